@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::census: how many nodes of each op a graph has, and which.
+#ifndef HEADRACE_IR_CENSUS_HPP
+#define HEADRACE_IR_CENSUS_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+
+#include <headrace/ir/node.hpp>
+#include <headrace/op/op_set.hpp>
+
+namespace headrace {
+
+/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes. Nodes of
+/// nested regions count as present, too: a pass must run if only a loop's body has its targets.
+class census {
+public:
+    explicit census(std::pmr::memory_resource* arena) : arena_(arena) {}
+
+    /// Nodes of that op in this graph, nested regions left out.
+    [[nodiscard]] std::size_t count(const op_info& op) const {
+        const entry* d = find(*op.dialect);
+        return d == nullptr ? 0 : d->ops[op.index].count;
+    }
+
+    /// Those nodes, in the order in which they were created.
+    [[nodiscard]] auto nodes_of(const op_info& op) const {
+        const entry* d = find(*op.dialect);
+        return intrusive_range<node, &node::next_of_op>(d == nullptr ? nullptr : d->ops[op.index].first);
+    }
+
+    /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
+    [[nodiscard]] std::span<const std::uint64_t> present(const dialect_info& dialect) const {
+        const entry* d = find(dialect);
+        return d == nullptr ? std::span<const std::uint64_t>() : std::span<const std::uint64_t>(d->present, d->words);
+    }
+
+    void insert(node& n) {
+        bucket& b = bucket_of(*n.op);
+        n.previous_of_op = b.last;
+        n.next_of_op = nullptr;
+        (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
+        b.last = &n;
+        ++b.count;
+        mark(*n.op, 1);
+    }
+    void remove(node& n) {
+        bucket& b = bucket_of(*n.op);
+        (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
+        (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
+        --b.count;
+        mark(*n.op, -1);
+    }
+
+    /// The census that also counts this one's nodes as present: that of the graph around a region.
+    void set_parent(census* parent) { parent_ = parent; }
+
+    /// Calls `f(const op_info&, count)` for each op that occurs in this graph.
+    template <class F>
+    void for_each(F&& f) const {
+        for (const entry& d : std::span(entries_, size_)) {
+            for (std::size_t i = 0; i != d.dialect->op_count; ++i) {
+                if (d.ops[i].first != nullptr) f(*d.ops[i].first->op, std::size_t{d.ops[i].count});
+            }
+        }
+    }
+
+private:
+    struct bucket {
+        node* first = nullptr;
+        node* last = nullptr;
+        std::uint32_t count = 0;
+        std::uint32_t occurrences = 0;  // count, and those in nested regions
+    };
+    struct entry {
+        const dialect_info* dialect;
+        bucket* ops;
+        std::uint64_t* present;
+        std::size_t words;
+    };
+
+    [[nodiscard]] const entry* find(const dialect_info& dialect) const {
+        for (const entry& d : std::span(entries_, size_)) {
+            if (d.dialect == &dialect) return &d;
+        }
+        return nullptr;
+    }
+    bucket& bucket_of(const op_info& op) { return find_or_add(*op.dialect).ops[op.index]; }
+
+    entry& find_or_add(const dialect_info& dialect) {
+        for (entry& d : std::span(entries_, size_)) {
+            if (d.dialect == &dialect) return d;
+        }
+        if (size_ == capacity_) grow();
+        const std::size_t words = detail::words_for(dialect.op_count);
+        return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
+                                                            zeroed<std::uint64_t>(words), words});
+    }
+    void grow() {
+        entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
+        std::uninitialized_copy_n(entries_, size_, wider);
+        entries_ = wider;
+        capacity_ = 2 * (capacity_ + 2);
+    }
+    template <class T>
+    T* zeroed(std::size_t count) {
+        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
+        std::uninitialized_value_construct_n(items, count);
+        return items;
+    }
+
+    void mark(const op_info& op, int change) {
+        for (census* c = this; c != nullptr; c = c->parent_) {
+            entry& d = c->find_or_add(*op.dialect);
+            bucket& b = d.ops[op.index];
+            b.occurrences += static_cast<std::uint32_t>(change);
+            const std::uint64_t bit = std::uint64_t{1} << (op.index % detail::word_bits);
+            std::uint64_t& word = d.present[op.index / detail::word_bits];
+            word = b.occurrences != 0 ? word | bit : word & ~bit;
+        }
+    }
+
+    std::pmr::memory_resource* arena_;
+    entry* entries_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+    census* parent_ = nullptr;
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::graph, the run-time graph that passes rewrite.
+#ifndef HEADRACE_IR_GRAPH_HPP
+#define HEADRACE_IR_GRAPH_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string_view>
+
+#include <headrace/ir/census.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/op/builtin.hpp>
+#include <headrace/op/target.hpp>
+
+namespace headrace {
+
+/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It models
+/// Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it; nodes are its
+/// vertices and operands its edges.
+///
+/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments, metadata, names
+/// and the data of constants that passes make. Erased nodes keep their memory but are in no list.
+class graph {
+public:
+    explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
+        : arena_(initial_arena_bytes, upstream), census_(&arena_) {}
+    graph(const graph&) = delete;
+    graph& operator=(const graph&) = delete;
+
+    // --- reading -------------------------------------------------------------------------------------------------
+
+    /// Nodes in execution order. Who erases nodes on the way must read `next` before.
+    [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
+    [[nodiscard]] node* first() const { return first_; }
+    [[nodiscard]] node* last() const { return last_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    /// All ids of nodes are below this.
+    [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
+    [[nodiscard]] const headrace::census& census() const { return census_; }
+    [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
+
+    /// Inputs in the order of the program's signature.
+    [[nodiscard]] auto inputs() const { return nodes_of(info_of<builtin::placeholder>); }
+    /// The output node, or null while the graph is being built.
+    [[nodiscard]] node* output() const {
+        const auto found = nodes_of(info_of<builtin::output>);
+        return found.empty() ? nullptr : &*found.begin();
+    }
+    [[nodiscard]] list<value> outputs() const {
+        const node* out = output();
+        return out == nullptr ? list<value>() : args_of<builtin::output>(*out).values;
+    }
+
+    /// What the graph is lowered to; passes read it.
+    [[nodiscard]] const target_spec& target() const { return parent_ != nullptr ? parent_->target() : target_; }
+    void set_target(const target_spec& target) { target_ = target; }
+
+    // --- building and rewriting ----------------------------------------------------------------------------------
+
+    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists and
+    /// texts refer to is copied.
+    node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr) {
+        node& n = *make<node>();
+        n.op = &op;
+        n.owner = this;
+        n.id = next_id_++;
+        n.result_count = static_cast<std::uint32_t>(results);
+        n.results = make_array<result_slot>(results);
+        n.arguments = arena_.allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+        std::memcpy(n.arguments, arguments, op.args_size);
+        own_arguments(n);
+        link(n, before);
+        census_.insert(n);
+        return n;
+    }
+
+    template <op_tag Op>
+        requires(Op::results != variadic_results)
+    node& create(const args<Op>& arguments, node* before = nullptr) {
+        return create(info_of<Op>, &arguments, static_cast<std::size_t>(Op::results), before);
+    }
+    template <op_tag Op>
+        requires(Op::results == variadic_results)
+    node& create(const args<Op>& arguments, std::size_t results, node* before = nullptr) {
+        return create(info_of<Op>, &arguments, results, before);
+    }
+
+    /// Removes a node that nothing uses.
+    void erase(node& n) {
+        for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
+        census_.remove(n);
+        (n.previous == nullptr ? first_ : n.previous->next) = n.next;
+        (n.next == nullptr ? last_ : n.next->previous) = n.previous;
+        --size_;
+    }
+
+    void set_operand(edge& e, value to) {
+        unlink_use(e);
+        *e.slot = to;
+        link_use(e);
+    }
+
+    /// Makes every user of `from` use `to`, `except` aside.
+    void replace_all_uses(value from, value to, const node* except = nullptr) {
+        for (edge* e = from.producer->first_use; e != nullptr;) {
+            edge* next = e->next_use;
+            if (e->slot->result == from.result && e->target != except) set_operand(*e, to);
+            e = next;
+        }
+    }
+
+    void set_meta(value v, const tensor_meta& meta) {
+        tensor_meta owned = meta;
+        owned.shape = own(meta.shape);
+        owned.dim_order = own(meta.dim_order);
+        v.producer->results[v.result].meta = owned;
+    }
+    void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
+    void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
+
+    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the arena.
+    template <class T>
+    void annotate(node& n, const T& data) {
+        static_assert(std::is_trivially_copyable_v<T>, "annotation: must be trivially copyable; keep lists in the arena");
+        T* copy = make<T>(data);
+        for (annotation* a = n.annotations; a != nullptr; a = a->next) {
+            if (a->key == &annotation_key<T>) {
+                a->data = copy;
+                return;
+            }
+        }
+        n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
+    }
+
+    /// Gives `to` the inheritable annotations of `from` that it lacks.
+    void inherit_annotations(node& to, const node& from) {
+        for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
+            bool present = !a->inherited;
+            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next) present = a->key == b->key;
+            if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
+        }
+    }
+
+    /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
+    graph& create_region() {
+        graph* region = make<graph>(&arena_);
+        region->parent_ = this;
+        region->census_.set_parent(&census_);
+        region->next_region_ = first_region_;
+        first_region_ = region;
+        return *region;
+    }
+    [[nodiscard]] graph* parent() const { return parent_; }
+    [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
+
+    // --- memory --------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::pmr::memory_resource* arena() { return &arena_; }
+    [[nodiscard]] std::string_view own(std::string_view text) {
+        if (text.empty()) return {};
+        char* copy = static_cast<char*>(arena_.allocate(text.size(), 1));
+        std::memcpy(copy, text.data(), text.size());
+        return {copy, text.size()};
+    }
+    [[nodiscard]] int_list own(const int_list& items) {
+        if (!items.is_view()) return items;
+        return int_list(std::span<const std::int64_t>(copy_array(items.data(), items.size()), items.size()));
+    }
+    template <class T>
+    [[nodiscard]] list<T> own(const list<T>& items) {
+        return {copy_array(items.data(), items.size()), items.size()};
+    }
+    /// Room for the data of a constant, aligned to 16 bytes.
+    [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
+        return {static_cast<std::byte*>(arena_.allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
+    }
+
+private:
+    static constexpr std::size_t initial_arena_bytes = 16 * 1024;
+
+    template <class T, class... Args>
+    T* make(Args&&... arguments) {
+        return std::construct_at(static_cast<T*>(arena_.allocate(sizeof(T), alignof(T))),
+                                 std::forward<Args>(arguments)...);
+    }
+    template <class T>
+    T* make_array(std::size_t count) {
+        if (count == 0) return nullptr;
+        T* items = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));
+        std::uninitialized_value_construct_n(items, count);
+        return items;
+    }
+    template <class T>
+    T* copy_array(const T* items, std::size_t count) {
+        if (count == 0) return nullptr;
+        T* copy = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));
+        std::uninitialized_copy_n(items, count, copy);
+        return copy;
+    }
+
+    template <class T>
+    static T& field_at(node& n, const field_info& f) {
+        return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
+    }
+
+    // Copies what the arguments refer to into the arena, then makes the node's edges.
+    void own_arguments(node& n) {
+        for (const field_info& f : *n.op) {
+            switch (f.kind) {
+                case field_kind::tensors: field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f)); break;
+                case field_kind::optional_tensors: {
+                    auto& items = field_at<list<std::optional<value>>>(n, f);
+                    items = own(items);
+                    break;
+                }
+                case field_kind::integers:
+                    if (f.optional) {
+                        if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
+                    } else {
+                        field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
+                    }
+                    break;
+                case field_kind::floatings:
+                    if (f.optional) {
+                        if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
+                    } else {
+                        field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
+                    }
+                    break;
+                case field_kind::text:
+                    if (f.optional) {
+                        if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
+                    } else {
+                        field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                    }
+                    break;
+                case field_kind::data: {
+                    auto& data = field_at<tensor_data>(n, f);
+                    data.strides = own(data.strides);
+                    break;
+                }
+                default: break;
+            }
+        }
+        std::size_t count = 0;
+        for_each_slot(n, [&](value&) { ++count; });
+        n.operand_count = static_cast<std::uint32_t>(count);
+        n.operands = make_array<edge>(count);
+        edge* e = n.operands;
+        for_each_slot(n, [&](value& slot) {
+            e->target = &n;
+            e->slot = &slot;
+            e->operand = static_cast<std::uint32_t>(e - n.operands);
+            link_use(*e++);
+        });
+    }
+
+    template <class F>
+    static void for_each_slot(node& n, F&& f) {
+        for (const field_info& field : *n.op) {
+            if (field.kind == field_kind::tensor) {
+                if (!field.optional) {
+                    f(field_at<value>(n, field));
+                } else if (auto& v = field_at<std::optional<value>>(n, field)) {
+                    f(*v);
+                }
+            } else if (field.kind == field_kind::tensors) {
+                // The list lies in the arena: own_arguments has copied it.
+                for (const value& v : field_at<list<value>>(n, field)) f(const_cast<value&>(v));
+            } else if (field.kind == field_kind::optional_tensors) {
+                for (const auto& v : field_at<list<std::optional<value>>>(n, field)) {
+                    if (v) f(const_cast<value&>(*v));
+                }
+            }
+        }
+    }
+
+    static void link_use(edge& e) {
+        node& source = *e.slot->producer;
+        e.source = &source;
+        e.previous_use = source.last_use;
+        e.next_use = nullptr;
+        (source.last_use == nullptr ? source.first_use : source.last_use->next_use) = &e;
+        source.last_use = &e;
+    }
+    static void unlink_use(edge& e) {
+        node& source = *e.source;
+        (e.previous_use == nullptr ? source.first_use : e.previous_use->next_use) = e.next_use;
+        (e.next_use == nullptr ? source.last_use : e.next_use->previous_use) = e.previous_use;
+    }
+    void link(node& n, node* before) {
+        n.next = before;
+        n.previous = before == nullptr ? last_ : before->previous;
+        (n.previous == nullptr ? first_ : n.previous->next) = &n;
+        (before == nullptr ? last_ : before->previous) = &n;
+        ++size_;
+    }
+
+    std::pmr::monotonic_buffer_resource arena_;
+    headrace::census census_;
+    node* first_ = nullptr;
+    node* last_ = nullptr;
+    std::size_t size_ = 0;
+    std::uint32_t next_id_ = 0;
+    target_spec target_{};
+    graph* parent_ = nullptr;
+    graph* first_region_ = nullptr;
+    graph* next_region_ = nullptr;
+};
+
+/// A constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
+template <class Fill>
+value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fill) {
+    const std::size_t bytes = storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+    const std::span<std::byte> data = g.allocate_data(bytes);
+    fill(data);
+    node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
+    g.set_meta(n.result(), meta);
+    return n.result();
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::node, an operation in a graph, and headrace::edge, one of its operands.
+#ifndef HEADRACE_IR_NODE_HPP
+#define HEADRACE_IR_NODE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <headrace/ir/tensor_meta.hpp>
+#include <headrace/op/op.hpp>
+
+namespace headrace {
+
+/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses it.
+struct edge {
+    node* source = nullptr;
+    node* target = nullptr;
+    std::uint32_t operand = 0;  ///< position among the target's operands, list members counted one by one
+    value* slot = nullptr;      ///< where the target's arguments hold it; slot->result is the result index
+    edge* previous_use = nullptr;
+    edge* next_use = nullptr;
+};
+
+/// What is known of one result of a node.
+struct result_slot {
+    std::optional<tensor_meta> meta;  ///< `val`; may be missing, and then inference must run before it is asked for
+    std::string_view name;            ///< the exported program's name for it, or empty
+};
+
+/// User metadata of a node: a value of any trivially copyable type, found again by that type.
+struct annotation {
+    const void* key;
+    const void* data;
+    bool inherited;  ///< do the nodes that replace this one get it too
+    annotation* next;
+};
+
+template <class T>
+inline constexpr char annotation_key = 0;
+
+/// Annotation: the exported node that a node descends from, for every message about it.
+struct provenance {
+    static constexpr bool inherited = true;
+    std::string_view node_name;
+    std::string_view op_name;
+};
+
+/// Annotation: the `custom` metadata of a `.pt2` node, JSON text as the exporter wrote it.
+struct custom_metadata {
+    static constexpr bool inherited = true;
+    std::string_view json;
+};
+
+/// Annotation: the `nn_module_stack` metadata of a `.pt2` node, as the exporter wrote it.
+struct module_stack {
+    static constexpr bool inherited = true;
+    std::string_view text;
+};
+
+/// A forward range over an intrusive list.
+template <class T, T* T::*Next>
+class intrusive_range {
+public:
+    class iterator {
+    public:
+        using value_type = T;
+        using difference_type = std::ptrdiff_t;
+        using pointer = T*;
+        using reference = T&;
+        using iterator_category = std::forward_iterator_tag;
+
+        constexpr iterator() = default;
+        explicit constexpr iterator(T* at) : at_(at) {}
+        constexpr T& operator*() const { return *at_; }
+        constexpr T* operator->() const { return at_; }
+        constexpr iterator& operator++() {
+            at_ = at_->*Next;
+            return *this;
+        }
+        constexpr iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend constexpr bool operator==(const iterator&, const iterator&) = default;
+
+    private:
+        T* at_ = nullptr;
+    };
+
+    explicit constexpr intrusive_range(T* first) : first_(first) {}
+    [[nodiscard]] constexpr iterator begin() const { return iterator(first_); }
+    [[nodiscard]] constexpr iterator end() const { return iterator(); }
+    [[nodiscard]] constexpr bool empty() const { return first_ == nullptr; }
+
+private:
+    T* first_;
+};
+
+/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes nodes: the
+/// members are for reading.
+struct node {
+    const op_info* op = nullptr;
+    void* arguments = nullptr;  ///< the args struct of `op`
+    graph* owner = nullptr;
+    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
+    std::uint32_t result_count = 0;
+    std::uint32_t operand_count = 0;
+    result_slot* results = nullptr;
+    edge* operands = nullptr;
+    edge* first_use = nullptr;
+    edge* last_use = nullptr;
+    node* previous = nullptr;  ///< execution order
+    node* next = nullptr;
+    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
+    node* next_of_op = nullptr;
+    annotation* annotations = nullptr;
+
+    [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
+    [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
+    [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
+    [[nodiscard]] std::string_view name() const { return result_count == 0 ? std::string_view() : results[0].name; }
+    [[nodiscard]] value result(std::uint32_t i = 0) { return {this, i}; }
+
+    template <class T>
+    [[nodiscard]] const T* find_annotation() const {
+        for (const annotation* a = annotations; a != nullptr; a = a->next) {
+            if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
+        }
+        return nullptr;
+    }
+};
+
+template <op_tag Op>
+[[nodiscard]] constexpr bool is(const node& n) {
+    return n.op == &info_of<Op>;
+}
+
+/// The arguments of a node that is known to be of that op.
+template <op_tag Op>
+[[nodiscard]] const args<Op>& args_of(const node& n) {
+    return *static_cast<const args<Op>*>(n.arguments);
+}
+
+/// The arguments of the node behind a value if it is of that op, else null.
+template <op_tag Op>
+[[nodiscard]] const args<Op>* match(value v) {
+    return v && is<Op>(*v.producer) ? &args_of<Op>(*v.producer) : nullptr;
+}
+
+/// Metadata of a value, or null if it is missing.
+[[nodiscard]] inline const tensor_meta* meta_of(value v) {
+    const auto& meta = v.producer->results[v.result].meta;
+    return meta ? &*meta : nullptr;
+}
+
+/// Number of operands that are this value.
+[[nodiscard]] inline std::size_t use_count(value v) {
+    std::size_t count = 0;
+    for (const edge& e : v.producer->uses()) count += e.slot->result == v.result;
+    return count;
+}
+[[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
+
+/// The name that a message gives a node: the exported node that it descends from, or its own.
+[[nodiscard]] inline std::string_view origin_name(const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    return origin != nullptr ? origin->node_name : n.name();
+}
+
+}  // namespace headrace
+
+#endif

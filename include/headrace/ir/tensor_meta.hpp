@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::tensor_meta, the `val` metadata of a value.
+#ifndef HEADRACE_IR_TENSOR_META_HPP
+#define HEADRACE_IR_TENSOR_META_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <headrace/op/dtype.hpp>
+#include <headrace/op/lists.hpp>
+
+namespace headrace {
+
+/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the tensor out
+/// in memory is kept apart, in `dim_order` (empty: contiguous).
+struct tensor_meta {
+    headrace::dtype dtype = headrace::dtype::unknown;
+    int_list shape{};
+    int_list dim_order{};
+
+    [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
+
+    /// Number of elements, or nothing if it does not fit in 63 bits.
+    [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
+        std::int64_t count = 1;
+        for (const std::int64_t size : shape) {
+            if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+        }
+        return count;
+    }
+    /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
+    [[nodiscard]] constexpr std::int64_t elements() const {
+        std::int64_t count = 1;
+        for (const std::int64_t size : shape) count *= size;
+        return count;
+    }
+
+    friend constexpr bool operator==(const tensor_meta& a, const tensor_meta& b) {
+        return a.dtype == b.dtype && a.shape == b.shape;
+    }
+};
+
+/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it is out of range.
+[[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
+    const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
+    if (axis < -limit || axis >= limit) return std::nullopt;
+    return static_cast<std::size_t>(axis < 0 ? axis + limit : axis);
+}
+
+}  // namespace headrace
+
+#endif

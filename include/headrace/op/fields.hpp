@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::field_info, the description of one member of an op's argument struct, and how a table of them
+// is made from the struct's member types.
+#ifndef HEADRACE_OP_FIELDS_HPP
+#define HEADRACE_OP_FIELDS_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <headrace/op/dtype.hpp>
+#include <headrace/op/lists.hpp>
+#include <headrace/op/value.hpp>
+
+namespace headrace {
+
+/// PyTorch's memory formats (`torch.export` schema, MemoryFormat).
+enum class memory_format : std::uint8_t { unknown, contiguous, channels_last, channels_last_3d, preserve };
+
+/// A TOSA attribute that is an enumeration; the values are those of the TOSA 1.0 flatbuffer.
+enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
+enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
+enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
+
+/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements. Empty
+/// strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
+struct tensor_data {
+    const std::byte* bytes = nullptr;
+    int_list strides{};
+
+    friend constexpr bool operator==(const tensor_data&, const tensor_data&) = default;
+};
+
+/// What a member of an argument struct holds.
+enum class field_kind : std::uint8_t {
+    tensor,
+    tensors,
+    optional_tensors,
+    integer,
+    integers,
+    floating,
+    floatings,
+    boolean,
+    number,
+    text,
+    element_type,
+    format,
+    resize,
+    nan,
+    rounding,
+    region,
+    data,
+};
+
+template <class T>
+inline constexpr field_kind kind_of = [] { static_assert(sizeof(T) == 0, "op: no such argument type"); }();
+template <>
+inline constexpr field_kind kind_of<value> = field_kind::tensor;
+template <>
+inline constexpr field_kind kind_of<list<value>> = field_kind::tensors;
+template <>
+inline constexpr field_kind kind_of<list<std::optional<value>>> = field_kind::optional_tensors;
+template <>
+inline constexpr field_kind kind_of<std::int64_t> = field_kind::integer;
+template <>
+inline constexpr field_kind kind_of<int_list> = field_kind::integers;
+template <>
+inline constexpr field_kind kind_of<double> = field_kind::floating;
+template <>
+inline constexpr field_kind kind_of<list<double>> = field_kind::floatings;
+template <>
+inline constexpr field_kind kind_of<bool> = field_kind::boolean;
+template <>
+inline constexpr field_kind kind_of<scalar> = field_kind::number;
+template <>
+inline constexpr field_kind kind_of<std::string_view> = field_kind::text;
+template <>
+inline constexpr field_kind kind_of<dtype> = field_kind::element_type;
+template <>
+inline constexpr field_kind kind_of<memory_format> = field_kind::format;
+template <>
+inline constexpr field_kind kind_of<resize_mode> = field_kind::resize;
+template <>
+inline constexpr field_kind kind_of<nan_mode> = field_kind::nan;
+template <>
+inline constexpr field_kind kind_of<rounding_mode> = field_kind::rounding;
+template <>
+inline constexpr field_kind kind_of<graph*> = field_kind::region;
+template <>
+inline constexpr field_kind kind_of<tensor_data> = field_kind::data;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+struct unwrap_optional {
+    using type = T;
+};
+template <class T>
+struct unwrap_optional<std::optional<T>> {
+    using type = T;
+};
+
+/// One member of an argument struct.
+struct field_info {
+    std::string_view name;
+    field_kind kind;
+    bool optional;  ///< the member is a std::optional
+    std::uint16_t offset;
+};
+
+[[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
+    std::size_t count = names.empty() ? 0 : 1;
+    for (const char c : names) count += c == ',';
+    return count;
+}
+
+/// "self, dim" to {"self", "dim"}.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<std::string_view, N> split_names(std::string_view names) {
+    std::array<std::string_view, N> parts{};
+    for (std::string_view& part : parts) {
+        part = names.substr(0, names.find(','));
+        names.remove_prefix(part.size() < names.size() ? part.size() + 2 : part.size());
+    }
+    return parts;
+}
+
+namespace detail {
+
+template <class... Ts>
+struct types {};
+
+// The member types of an aggregate of N members: structured bindings see them without naming them.
+template <std::size_t N, class Args>
+constexpr auto member_types(const Args& a) {
+    if constexpr (N == 0) {
+        return types<>{};
+    } else if constexpr (N == 1) {
+        const auto& [m0] = a;
+        return types<decltype(m0)>{};
+    } else if constexpr (N == 2) {
+        const auto& [m0, m1] = a;
+        return types<decltype(m0), decltype(m1)>{};
+    } else if constexpr (N == 3) {
+        const auto& [m0, m1, m2] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2)>{};
+    } else if constexpr (N == 4) {
+        const auto& [m0, m1, m2, m3] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3)>{};
+    } else if constexpr (N == 5) {
+        const auto& [m0, m1, m2, m3, m4] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4)>{};
+    } else if constexpr (N == 6) {
+        const auto& [m0, m1, m2, m3, m4, m5] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5)>{};
+    } else if constexpr (N == 7) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6)>{};
+    } else if constexpr (N == 8) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7)>{};
+    } else if constexpr (N == 9) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8)>{};
+    } else if constexpr (N == 10) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9)>{};
+    } else if constexpr (N == 11) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10)>{};
+    } else if constexpr (N == 12) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11)>{};
+    } else if constexpr (N == 13) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
+                     decltype(m12)>{};
+    } else if constexpr (N == 14) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
+                     decltype(m12), decltype(m13)>{};
+    } else if constexpr (N == 15) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a;
+        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
+                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
+                     decltype(m12), decltype(m13), decltype(m14)>{};
+    } else {
+        static_assert(N <= 15, "op: more than fifteen arguments; extend detail::member_types");
+    }
+}
+
+template <class... Ts, std::size_t N>
+constexpr std::array<field_info, N> lay_out(types<Ts...>, const std::array<std::string_view, N>& names,
+                                            std::size_t size) {
+    std::array<field_info, N> fields{};
+    std::size_t i = 0;
+    std::size_t offset = 0;
+    const auto place = [&]<class T>() {
+        using held = typename unwrap_optional<T>::type;
+        offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
+        fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset)};
+        offset += sizeof(T);
+        ++i;
+    };
+    static_cast<void>(place);
+    (place.template operator()<std::remove_cvref_t<Ts>>(), ...);
+    // A struct with members that the field list lacks would not end here.
+    return offset <= size ? fields : throw "op: the field list and the argument struct differ";
+}
+
+}  // namespace detail
+
+/// The field table of an argument struct, whose members are named in order by `names`.
+template <class Args, std::size_t N>
+[[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
+    static_assert(std::is_standard_layout_v<Args>, "op: args must be a standard-layout aggregate");
+    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names, sizeof(Args));
+}
+
+}  // namespace headrace
+
+#endif

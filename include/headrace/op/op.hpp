@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::op and headrace::dialect_of, from which operators and dialects are declared, and
+// headrace::op_info, what the run-time graph knows of an op.
+#ifndef HEADRACE_OP_OP_HPP
+#define HEADRACE_OP_OP_HPP
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include <headrace/op/dtype.hpp>
+#include <headrace/op/fields.hpp>
+#include <headrace/op/fixed_string.hpp>
+
+namespace headrace {
+
+/// A dialect at run time: what the census of a graph counts by.
+struct dialect_info {
+    std::string_view name;
+    std::size_t op_count;
+};
+
+/// An op at run time. One object per op in the whole program: its address is the op's identity.
+struct op_info {
+    std::string_view name;  ///< as PyTorch spells it, without "torch.ops.": "aten.conv2d.default"
+    const dialect_info* dialect;
+    std::uint16_t index;  ///< in the dialect
+    std::int16_t results;  ///< how many, or variadic_results
+    std::uint32_t args_size;
+    std::uint32_t args_alignment;
+    const field_info* fields;
+    std::size_t field_count;
+    const void* default_args;  ///< an args object with the schema's defaults
+
+    [[nodiscard]] constexpr const field_info* begin() const { return fields; }
+    [[nodiscard]] constexpr const field_info* end() const { return fields + field_count; }
+    [[nodiscard]] constexpr const field_info* find(std::string_view field) const {
+        for (const field_info& f : *this) {
+            if (f.name == field) return &f;
+        }
+        return nullptr;
+    }
+};
+
+/// Of ops whose result is a Tensor[]: split, chunk, unbind.
+inline constexpr int variadic_results = -1;
+
+/// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the op's
+/// schema spells them; types and defaults are the struct's own:
+///
+///     struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
+///         struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+///     };
+template <class Dialect, fixed_string Name, fixed_string Fields, int Results = 1>
+struct op {
+    using dialect_type = Dialect;
+    static constexpr std::string_view name = Name.view();
+    static constexpr std::uint64_t name_hash = hash_of(Name.view());
+    static constexpr auto field_names = split_names<count_names(Fields.view())>(Fields.view());
+    static constexpr int results = Results;
+};
+
+/// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
+template <class T>
+concept op_tag = requires {
+    typename T::dialect_type;
+    typename T::args;
+    { T::name } -> std::convertible_to<std::string_view>;
+    T::name_hash;
+};
+
+/// The argument struct of an op.
+template <op_tag Op>
+using args = typename Op::args;
+
+/// A list of op tags.
+template <class... Ops>
+struct ops {
+    static constexpr std::size_t size = sizeof...(Ops);
+};
+
+namespace detail {
+
+// Which position has which name hash: open addressing, so that the dialect's check and every look-up stay linear. A
+// slot holds a position + 1, or 0.
+template <std::size_t N>
+struct hash_slots {
+    std::array<std::uint16_t, std::bit_ceil(2 * N + 1)> slots{};
+    bool all_different = true;
+
+    static constexpr std::size_t size = std::bit_ceil(2 * N + 1);
+
+    constexpr hash_slots(const std::uint64_t* hashes) {
+        for (std::size_t i = 0; i != N; ++i) {
+            std::size_t at = hashes[i] % size;
+            for (; slots[at] != 0; at = (at + 1) % size) all_different &= hashes[slots[at] - 1] != hashes[i];
+            slots[at] = static_cast<std::uint16_t>(i + 1);
+        }
+    }
+    /// The first position with that hash, or N.
+    constexpr std::size_t find(const std::uint64_t* hashes, std::uint64_t hash) const {
+        for (std::size_t at = hash % size; slots[at] != 0; at = (at + 1) % size) {
+            if (hashes[slots[at] - 1] == hash) return slots[at] - 1U;
+        }
+        return N;
+    }
+};
+
+template <std::size_t N>
+constexpr bool all_true(const bool (&facts)[N]) {
+    for (const bool fact : facts) {
+        if (!fact) return false;
+    }
+    return true;
+}
+
+template <std::size_t I, class T>
+struct indexed {};
+template <class Indices, class... Ts>
+struct indexed_types;
+template <std::size_t... I, class... Ts>
+struct indexed_types<std::index_sequence<I...>, Ts...> : indexed<I, Ts>... {};
+template <std::size_t I, class T>
+std::type_identity<T> held_at(const indexed<I, T>&);
+
+}  // namespace detail
+
+/// The type at position `I` of a list. For diagnostics: it costs one base class per type of the list.
+template <std::size_t I, class List>
+struct type_at;
+template <std::size_t I, class... Ts>
+struct type_at<I, ops<Ts...>> {
+    using type = typename decltype(detail::held_at<I>(
+        detail::indexed_types<std::make_index_sequence<sizeof...(Ts)>, Ts...>{}))::type;
+};
+
+/// Names the two ops of a dialect that share a name, in the compile error.
+template <class First, class Second>
+struct same_name {};
+struct names_differ {};
+template <class Diagnosis>
+inline constexpr bool names_are_unique = false;
+template <>
+inline constexpr bool names_are_unique<names_differ> = true;
+
+/// Base of every dialect: `struct dialect : dialect_of<"mine", first_op, second_op> {};`
+/// The list must be complete: an op that it lacks cannot be used.
+template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that, and stops at 256 ops
+struct dialect_of {
+    static_assert(detail::all_true({true, op_tag<Ops>...}), "dialect: its list holds something that is not an op");
+    using all_ops = ops<Ops...>;
+    static constexpr std::string_view name = Name.view();
+    static constexpr std::size_t size = sizeof...(Ops);
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> name_hashes{Ops::name_hash...};
+    static constexpr std::array<std::string_view, sizeof...(Ops)> op_names{Ops::name...};
+    static constexpr detail::hash_slots<sizeof...(Ops)> slots{name_hashes.data()};
+
+private:
+    static constexpr auto diagnose() {
+        if constexpr (slots.all_different) {
+            return names_differ{};
+        } else {
+            constexpr auto pair = [] {
+                for (std::size_t i = 0; i != size; ++i) {
+                    for (std::size_t k = i + 1; k != size; ++k) {
+                        if (name_hashes[i] == name_hashes[k]) return std::array{i, k};
+                    }
+                }
+                return std::array<std::size_t, 2>{};
+            }();
+            return same_name<typename type_at<pair[0], all_ops>::type, typename type_at<pair[1], all_ops>::type>{};
+        }
+    }
+    static_assert(names_are_unique<decltype(diagnose())>,
+                  "dialect: two ops have the same name; see same_name<First, Second>, rename one");
+};
+
+template <class Dialect>
+inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size};
+
+/// Position of an op in its dialect.
+template <op_tag Op>
+inline constexpr std::size_t index_of =
+    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+
+/// The default arguments of an op: schema defaults, and zero or empty for what has none.
+template <op_tag Op>
+inline constexpr args<Op> default_args{};
+
+template <op_tag Op>
+inline constexpr auto fields_of = make_fields<args<Op>>(Op::field_names);
+
+template <op_tag Op>
+inline constexpr op_info info_of = [] {
+    static_assert(index_of<Op> < Op::dialect_type::size, "op: not in its dialect's list; add it there");
+    static_assert(std::is_trivially_copyable_v<args<Op>>, "op: args must be trivially copyable; use headrace::list");
+    return op_info{Op::name,
+                   &info_of_dialect<typename Op::dialect_type>,
+                   static_cast<std::uint16_t>(index_of<Op>),
+                   static_cast<std::int16_t>(Op::results),
+                   sizeof(args<Op>),
+                   alignof(args<Op>),
+                   fields_of<Op>.data(),
+                   fields_of<Op>.size(),
+                   &default_args<Op>};
+}();
+
+namespace detail {
+template <class List>
+struct op_table_of;
+template <class... Ops>
+struct op_table_of<ops<Ops...>> {
+    static constexpr std::array<const op_info*, sizeof...(Ops)> value{&info_of<Ops>...};
+};
+}  // namespace detail
+
+/// All ops of a dialect. Using it makes the program carry them all, so the core never does.
+template <class Dialect>
+inline constexpr const auto& op_table = detail::op_table_of<typename Dialect::all_ops>::value;
+
+/// The op of that name in any of the dialects, or null.
+template <class... Dialects>
+[[nodiscard]] constexpr const op_info* find_op(std::string_view name) {
+    const std::uint64_t hash = hash_of(name);
+    const op_info* found = nullptr;
+    const auto look_in = [&]<class Dialect>() {
+        const std::size_t i = Dialect::slots.find(Dialect::name_hashes.data(), hash);
+        if (i != Dialect::size && Dialect::op_names[i] == name) found = op_table<Dialect>[i];
+        return found != nullptr;
+    };
+    static_cast<void>((look_in.template operator()<Dialects>() || ...));
+    return found;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::op_set, sets of ops as compile-time values.
+#ifndef HEADRACE_OP_OP_SET_HPP
+#define HEADRACE_OP_OP_SET_HPP
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <headrace/op/op.hpp>
+
+namespace headrace {
+
+/// A list of dialects, each once.
+template <class... Dialects>
+struct dialects {
+    static constexpr std::size_t size = sizeof...(Dialects);
+};
+
+namespace detail {
+
+inline constexpr std::size_t word_bits = 64;
+
+constexpr std::size_t words_for(std::size_t bits) { return (bits + word_bits - 1) / word_bits; }
+
+template <class List, class Dialect>
+struct add_dialect;
+template <class... Ds, class D>
+struct add_dialect<dialects<Ds...>, D> {
+    static auto pick() {
+        if constexpr ((__is_same(Ds, D) || ...)) {
+            return dialects<Ds...>{};
+        } else {
+            return dialects<Ds..., D>{};
+        }
+    }
+    using type = decltype(pick());
+};
+
+template <class List>
+struct collected {
+    using type = List;
+};
+template <class List, class Dialect>
+auto operator+(collected<List>, std::type_identity<Dialect>)
+    -> collected<typename add_dialect<List, Dialect>::type>;
+
+}  // namespace detail
+
+/// The dialects that a list of ops comes from, in order of first appearance.
+template <class... Ops>
+using dialects_of =
+    typename decltype((detail::collected<dialects<>>{} + ... + std::type_identity<typename Ops::dialect_type>{}))::type;
+
+template <class A, class B>
+struct merge_dialects;
+template <class... As, class... Bs>
+struct merge_dialects<dialects<As...>, dialects<Bs...>> {
+    using type = typename decltype((detail::collected<dialects<As...>>{} + ... + std::type_identity<Bs>{}))::type;
+};
+
+/// A set of ops of some dialects, as a value: one bit per op, each dialect in words of its own. Sets over different
+/// dialects combine: the result is over those of both.
+///
+///     constexpr auto lowered = ops_in<aten::add_tensor, aten::relu> | every_op<tosa::dialect>;
+///     static_assert(lowered.contains<aten::relu>() && ops_in<tosa::add> <= lowered);
+template <class... Dialects>
+class op_set {
+public:
+    using dialect_list = dialects<Dialects...>;
+    static constexpr std::size_t word_count = (detail::words_for(Dialects::size) + ... + 0);
+
+    /// First word of the dialect at `position`.
+    [[nodiscard]] static constexpr std::size_t first_word(std::size_t position) {
+        constexpr std::size_t words[] = {detail::words_for(Dialects::size)..., 0};
+        std::size_t first = 0;
+        for (std::size_t i = 0; i != position; ++i) first += words[i];
+        return first;
+    }
+
+    template <class Dialect>
+    [[nodiscard]] static constexpr std::size_t position_of() {
+        constexpr bool same[] = {__is_same(Dialect, Dialects)..., true};
+        std::size_t position = 0;
+        while (!same[position]) ++position;
+        return position;
+    }
+
+    constexpr void insert_at(std::size_t first, std::size_t index) {
+        words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
+    }
+    template <op_tag Op>
+    constexpr void insert() {
+        insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
+    }
+    template <op_tag Op>
+    [[nodiscard]] constexpr bool contains() const {
+        constexpr std::size_t position = position_of<typename Op::dialect_type>();
+        if constexpr (position == sizeof...(Dialects)) {
+            return false;
+        } else {
+            constexpr std::size_t word = first_word(position) + index_of<Op> / detail::word_bits;
+            return (words_[word] >> (index_of<Op> % detail::word_bits) & 1) != 0;
+        }
+    }
+    /// For ops that are known only at run time.
+    [[nodiscard]] constexpr bool contains(const op_info& op) const {
+        std::size_t first = 0;
+        bool found = false;
+        const auto look = [&](const dialect_info& d) {
+            if (op.dialect == &d) {
+                found = (words_[first + op.index / detail::word_bits] >> (op.index % detail::word_bits) & 1) != 0;
+            }
+            first += detail::words_for(d.op_count);
+        };
+        (look(info_of_dialect<Dialects>), ...);
+        return found;
+    }
+
+    [[nodiscard]] constexpr std::size_t size() const {
+        std::size_t count = 0;
+        for (const std::uint64_t w : words_) count += static_cast<std::size_t>(std::popcount(w));
+        return count;
+    }
+    [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+    [[nodiscard]] constexpr const auto& words() const { return words_; }
+
+    /// The same set over more dialects.
+    template <class... Wider>
+    [[nodiscard]] constexpr op_set<Wider...> over(dialects<Wider...>) const {
+        op_set<Wider...> wide;
+        const auto copy = [&]<class D>() {
+            wide.copy_words(op_set<Wider...>::first_word(op_set<Wider...>::template position_of<D>()),
+                            words_.data() + first_word(position_of<D>()), detail::words_for(D::size));
+        };
+        (copy.template operator()<Dialects>(), ...);
+        return wide;
+    }
+    constexpr void copy_words(std::size_t first, const std::uint64_t* source, std::size_t count) {
+        for (std::size_t i = 0; i != count; ++i) words_[first + i] = source[i];
+    }
+
+    /// Calls `f` with each op's name, dialect by dialect, in the order of the dialect's list.
+    template <class F>
+    constexpr void for_each(F&& f) const {
+        std::size_t first = 0;
+        const auto visit = [&]<class D>() {
+            for (std::size_t i = 0; i != D::size; ++i) {
+                if ((words_[first + i / detail::word_bits] >> (i % detail::word_bits) & 1) != 0) f(D::op_names[i]);
+            }
+            first += detail::words_for(D::size);
+        };
+        (visit.template operator()<Dialects>(), ...);
+    }
+
+    /// Position of the first op: {position of its dialect, index in it}. The set must not be empty.
+    [[nodiscard]] constexpr std::pair<std::size_t, std::size_t> first() const {
+        for (std::size_t position = 0; position != sizeof...(Dialects); ++position) {
+            const std::size_t begin = first_word(position);
+            for (std::size_t w = begin; w != first_word(position + 1); ++w) {
+                if (words_[w] != 0) {
+                    return {position, (w - begin) * detail::word_bits + static_cast<std::size_t>(std::countr_zero(words_[w]))};
+                }
+            }
+        }
+        return {sizeof...(Dialects), 0};
+    }
+
+    constexpr op_set& operator|=(const op_set& other) { return combine(other, [](auto a, auto b) { return a | b; }); }
+    constexpr op_set& operator&=(const op_set& other) { return combine(other, [](auto a, auto b) { return a & b; }); }
+    constexpr op_set& operator-=(const op_set& other) { return combine(other, [](auto a, auto b) { return a & ~b; }); }
+    friend constexpr op_set operator|(op_set a, const op_set& b) { return a |= b; }
+    friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }
+    friend constexpr op_set operator-(op_set a, const op_set& b) { return a -= b; }
+    friend constexpr bool operator==(const op_set&, const op_set&) = default;
+    /// Inclusion.
+    friend constexpr bool operator<=(const op_set& a, const op_set& b) { return (a - b).empty(); }
+
+private:
+    template <class F>
+    constexpr op_set& combine(const op_set& other, F f) {
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] = f(words_[i], other.words_[i]);
+        return *this;
+    }
+
+    std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
+};
+
+template <class... A, class... B>
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator|(const op_set<A...>& a, const op_set<B...>& b) {
+    using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
+    return a.over(merged{}) | b.over(merged{});
+}
+template <class... A, class... B>
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator&(const op_set<A...>& a, const op_set<B...>& b) {
+    using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
+    return a.over(merged{}) & b.over(merged{});
+}
+template <class... A, class... B>
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator-(const op_set<A...>& a, const op_set<B...>& b) {
+    using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
+    return a.over(merged{}) - b.over(merged{});
+}
+template <class... A, class... B>
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr bool operator<=(const op_set<A...>& a, const op_set<B...>& b) {
+    return (a - b).empty();
+}
+
+namespace detail {
+
+template <class... Ds, class... Ops>
+constexpr op_set<Ds...> make_op_set(dialects<Ds...>, ops<Ops...>) {
+    op_set<Ds...> set;
+    (set.template insert<Ops>(), ...);
+    return set;
+}
+
+template <class... Ds>
+constexpr op_set<Ds...> make_every_op(dialects<Ds...>) {
+    op_set<Ds...> set;
+    std::size_t position = 0;
+    const auto fill = [&]<class D>() {
+        for (std::size_t i = 0; i != D::size; ++i) set.insert_at(op_set<Ds...>::first_word(position), i);
+        ++position;
+    };
+    (fill.template operator()<Ds>(), ...);
+    return set;
+}
+
+template <class List>
+struct set_of_list;
+template <class... Ops>
+struct set_of_list<ops<Ops...>> {
+    static constexpr auto value = make_op_set(dialects_of<Ops...>{}, ops<Ops...>{});
+};
+
+}  // namespace detail
+
+/// The set of the given ops.
+template <op_tag... Ops>
+inline constexpr auto ops_in = detail::set_of_list<ops<Ops...>>::value;
+
+/// The set that a list of ops stands for: set_of<ops<aten::add_tensor, aten::relu>>.
+template <class List>
+inline constexpr auto set_of = detail::set_of_list<List>::value;
+
+/// All ops of the given dialects.
+template <class... Dialects>
+inline constexpr auto every_op = detail::make_every_op(dialects<Dialects...>{});
+
+/// The op at {position of its dialect, index in the dialect}: for diagnostics, see type_at.
+template <class Set, std::size_t Position, std::size_t Index>
+struct op_at;
+template <class... Ds, std::size_t Position, std::size_t Index>
+struct op_at<op_set<Ds...>, Position, Index> {
+    using dialect = typename type_at<Position, ops<Ds...>>::type;
+    using type = typename type_at<Index, typename dialect::all_ops>::type;
+};
+
+/// Names of the ops in a set, separated by ", ", handed piece by piece to `sink(std::string_view)`.
+template <class... Ds, class Sink>
+constexpr void print(const op_set<Ds...>& set, Sink&& sink) {
+    bool first = true;
+    set.for_each([&](std::string_view name) {
+        if (!first) sink(std::string_view(", "));
+        sink(name);
+        first = false;
+    });
+}
+
+/// Matches sets: satisfied by op_set<Dialects...>.
+template <class T>
+inline constexpr bool is_op_set = false;
+template <class... Ds>
+inline constexpr bool is_op_set<op_set<Ds...>> = true;
+
+}  // namespace headrace
+
+#endif

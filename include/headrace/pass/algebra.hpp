@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Defines the algebra of pipelines: each result is a pipeline, checked again.
+#ifndef HEADRACE_PASS_ALGEBRA_HPP
+#define HEADRACE_PASS_ALGEBRA_HPP
+
+#include <headrace/pass/pipeline.hpp>
+
+namespace headrace {
+
+/// Diagnosis: an edit names a pass that the pipeline does not have.
+template <class Anchor, class Pipeline>
+struct not_listed {};
+template <class Diagnosis>
+inline constexpr bool anchor_found = true;
+template <class Anchor, class Pipeline>
+inline constexpr bool anchor_found<not_listed<Anchor, Pipeline>> = false;
+
+namespace detail {
+
+template <class... Lists>
+struct join_passes {
+    using type = pass_list<>;
+};
+template <class... As>
+struct join_passes<pass_list<As...>> {
+    using type = pass_list<As...>;
+};
+template <class... As, class... Bs, class... Rest>
+struct join_passes<pass_list<As...>, pass_list<Bs...>, Rest...> : join_passes<pass_list<As..., Bs...>, Rest...> {};
+
+template <class From, class To, class Passes>
+struct with_passes;
+template <class From, class To, class... Passes>
+struct with_passes<From, To, pass_list<Passes...>> {
+    using type = pipeline<From, To, Passes...>;
+};
+
+template <class Anchor, class Pipeline, class... Passes>
+constexpr bool check_anchor(pass_list<Passes...>) {
+    constexpr bool found = (__is_same(Anchor, Passes) || ...);
+    using diagnosis = std::conditional_t<found, no_fault, not_listed<Anchor, Pipeline>>;
+    static_assert(anchor_found<diagnosis>,
+                  "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>");
+    return found;
+}
+
+// Every occurrence of Anchor becomes `Instead`; without one the pipeline stays as it is, after one error.
+template <class Pipeline, class Anchor, class Instead, class Passes = typename Pipeline::passes>
+struct edit;
+template <class Pipeline, class Anchor, class Instead, class... Passes>
+struct edit<Pipeline, Anchor, Instead, pass_list<Passes...>> {
+    static constexpr bool found = check_anchor<Anchor, Pipeline>(pass_list<Passes...>{});
+    using edited = typename join_passes<std::conditional_t<__is_same(Anchor, Passes), Instead, pass_list<Passes>>...>::type;
+    using type = typename with_passes<typename Pipeline::source, typename Pipeline::legal, edited>::type;
+};
+
+}  // namespace detail
+
+/// A then B: what may leave A must be what may enter B, which the result's own proof checks.
+template <class A, class B>
+using concatenate =
+    typename detail::with_passes<typename A::source, typename B::legal,
+                                 typename detail::join_passes<typename A::passes, typename B::passes>::type>::type;
+
+template <class Pipeline, class Anchor, class... New>
+using insert_before = typename detail::edit<Pipeline, Anchor, pass_list<New..., Anchor>>::type;
+
+template <class Pipeline, class Anchor, class... New>
+using insert_after = typename detail::edit<Pipeline, Anchor, pass_list<Anchor, New...>>::type;
+
+template <class Pipeline, class Pass>
+using remove_pass = typename detail::edit<Pipeline, Pass, pass_list<>>::type;
+
+template <class Pipeline, class Pass, class... New>
+using replace_pass = typename detail::edit<Pipeline, Pass, pass_list<New...>>::type;
+
+/// The same passes for fewer source ops: passes that can no longer fire are pruned.
+template <class Pipeline, class... Items>
+using restrict_to =
+    typename detail::with_passes<from<Items...>, typename Pipeline::legal, typename Pipeline::passes>::type;
+
+}  // namespace headrace
+
+#endif

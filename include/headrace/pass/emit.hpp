@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::emit, with which handlers make nodes.
+#ifndef HEADRACE_PASS_EMIT_HPP
+#define HEADRACE_PASS_EMIT_HPP
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at run time.
+class value_list {
+public:
+    value_list() = default;
+    value_list(std::initializer_list<value> items) : items_(items) {}
+    void push_back(value v) { items_.push_back(v); }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
+    [[nodiscard]] const value* data() const { return items_.data(); }
+    [[nodiscard]] value operator[](std::size_t i) const { return items_[i]; }
+    [[nodiscard]] auto begin() const { return items_.begin(); }
+    [[nodiscard]] auto end() const { return items_.end(); }
+
+private:
+    std::vector<value> items_;
+};
+
+/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one, every
+/// value made is empty and the node that is being rewritten stays as it is, so handlers need not test each step.
+class emitter {
+public:
+    emitter(graph& g, node* current, node* before, pass_context& context)
+        : graph_(&g), current_(current), before_(before), context_(&context), inference_(g.arena()) {}
+
+    /// The node that is being rewritten.
+    [[nodiscard]] const node& current() const { return *current_; }
+    [[nodiscard]] graph& owner() const { return *graph_; }
+    [[nodiscard]] const target_spec& target() const { return graph_->target(); }
+
+    [[nodiscard]] const tensor_meta& meta(value v) const { return v ? *meta_of(v) : nothing(); }
+    [[nodiscard]] headrace::dtype dtype(value v) const { return meta(v).dtype; }
+    [[nodiscard]] const int_list& shape(value v) const { return meta(v).shape; }
+    [[nodiscard]] std::size_t rank(value v) const { return meta(v).rank(); }
+    /// Metadata of the results that are to be replaced.
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
+
+    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned on.
+    value unsupported(std::string reason) { return fail(headrace::unsupported(std::move(reason))); }
+    value fail(error e) {
+        if (!failed_) context_->report(*current_, std::move(e.message), e.kind);
+        failed_ = true;
+        return {};
+    }
+    [[nodiscard]] bool failed() const { return failed_; }
+
+    /// A constant of that type and shape; `fill` writes its elements, row-major.
+    template <class Fill>
+    value constant(const tensor_meta& meta, Fill&& fill) {
+        const value v = create_constant(*graph_, meta, before_, std::forward<Fill>(fill));
+        graph_->inherit_annotations(*v.producer, *current_);
+        return v;
+    }
+    /// A constant from elements in memory; T is the type that the dtype is stored as.
+    template <class T>
+    value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
+        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+            if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
+        });
+    }
+    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that rank.
+    value splat(scalar number, headrace::dtype type, std::size_t rank) {
+        static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+        return splat(number, type, std::span(ones, rank));
+    }
+    value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
+
+protected:
+    /// Adds a node whose metadata is inferred by its op's own rule.
+    template <op_tag Op>
+    node* add(const args<Op>& a) {
+        if (failed_ || !operands_sound(info_of<Op>, &a)) return nullptr;
+        inference_.clear();
+        if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
+            error e = std::move(inferred).error();
+            e.message = "cannot make " + std::string(Op::name) + ": " + e.message;
+            fail(std::move(e));
+            return nullptr;
+        }
+        return add_inferred(info_of<Op>, &a);
+    }
+
+private:
+    static const tensor_meta& nothing() {
+        static constexpr tensor_meta empty{};
+        return empty;
+    }
+    node* add_inferred(const op_info& op, const void* arguments) {
+        node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+        std::uint32_t i = 0;
+        for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
+        graph_->inherit_annotations(n, *current_);
+        return &n;
+    }
+    // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
+    bool operands_sound(const op_info& op, const void* arguments);
+
+    graph* graph_;
+    node* current_;
+    node* before_;
+    pass_context* context_;
+    inference inference_;
+    bool failed_ = false;
+};
+
+namespace detail {
+
+/// Calls `f(value)` for each tensor operand in an argument struct, and stops when it returns false.
+template <class F>
+bool all_operands(const op_info& op, const void* arguments, F&& f) {
+    const auto* bytes = static_cast<const std::byte*>(arguments);
+    const auto in_list = [&](const auto& items) {
+        for (const auto& v : items) {
+            if (!f(v)) return false;
+        }
+        return true;
+    };
+    for (const field_info& field : op) {
+        const std::byte* at = bytes + field.offset;
+        bool sound = true;
+        if (field.kind == field_kind::tensor && !field.optional) {
+            sound = f(*reinterpret_cast<const value*>(at));
+        } else if (field.kind == field_kind::tensor) {
+            const auto& v = *reinterpret_cast<const std::optional<value>*>(at);
+            sound = !v || f(*v);
+        } else if (field.kind == field_kind::tensors) {
+            sound = in_list(*reinterpret_cast<const list<value>*>(at));
+        } else if (field.kind == field_kind::optional_tensors) {
+            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at)) sound = sound && (!v || f(*v));
+        }
+        if (!sound) return false;
+    }
+    return true;
+}
+
+/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
+inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
+    const auto put = [&](auto v) {
+        std::memcpy(at, &v, sizeof v);
+        return true;
+    };
+    switch (type) {
+        case dtype::boolean: return put(static_cast<std::uint8_t>(number.to_double() != 0));
+        case dtype::int8: return put(static_cast<std::int8_t>(number.to_int()));
+        case dtype::uint8: return put(static_cast<std::uint8_t>(number.to_int()));
+        case dtype::int16: return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::int32: return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::int64: return put(number.to_int());
+        case dtype::float32: return put(static_cast<float>(number.to_double()));
+        case dtype::float64: return put(number.to_double());
+        case dtype::bfloat16: {
+            // Round to nearest even on the upper half; NaN stays a NaN.
+            const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
+            const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
+            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+        }
+        case dtype::float16: return put(static_cast<_Float16>(number.to_double()));
+        default: return false;
+    }
+}
+
+}  // namespace detail
+
+inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
+    return detail::all_operands(op, arguments, [&](value v) {
+        if (!v) {
+            failed_ = true;
+            return false;
+        }
+        if (meta_of(v) == nullptr) {
+            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) + " has no `val`"));
+            return false;
+        }
+        return true;
+    });
+}
+
+inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
+    std::byte element[8]{};
+    if (!detail::store_element(number, type, element)) {
+        return fail(invalid("no constants of type " + std::string(name_of(type))));
+    }
+    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+        const std::size_t size = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
+    });
+}
+
+/// Names the op that a pass emits without listing it in `produces`, in the compile error.
+template <class Op, class Produces>
+struct not_produced {};
+template <class Diagnosis>
+inline constexpr bool only_emits_what_it_produces = true;
+template <class Op, class Produces>
+inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
+
+/// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list) compile.
+/// Metadata is inferred, annotations are inherited from the current node.
+template <class Produces>
+class emit : public emitter {
+public:
+    using emitter::emitter;
+
+    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in order,
+    /// `e.make<aten::add_tensor>(x, y)`.
+    template <op_tag Op>
+    value make(const args<Op>& a) {
+        node* n = make_node<Op>(a);
+        return n == nullptr ? value{} : n->result();
+    }
+    template <op_tag Op, class... Members>
+        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
+    value make(Members&&... members) {
+        return make<Op>(args<Op>{std::forward<Members>(members)...});
+    }
+    /// The node itself, for ops of several results; null after a failure.
+    template <op_tag Op>
+    node* make_node(const args<Op>& a) {
+        constexpr bool permitted = detail::listed<Op, Produces>;
+        using diagnosis = std::conditional_t<permitted, void, not_produced<Op, Produces>>;
+        static_assert(only_emits_what_it_produces<diagnosis>,
+                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        if constexpr (permitted) {
+            return add<Op>(a);
+        } else {
+            return nullptr;
+        }
+    }
+};
+
+}  // namespace headrace
+
+#endif

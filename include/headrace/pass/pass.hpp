@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass, the base of passes, and headrace::effects_of: what a pass's signatures say that it does.
+#ifndef HEADRACE_PASS_PASS_HPP
+#define HEADRACE_PASS_PASS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+#include <headrace/op/error.hpp>
+#include <headrace/op/op_set.hpp>
+#include <headrace/pass/emit.hpp>
+#include <headrace/pass/type_name.hpp>
+
+namespace headrace {
+
+/// Base of every pass. A pass is a stateless struct of handlers, one per op that it rewrites:
+///
+///     struct decompose_addmm : pass {
+///         using targets = ops<aten::addmm>;
+///         using produces = ops<aten::mm, aten::add_tensor>;
+///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
+///     };
+///
+/// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that returns
+/// a std::optional of these may decline. A family of ops shares a handler template that takes the tag first:
+///
+///     template <one_of<targets> Op>
+///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
+///
+/// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead, which
+/// returns how many nodes it rewrote, and names the ops that are gone afterwards in `removes`.
+struct pass {};
+
+/// Base of a pass that widens other passes: their targets are its own, too.
+template <class... Bases>
+struct extends : Bases... {
+    using base_passes = std::tuple<Bases...>*;
+    using Bases::operator()...;
+};
+
+/// A list of passes or of properties, as `requires_before`, `requires_after` and `ensures` name them.
+template <class... Passes>
+struct pass_list {
+    static constexpr std::size_t size = sizeof...(Passes);
+};
+
+/// Matches passes: satisfied by a struct derived from headrace::pass.
+template <class T>
+concept pass_type = std::is_base_of_v<pass, T>;
+
+namespace detail {
+
+template <class A, class B>
+struct append_new;
+template <class... As, class... Bs>
+struct append_new<ops<As...>, ops<Bs...>> {
+    template <class List, class T>
+    struct add;
+    template <class... Ts, class T>
+    struct add<ops<Ts...>, T> {
+        using type = std::conditional_t<(__is_same(Ts, T) || ...), ops<Ts...>, ops<Ts..., T>>;
+    };
+    template <class List, class... Rest>
+    struct all {
+        using type = List;
+    };
+    template <class List, class First, class... Rest>
+    struct all<List, First, Rest...> : all<typename add<List, First>::type, Rest...> {};
+    using type = typename all<ops<As...>, Bs...>::type;
+};
+template <class... As>
+struct append_new<ops<As...>, ops<>> {
+    using type = ops<As...>;
+};
+template <class... Bs>
+    requires(sizeof...(Bs) > 0)
+struct append_new<ops<>, ops<Bs...>> {
+    using type = ops<Bs...>;
+};
+
+template <class... Lists>
+struct join_ops {
+    using type = ops<>;
+};
+template <class First, class... Rest>
+struct join_ops<First, Rest...> {
+    using type = typename append_new<First, typename join_ops<Rest...>::type>::type;
+};
+
+// One trait per spelling under which passes list their targets.
+template <class P>
+auto own_targets() {
+    if constexpr (requires { typename P::targets; }) return typename P::targets{}; else return ops<>{};
+}
+template <class P>
+auto own_target_ops() {
+    if constexpr (requires { typename P::target_ops; }) return typename P::target_ops{}; else return ops<>{};
+}
+template <class P>
+auto own_supported_ops() {
+    if constexpr (requires { typename P::supported_ops; }) return typename P::supported_ops{}; else return ops<>{};
+}
+template <class P>
+auto own_edge_ops() {
+    if constexpr (requires { typename P::edge_ops; }) return typename P::edge_ops{}; else return ops<>{};
+}
+template <class P>
+auto own_aten_ops() {
+    if constexpr (requires { typename P::aten_ops; }) return typename P::aten_ops{}; else return ops<>{};
+}
+
+template <class P>
+struct collect_targets;
+template <class Bases>
+struct targets_of_bases;
+template <class... Bases>
+struct targets_of_bases<std::tuple<Bases...>*> {
+    using type = typename join_ops<typename collect_targets<Bases>::type...>::type;
+};
+template <class P>
+auto base_targets() {
+    if constexpr (requires { typename P::base_passes; }) {
+        return typename targets_of_bases<typename P::base_passes>::type{};
+    } else {
+        return ops<>{};
+    }
+}
+template <class P>
+struct collect_targets {
+    using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
+                                   decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
+                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>())>::type;
+};
+
+template <class P>
+auto own_produces() {
+    if constexpr (requires { typename P::produces; }) return typename P::produces{}; else return ops<>{};
+}
+template <class P>
+auto own_removes() {
+    if constexpr (requires { typename P::removes; }) return typename P::removes{}; else return ops<>{};
+}
+
+}  // namespace detail
+
+/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and `aten_ops`,
+/// whichever it has, and from the passes that it `extends`. Each op once.
+template <class P>
+using targets_of = typename detail::collect_targets<P>::type;
+
+/// The ops that a pass may emit.
+template <class P>
+using produces_of = decltype(detail::own_produces<P>());
+
+/// Matches passes over the whole graph.
+template <class P>
+concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context& c) {
+    { p(g, c) } -> std::same_as<result<std::size_t>>;
+};
+
+namespace detail {
+
+template <class P, class Op>
+concept handles_args = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) { p(a, e); };
+template <class P, class Op>
+concept handles_tag = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) { p(Op{}, a, e); };
+
+template <class P, class Op>
+auto call_handler(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
+    if constexpr (handles_args<P, Op>) {
+        return p(a, e);
+    } else {
+        return p(Op{}, a, e);
+    }
+}
+
+template <class T>
+inline constexpr bool is_replacement = std::is_same_v<T, value> || std::is_same_v<T, value_list>;
+template <class... Ts>
+inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, value> && ...);
+
+}  // namespace detail
+
+/// Matches pairs of a pass and an op that it has a handler for.
+template <class P, class Op>
+concept handles = detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
+
+/// Diagnoses, which name the culprits in compile errors. `no_fault` is the one that passes.
+struct no_fault {};
+template <class Pass, class Op>
+struct no_handler {};
+template <class Pass, class Op, class Result>
+struct wrong_result {};
+
+template <class Diagnosis>
+inline constexpr bool handlers_complete = false;
+template <>
+inline constexpr bool handlers_complete<no_fault> = true;
+template <class Diagnosis>
+inline constexpr bool results_are_values = false;
+template <>
+inline constexpr bool results_are_values<no_fault> = true;
+
+namespace detail {
+
+enum class handler_kind : std::uint8_t { none, wrong, rewrites, may_decline };
+
+template <class P, class Op>
+constexpr handler_kind kind_of_handler() {
+    if constexpr (!handles<P, Op>) {
+        return handler_kind::none;
+    } else {
+        using result_type = decltype(call_handler<P, Op>(std::declval<const P&>(), std::declval<const args<Op>&>(),
+                                                         std::declval<emit<produces_of<P>>&>()));
+        if constexpr (is_replacement<result_type>) {
+            return handler_kind::rewrites;
+        } else if constexpr (is_optional<result_type>) {
+            return is_replacement<typename unwrap_optional<result_type>::type> ? handler_kind::may_decline
+                                                                              : handler_kind::wrong;
+        } else {
+            return handler_kind::wrong;
+        }
+    }
+}
+
+template <std::size_t N>
+constexpr std::size_t position_of_kind(const handler_kind (&kinds)[N], handler_kind k) {
+    for (std::size_t i = 0; i != N - 1; ++i) {
+        if (kinds[i] == k) return i;
+    }
+    return N - 1;
+}
+
+template <class P, class Targets>
+struct handler_table;
+template <class P, class... Ops>
+struct handler_table<P, ops<Ops...>> {
+    static constexpr handler_kind kinds[] = {kind_of_handler<P, Ops>()..., handler_kind::none};  // the last one ends the list
+    static constexpr std::size_t missing = position_of_kind(kinds, handler_kind::none);
+    static constexpr std::size_t wrong = position_of_kind(kinds, handler_kind::wrong);
+
+    static auto diagnose_missing() {
+        if constexpr (missing == sizeof...(Ops)) {
+            return no_fault{};
+        } else {
+            return no_handler<P, typename type_at<missing, ops<Ops...>>::type>{};
+        }
+    }
+    static auto diagnose_result() {
+        if constexpr (wrong == sizeof...(Ops)) {
+            return no_fault{};
+        } else {
+            using op_type = typename type_at<wrong, ops<Ops...>>::type;
+            using result_type =
+                decltype(call_handler<P, op_type>(std::declval<const P&>(), std::declval<const args<op_type>&>(),
+                                                  std::declval<emit<produces_of<P>>&>()));
+            return wrong_result<P, op_type, result_type>{};
+        }
+    }
+
+    static constexpr auto removed() {
+        std::remove_const_t<std::remove_reference_t<decltype(set_of<ops<Ops...>>)>> set{};
+        std::size_t i = 0;
+        const auto visit = [&]<class Op>() {
+            if (kinds[i++] == handler_kind::rewrites) set.template insert<Op>();
+        };
+        static_cast<void>(visit);
+        (visit.template operator()<Ops>(), ...);
+        return set;
+    }
+};
+
+}  // namespace detail
+
+/// What a pass does to the set of ops of a graph, read off its signatures.
+template <pass_type P>
+struct effects_of {
+    using targets = targets_of<P>;
+    using produces = produces_of<P>;
+
+private:
+    static constexpr bool has_handlers = !graph_pass<P>;
+    using table = detail::handler_table<P, std::conditional_t<has_handlers, targets, ops<>>>;
+    using missing = decltype(table::diagnose_missing());
+    using wrong = decltype(table::diagnose_result());
+    static_assert(handlers_complete<missing>, "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(results_are_values<wrong>,
+                  "pass: a handler must return value, a tuple of values or an optional of these; see wrong_result<Pass, Op, Result>");
+
+public:
+    /// False after a failed check: the pipeline then leaves the pass out, so that no second error follows.
+    static constexpr bool sound = std::is_same_v<missing, no_fault> && std::is_same_v<wrong, no_fault>;
+
+    static constexpr auto target_set = set_of<targets>;
+    static constexpr auto produced_set = set_of<produces>;
+    static constexpr auto removed_set = [] {
+        if constexpr (has_handlers) {
+            return table::removed();
+        } else {
+            return set_of<decltype(detail::own_removes<P>())>;
+        }
+    }();
+    /// A pass without targets always runs.
+    static constexpr bool always_runs = targets::size == 0;
+};
+
+/// A pass's name: its `name` member, or the type's own.
+template <class P>
+constexpr std::string_view pass_name() {
+    if constexpr (requires { { P::name } -> std::convertible_to<std::string_view>; }) {
+        return P::name;
+    } else {
+        return type_name<P>;
+    }
+}
+
+}  // namespace headrace
+
+#endif

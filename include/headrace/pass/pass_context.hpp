@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_context, what a run of passes shares, and headrace::diagnostic.
+#ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
+#define HEADRACE_PASS_PASS_CONTEXT_HPP
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// Why a node cannot be lowered, in words for the model's author.
+struct diagnostic {
+    std::string node;  ///< the exported program's name for it
+    std::string op;
+    std::string reason;  ///< the rule that it breaks, and what to do if that is known
+    error_kind kind = error_kind::unsupported;
+};
+
+/// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
+class pass_context {
+public:
+    /// Infers a node whose op is known only at run time; without it, a node that lost its `val` is an error.
+    using node_inference = result<void> (*)(const node& n, inference& out);
+
+    explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
+
+    void report(const node& n, std::string reason, error_kind kind = error_kind::unsupported) {
+        const auto* origin = n.find_annotation<provenance>();
+        diagnostic d{std::string(origin_name(n)), std::string(origin != nullptr ? origin->op_name : n.op->name),
+                     std::move(reason), kind};
+        for (const diagnostic& known : diagnostics_) {
+            if (known.node == d.node && known.reason == d.reason) return;
+        }
+        diagnostics_.push_back(std::move(d));
+    }
+    [[nodiscard]] const std::vector<diagnostic>& diagnostics() const { return diagnostics_; }
+
+    [[nodiscard]] result<void> infer(const node& n, inference& out) const {
+        if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
+        return infer_(n, out);
+    }
+
+private:
+    node_inference infer_;
+    std::vector<diagnostic> diagnostics_;
+};
+
+}  // namespace headrace
+
+#endif

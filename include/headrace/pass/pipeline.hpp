@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pipeline, a list of passes as a type whose legality the compiler has proven.
+#ifndef HEADRACE_PASS_PIPELINE_HPP
+#define HEADRACE_PASS_PIPELINE_HPP
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <headrace/op/builtin.hpp>
+#include <headrace/op/op_set.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/pass/pipeline_checks.hpp>
+#include <headrace/pass/statistics.hpp>
+
+namespace headrace {
+
+/// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of their
+/// ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs always may.
+template <class... Items>
+struct from {};
+template <class... Items>
+struct to {};
+
+/// Which driver runs a pass's handlers. Both are generated from the same handlers.
+enum class driver_kind : std::uint8_t { in_place, retracing };
+
+/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may stop the run.
+struct run_options {
+    driver_kind driver = driver_kind::in_place;
+    std::uint64_t (*clock)() = nullptr;
+    void* observer = nullptr;
+    result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
+    bool skip = true;  ///< false: run every pass, for measurements
+};
+
+namespace detail {
+
+template <class Item>
+constexpr auto set_of_item() {
+    if constexpr (op_tag<Item>) {
+        return ops_in<Item>;
+    } else if constexpr (requires { Item::set; }) {
+        return Item::set;
+    } else if constexpr (requires { Item::name_hashes; }) {
+        return every_op<Item>;
+    } else {
+        return set_of<Item>;
+    }
+}
+
+template <class Boundary>
+struct boundary;
+template <template <class...> class Boundary, class... Items>
+struct boundary<Boundary<Items...>> {
+    static constexpr auto set =
+        (ops_in<builtin::placeholder, builtin::constant, builtin::output> | ... | set_of_item<Items>());
+};
+
+// A pass that failed its own checks takes no part, so that the pipeline adds no second error.
+template <class P>
+using sound_effects = std::conditional_t<effects_of<P>::sound, effects_of<P>, effects_of<inert_pass>>;
+
+template <class Set>
+struct effect_sets {
+    Set targets{};
+    Set removed{};
+    Set produced{};
+    bool always_runs = false;
+};
+
+template <class Set, class P, class Universe>
+constexpr effect_sets<Set> effects_over(Universe universe) {
+    using e = sound_effects<P>;
+    return {e::target_set.over(universe), e::removed_set.over(universe), e::produced_set.over(universe), e::always_runs};
+}
+
+/// The effects of the passes folded over a source set.
+template <class Set, std::size_t N>
+struct flow {
+    std::array<Set, N + 1> ops{};    ///< before pass i, and at the end
+    std::array<bool, N + 1> fires{};  ///< can pass i ever have work
+    Set supported{};                 ///< source ops that provably end up legal, each taken alone
+};
+
+template <class Set, std::size_t N>
+constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passes, const Set& source, const Set& legal) {
+    flow<Set, N> f;
+    f.ops[0] = source;
+    for (std::size_t i = 0; i != N; ++i) {
+        const effect_sets<Set>& p = passes[i];
+        f.fires[i] = p.always_runs || !(p.targets & f.ops[i]).empty();
+        f.ops[i + 1] = f.fires[i] ? (f.ops[i] - p.removed) | p.produced : f.ops[i];
+    }
+    // Backward: what may stand before pass i and still end up legal.
+    f.supported = legal;
+    for (std::size_t i = N; i-- != 0;) {
+        const effect_sets<Set>& p = passes[i];
+        if (p.produced <= f.supported) {
+            f.supported |= p.removed;
+        } else {
+            f.supported -= p.targets;
+        }
+    }
+    f.supported &= source;
+    return f;
+}
+
+}  // namespace detail
+
+/// A pipeline. `pipeline<from<...>, to<...>, Passes...>` folds the effects of the passes over the source ops and
+/// checks, in this order: that every pass is sound, that none is listed twice unless it is `repeatable`, that
+/// required passes and properties are there and in order, and that the ops that can leave are legal.
+///
+/// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
+/// `struct lower_float : pipeline<...> {};`
+template <class From, class To, pass_type... Passes>
+class pipeline {
+public:
+    using pipeline_type = pipeline;
+    using source = From;
+    using legal = To;
+    using passes = pass_list<Passes...>;
+    static constexpr std::size_t size = sizeof...(Passes);
+
+private:
+    using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
+    using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
+    // One union per list of sets, not one per pass: the dialects of all passes' ops together.
+    using universe = typename detail::universe_of<typename source_set_type::dialect_list,
+                                                  typename legal_set_type::dialect_list, targets_of<Passes>...,
+                                                  produces_of<Passes>...>::type;
+    using set_type = typename detail::set_over<universe>::type;
+
+    static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
+        detail::effects_over<set_type, Passes>(universe{})...};
+    static constexpr detail::flow<set_type, size> flow_ = detail::fold_effects<set_type, size>(
+        effects_, detail::boundary<From>::set.over(universe{}), detail::boundary<To>::set.over(universe{}));
+
+    using checks = detail::pipeline_checks<Passes...>;
+    static_assert(listed_once<typename checks::repetition>,
+                  "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
+    static_assert(dependencies_met<typename checks::dependency>,
+                  "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
+    static_assert(order_kept<typename checks::order>,
+                  "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
+
+    static constexpr bool passes_sound = (effects_of<Passes>::sound && ... && checks::sound);
+    static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
+
+    static auto diagnose_legality() {
+        if constexpr (!passes_sound || illegal_.empty()) {
+            return no_fault{};
+        } else {
+            constexpr auto at = illegal_.first();
+            using op_type = typename op_at<set_type, at.first, at.second>::type;
+            constexpr std::size_t last = detail::last_targeting<op_type, Passes...>();
+            return survives<op_type, typename detail::pass_at<last, Passes...>::type>{};
+        }
+    }
+    static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
+                  "pipeline: an op can survive it; see survives<Op, LastPassThatTargetsIt>, add a pass that removes it");
+
+public:
+    /// Ops that can be in the graph before pass `i`; `i == size`: that can leave.
+    [[nodiscard]] static constexpr const set_type& ops_before(std::size_t i) { return flow_.ops[i]; }
+    [[nodiscard]] static constexpr const set_type& ops_after() { return flow_.ops[size]; }
+    /// The source ops that this pipeline provably lowers: what a partitioner asks.
+    static constexpr const set_type& supported = flow_.supported;
+    /// False for a pass that can never fire for this source: it is not in the generated code.
+    [[nodiscard]] static constexpr bool can_fire(std::size_t i) { return flow_.fires[i]; }
+    static constexpr std::size_t dead_pass_count = [] {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i != size; ++i) count += !flow_.fires[i];
+        return count;
+    }();
+    static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
+
+    /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the run
+    /// could not go on. Whoever runs it asks `remaining_illegal` afterwards.
+    [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context, const run_options& options = {}) {
+        run_statistics statistics(size);
+        return run_all(g, context, options, statistics, std::make_index_sequence<size>{});
+    }
+
+    /// Calls `f(node&)` for each node whose op may not leave the pipeline.
+    template <class F>
+    static void for_each_illegal(graph& g, F&& f) {
+        static constexpr auto legal_set = detail::boundary<To>::set;
+        detail::for_each_graph(g, [&](graph& sub) {
+            for (node& n : sub.nodes()) {
+                if (!legal_set.contains(*n.op)) f(n);
+            }
+        });
+    }
+
+    /// The generated skip test: does the graph, nested regions included, have a target of pass `I`?
+    template <std::size_t I>
+    [[nodiscard]] static bool has_targets(const graph& g) {
+        return meets<I>(g, universe{});
+    }
+
+private:
+    template <std::size_t I, class... Ds>
+    static bool meets(const graph& g, dialects<Ds...>) {
+        return (meets_in<I, Ds>(g) || ...);
+    }
+    template <std::size_t I, class D>
+    static bool meets_in(const graph& g) {
+        constexpr std::size_t first = set_type::first_word(set_type::template position_of<D>());
+        constexpr std::size_t words = detail::words_for(D::size);
+        constexpr bool any = [] {
+            for (std::size_t w = 0; w != words; ++w) {
+                if (effects_[I].targets.words()[first + w] != 0) return true;
+            }
+            return false;
+        }();
+        if constexpr (any) {
+            const auto present = g.census().present(info_of_dialect<D>);
+            if (present.empty()) return false;
+            static constexpr auto mask = [] {
+                std::array<std::uint64_t, words> m{};
+                for (std::size_t w = 0; w != words; ++w) m[w] = effects_[I].targets.words()[first + w];
+                return m;
+            }();
+            return masks_meet(mask, present, std::make_index_sequence<words>{});
+        } else {
+            return false;
+        }
+    }
+    // Words without a target cost nothing: their mask is a constant 0.
+    template <std::size_t N, std::size_t... W>
+    static bool masks_meet(const std::array<std::uint64_t, N>& mask, std::span<const std::uint64_t> present,
+                           std::index_sequence<W...>) {
+        return (((mask[W] & present[W]) != 0) || ...);
+    }
+
+    template <std::size_t... I>
+    static result<run_statistics> run_all(graph& g, pass_context& context, const run_options& options,
+                                          run_statistics& statistics, std::index_sequence<I...>) {
+        result<void> status = boost::outcome_v2::success();
+        const auto step = [&]<std::size_t K, class P>() {
+            pass_record& record = statistics[K];
+            record.name = pass_names[K];
+            if constexpr (flow_.fires[K]) {
+                record.status = decide<K, P>(g, options);
+                if (record.status == pass_status::ran) status = run_pass<P>(g, context, options, record);
+            }
+            return status.has_value();
+        };
+        static_cast<void>((step.template operator()<I, Passes>() && ...));
+        if (!status) return std::move(status).error();
+        return std::move(statistics);
+    }
+
+    template <std::size_t I, class P>
+    static pass_status decide(const graph& g, const run_options& options) {
+        if (!options.skip) return pass_status::ran;
+        if constexpr (requires(const P& p) { { p.should_run(g) } -> std::same_as<bool>; }) {
+            return P{}.should_run(g) ? pass_status::ran : pass_status::declined;
+        } else if constexpr (effects_of<P>::always_runs) {
+            return pass_status::ran;
+        } else {
+            return has_targets<I>(g) ? pass_status::ran : pass_status::no_target;
+        }
+    }
+
+    template <class P>
+    static result<void> run_pass(graph& g, pass_context& context, const run_options& options, pass_record& record) {
+        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
+        result<node_counts> counts = apply_pass(P{}, g, context, options.driver);
+        if (!counts) return std::move(counts).error();
+        record.nodes = counts.value();
+        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
+        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        return options.after_pass(options.observer, record, g);
+    }
+};
+
+/// Runs one pass over a graph, without a pipeline and without a skip test.
+template <pass_type P>
+[[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
+                                             driver_kind driver = driver_kind::in_place) {
+    if constexpr (graph_pass<P>) {
+        result<std::size_t> rewritten = p(g, context);
+        if (!rewritten) return std::move(rewritten).error();
+        return node_counts{.rewritten = rewritten.value()};
+    } else if constexpr (effects_of<P>::sound) {
+        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
+                                               : retracing_driver<P>::run(p, g, context);
+    } else {
+        return node_counts{};
+    }
+}
+
+}  // namespace headrace
+
+#endif
