@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::legalize_views.
+#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
+#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
+
+#include <headrace/op/aten.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace {
+
+/// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is known
+/// from inference, whatever way the op spells it.
+struct legalize_views : pass {
+    using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
+                        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+                        aten::squeeze_dims, aten::unsqueeze>;
+    using produces = build::reshape_ops;
+
+    template <one_of<targets> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return build::reshape(e, a.self, e.result_meta().shape);
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::normalize_passes: from ATen as exported to fewer kinds of ATen.
+#ifndef HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
+#define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
+
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+
+namespace headrace {
+
+using normalize_passes = pass_list<canonicalize_variants, scalars_to_tensors>;
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::build, the TOSA idioms that passes share: shapes, casts, broadcasting, zero points.
+#ifndef HEADRACE_PASSES_SUPPORT_BUILD_HPP
+#define HEADRACE_PASSES_SUPPORT_BUILD_HPP
+
+#include <array>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/op/tosa.hpp>
+#include <headrace/pass/pass.hpp>
+
+/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was given
+/// where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit: the ops<...>
+/// list beside each.
+namespace headrace::build {
+
+using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
+
+template <class E>
+value const_shape(E& e, sizes values) {
+    return e.template make<tosa::const_shape>({.values = int_list(values)});
+}
+
+template <class E>
+value reshape(E& e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return e.template make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
+}
+
+using transpose_ops = ops<tosa::transpose>;
+
+/// Axis i of the result is axis perms[i] of `v`.
+template <class E>
+value transpose(E& e, value v, sizes perms) {
+    bool identity = true;
+    for (std::size_t i = 0; i != perms.size(); ++i) identity = identity && perms[i] == static_cast<std::int64_t>(i);
+    return identity ? v : e.template make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+}
+
+/// Leading ones up to that rank: TOSA broadcasts only tensors of equal rank.
+template <class E>
+value with_rank(E& e, value v, std::size_t rank) {
+    shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
+    shape.append(e.shape(v));
+    return reshape(e, v, shape);
+}
+
+using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
+
+/// `v` repeated to that shape, to which it must broadcast.
+template <class E>
+value broadcast(E& e, value v, sizes shape) {
+    v = with_rank(e, v, shape.size());
+    shape_builder multiples;
+    bool repeats = false;
+    for (std::size_t i = 0; i != std::min(shape.size(), e.rank(v)); ++i) {
+        multiples.push_back(e.shape(v)[i] == shape[i] ? 1 : shape[i]);
+        repeats = repeats || multiples.back() != 1;
+    }
+    return repeats ? e.template make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
+}
+
+/// A zero point operand: one element of that type.
+template <class E>
+value zero_point(E& e, dtype type, std::int64_t zero = 0) {
+    return e.splat(zero, type, 1);
+}
+
+/// An elementwise operator of two operands, after their ranks have been made equal.
+template <op_tag Op, class E>
+value binary(E& e, value a, value b) {
+    const std::size_t rank = std::max(e.rank(a), e.rank(b));
+    a = with_rank(e, a, rank);
+    b = with_rank(e, b, rank);
+    if constexpr (std::is_same_v<Op, tosa::mul>) {
+        return e.template make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+    } else {
+        return e.template make<Op>({.input1 = a, .input2 = b});
+    }
+}
+
+template <class E>
+value negate(E& e, value v) {
+    return e.template make<tosa::negate>(
+        {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
+}
+
+using select_ops = joined<reshape_ops, ops<tosa::select>>;
+
+template <class E>
+value select(E& e, value condition, value on_true, value on_false) {
+    const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
+    return e.template make<tosa::select>({.input1 = with_rank(e, condition, rank),
+                                          .input2 = with_rank(e, on_true, rank),
+                                          .input3 = with_rank(e, on_false, rank)});
+}
+
+using cast_ops = joined<select_ops, ops<tosa::cast, tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil,
+                                        tosa::greater_equal>>;
+
+/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool. TOSA's CAST rounds to
+/// nearest (spec 2.12.1), and has no way between bool and floating.
+template <class E>
+value cast(E& e, value v, dtype to) {
+    const dtype from = e.dtype(v);
+    if (!v || from == to) return v;
+    if (is_boolean(to)) {
+        const value zero = e.splat(0, from, e.rank(v));
+        return e.template make<tosa::logical_not>(e.template make<tosa::equal>(v, zero));
+    }
+    if (is_boolean(from) && is_floating(to)) return cast(e, cast(e, v, dtype::int8), to);
+    if (is_floating(from) && is_integral(to)) {
+        const value zero = e.splat(0.0, from, e.rank(v));
+        v = select(e, e.template make<tosa::greater_equal>(v, zero), e.template make<tosa::floor>(v),
+                   e.template make<tosa::ceil>(v));
+    }
+    return e.template make<tosa::cast>({.input = v, .output_type = to});
+}
+
+/// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.
+[[nodiscard]] inline std::pair<scalar, scalar> bounds_of(dtype t) {
+    if (is_floating(t)) {
+        const double infinity = std::numeric_limits<double>::infinity();
+        return {-infinity, infinity};
+    }
+    const int bits = traits_of(t).bits;
+    const std::int64_t highest = bits >= 64 ? INT64_MAX : (std::int64_t{1} << (bits - 1)) - 1;
+    return {-highest - 1, highest};
+}
+
+/// NCHW to NHWC and back, for any number of spatial axes.
+[[nodiscard]] inline shape_builder to_channels_last(std::size_t rank) {
+    shape_builder perms{0};
+    for (std::size_t i = 2; i != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    perms.push_back(1);
+    return perms;
+}
+[[nodiscard]] inline shape_builder to_channels_first(std::size_t rank) {
+    shape_builder perms{0, static_cast<std::int64_t>(rank) - 1};
+    for (std::size_t i = 1; i + 1 != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    return perms;
+}
+
+/// A shape in another order of axes.
+[[nodiscard]] constexpr shape_builder permuted(sizes shape, sizes perms) {
+    shape_builder result;
+    for (const std::int64_t axis : perms) result.push_back(shape[static_cast<std::size_t>(axis)]);
+    return result;
+}
+
+}  // namespace headrace::build
+
+#endif
