@@ -92,9 +92,14 @@ public:
     void erase(node& n) {
         for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
         census_.remove(n);
-        (n.previous == nullptr ? first_ : n.previous->next) = n.next;
-        (n.next == nullptr ? last_ : n.next->previous) = n.previous;
-        --size_;
+        unlink(n);
+    }
+
+    /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
+    void move_before(node& n, node* before) {
+        if (&n == before) return;
+        unlink(n);
+        link(n, before);
     }
 
     void set_operand(edge& e, value to) {
@@ -290,6 +295,11 @@ private:
         node& source = *e.source;
         (e.previous_use == nullptr ? source.first_use : e.previous_use->next_use) = e.next_use;
         (e.next_use == nullptr ? source.last_use : e.next_use->previous_use) = e.previous_use;
+    }
+    void unlink(node& n) {
+        (n.previous == nullptr ? first_ : n.previous->next) = n.next;
+        (n.next == nullptr ? last_ : n.next->previous) = n.previous;
+        --size_;
     }
     void link(node& n, node* before) {
         n.next = before;

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what computes an
-/// output, and with it the name of the value; this one stays.
+/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
+/// computes an output, and with it the name of the value; this one stays.
 struct output_names {
     static constexpr bool inherited = false;
     list<std::string_view> names;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <headrace/op/dtype.hpp>
 #include <headrace/op/fields.hpp>
@@ -119,6 +120,20 @@ constexpr bool all_true(const bool (&facts)[N]) {
     return true;
 }
 
+// What a dialect knows of its list; of an unsound list nothing, so that no second error follows.
+template <bool Sound, class... Ops>
+struct op_names {
+    static constexpr std::size_t size = sizeof...(Ops);
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> hashes{Ops::name_hash...};
+    static constexpr std::array<std::string_view, sizeof...(Ops)> names{Ops::name...};
+};
+template <class... Ops>
+struct op_names<false, Ops...> {
+    static constexpr std::size_t size = 0;
+    static constexpr std::array<std::uint64_t, 0> hashes{};
+    static constexpr std::array<std::string_view, 0> names{};
+};
+
 template <std::size_t I, class T>
 struct indexed {};
 template <class Indices, class... Ts>
@@ -152,13 +167,18 @@ inline constexpr bool names_are_unique<names_differ> = true;
 /// The list must be complete: an op that it lacks cannot be used.
 template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that, and stops at 256 ops
 struct dialect_of {
-    static_assert(detail::all_true({true, op_tag<Ops>...}), "dialect: its list holds something that is not an op");
+private:
+    static constexpr bool holds_ops = detail::all_true({true, op_tag<Ops>...});
+    static_assert(holds_ops, "dialect: its list holds something that is not an op; derive it from headrace::op");
+    using listed = detail::op_names<holds_ops, Ops...>;
+
+public:
     using all_ops = ops<Ops...>;
     static constexpr std::string_view name = Name.view();
-    static constexpr std::size_t size = sizeof...(Ops);
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> name_hashes{Ops::name_hash...};
-    static constexpr std::array<std::string_view, sizeof...(Ops)> op_names{Ops::name...};
-    static constexpr detail::hash_slots<sizeof...(Ops)> slots{name_hashes.data()};
+    static constexpr std::size_t size = listed::size;
+    static constexpr const auto& name_hashes = listed::hashes;
+    static constexpr const auto& op_names = listed::names;
+    static constexpr detail::hash_slots<size> slots{name_hashes.data()};
 
 private:
     static constexpr auto diagnose() {
@@ -196,8 +216,11 @@ template <op_tag Op>
 inline constexpr auto fields_of = make_fields<args<Op>>(Op::field_names);
 
 template <op_tag Op>
+inline constexpr bool listed_in_its_dialect = index_of<Op> < Op::dialect_type::size;
+
+template <op_tag Op>
 inline constexpr op_info info_of = [] {
-    static_assert(index_of<Op> < Op::dialect_type::size, "op: not in its dialect's list; add it there");
+    static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
     static_assert(std::is_trivially_copyable_v<args<Op>>, "op: args must be trivially copyable; use headrace::list");
     return op_info{Op::name,
                    &info_of_dialect<typename Op::dialect_type>,

@@ -25,8 +25,13 @@ template <class... As>
 struct join_passes<pass_list<As...>> {
     using type = pass_list<As...>;
 };
-template <class... As, class... Bs, class... Rest>
-struct join_passes<pass_list<As...>, pass_list<Bs...>, Rest...> : join_passes<pass_list<As..., Bs...>, Rest...> {};
+template <class... As, class... Bs>
+struct join_passes<pass_list<As...>, pass_list<Bs...>> {
+    using type = pass_list<As..., Bs...>;
+};
+template <class... As, class... Bs, class... Cs, class... Rest>
+struct join_passes<pass_list<As...>, pass_list<Bs...>, pass_list<Cs...>, Rest...>
+    : join_passes<pass_list<As..., Bs..., Cs...>, Rest...> {};
 
 template <class From, class To, class Passes>
 struct with_passes;
@@ -35,23 +40,29 @@ struct with_passes<From, To, pass_list<Passes...>> {
     using type = pipeline<From, To, Passes...>;
 };
 
-template <class Anchor, class Pipeline, class... Passes>
-constexpr bool check_anchor(pass_list<Passes...>) {
-    constexpr bool found = (__is_same(Anchor, Passes) || ...);
-    using diagnosis = std::conditional_t<found, no_fault, not_listed<Anchor, Pipeline>>;
-    static_assert(anchor_found<diagnosis>,
-                  "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>");
-    return found;
-}
+// What an edit gives that found no anchor: the pipeline as it was, after one error. A class of its own, so that the
+// error comes where the result is used, not from inside the alias that computes it.
+template <class Diagnosis, class Pipeline>
+struct unedited : Pipeline {
+    static_assert(anchor_found<Diagnosis>,
+                  "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>, name another");
+};
 
-// Every occurrence of Anchor becomes `Instead`; without one the pipeline stays as it is, after one error.
+// Every occurrence of Anchor becomes `Instead`.
 template <class Pipeline, class Anchor, class Instead, class Passes = typename Pipeline::passes>
 struct edit;
 template <class Pipeline, class Anchor, class Instead, class... Passes>
 struct edit<Pipeline, Anchor, Instead, pass_list<Passes...>> {
-    static constexpr bool found = check_anchor<Anchor, Pipeline>(pass_list<Passes...>{});
-    using edited = typename join_passes<std::conditional_t<__is_same(Anchor, Passes), Instead, pass_list<Passes>>...>::type;
-    using type = typename with_passes<typename Pipeline::source, typename Pipeline::legal, edited>::type;
+    static auto pick() {
+        if constexpr ((__is_same(Anchor, Passes) || ...)) {
+            using edited = typename join_passes<
+                std::conditional_t<__is_same(Anchor, Passes), Instead, pass_list<Passes>>...>::type;
+            return with_passes<typename Pipeline::source, typename Pipeline::legal, edited>{};
+        } else {
+            return std::type_identity<unedited<not_listed<Anchor, Pipeline>, Pipeline>>{};
+        }
+    }
+    using type = typename decltype(pick())::type;
 };
 
 }  // namespace detail

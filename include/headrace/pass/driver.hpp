@@ -3,7 +3,9 @@
 #ifndef HEADRACE_PASS_DRIVER_HPP
 #define HEADRACE_PASS_DRIVER_HPP
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -48,7 +50,7 @@ outcome_kind replacements_for(const P& p, const args<Op>& a, emit<produces_of<P>
     return outcome_kind::replaced;
 }
 
-/// Null if the replacements can stand for the results of `n`: one for each that is used, of the same shape.
+/// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape.
 inline std::string replacement_fault(const node& n, const value_list& with) {
     if (with.size() != n.result_count) {
         return "the pass gave " + std::to_string(with.size()) + " results for " + std::to_string(n.result_count);
@@ -84,21 +86,42 @@ inline void erase_dead(graph& g, node& n) {
     }
 }
 
-/// Puts `with` in place of the results of `n`. A result's name goes over to a new node that has none.
-inline void replace_node(graph& g, node& n, const value_list& with) {
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        if (!with[i]) continue;
-        result_slot& slot = with[i].producer->results[with[i].result];
-        if (slot.name.empty()) slot.name = n.results[i].name;
-        g.replace_all_uses(n.result(i), with[i]);
+/// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made in vain.
+inline void erase_unused_between(graph& g, const node* before, node& n) {
+    for (node* made = n.previous; made != before;) {
+        node* previous = made->previous;
+        if (made->first_use == nullptr) {
+            g.erase(*made);
+            made->owner = nullptr;
+        }
+        made = previous;
     }
-    erase_dead(g, n);
+}
+
+/// A result's name goes over to a new value that has none.
+inline void hand_over_name(const result_slot& from, value to) {
+    result_slot& slot = to.producer->results[to.result];
+    if (slot.name.empty()) slot.name = from.name;
+}
+
+/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but dead.
+[[nodiscard]] inline std::vector<graph*> live_regions(graph& g) {
+    std::vector<graph*> live;
+    if (g.regions().empty()) return live;
+    for (node& n : g.nodes()) {
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::region) continue;
+            graph* region = *reinterpret_cast<graph* const*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end()) live.push_back(region);
+        }
+    }
+    return live;
 }
 
 template <class F>
 void for_each_graph(graph& g, F&& f) {
     f(g);
-    for (graph& region : g.regions()) for_each_graph(region, f);
+    for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 }  // namespace detail
@@ -109,56 +132,71 @@ template <pass_type P>
 class in_place_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        node_counts counts;
-        std::vector<node*> found;
-        result<void> status = boost::outcome_v2::success();
-        visit_targets(p, g, context, found, counts, status, targets_of<P>{});
-        if (!status) return std::move(status).error();
-        return counts;
+        in_place_driver driver(p, context);
+        driver.visit_targets(g, targets_of<P>{});
+        if (!driver.status_) return std::move(driver.status_).error();
+        return driver.counts_;
     }
 
 private:
+    in_place_driver(const P& p, pass_context& context) : pass_(p), context_(context) {}
+
     template <class... Ops>
-    static void visit_targets(const P& p, graph& g, pass_context& context, std::vector<node*>& found,
-                              node_counts& counts, result<void>& status, ops<Ops...>) {
+    void visit_targets(graph& g, ops<Ops...>) {
         // Collected before any is rewritten, so that what one handler emits is not visited for another target.
+        std::vector<node*> found;
         std::size_t ends[sizeof...(Ops) + 1]{};
+        detail::for_each_graph(g, [&](graph& sub) { graphs_.push_back(&sub); });
         std::size_t k = 0;
-        const auto collect = [&](const op_info& op) {
-            detail::for_each_graph(g, [&](graph& sub) {
-                for (node& n : sub.nodes_of(op)) found.push_back(&n);
-            });
-            ends[++k] = found.size();
-        };
-        (collect(info_of<Ops>), ...);
+        ((collect(info_of<Ops>, found), ends[++k] = found.size()), ...);
         k = 0;
-        const auto rewrite = [&]<class Op>() {
-            for (std::size_t i = ends[k]; i != ends[k + 1] && status; ++i) {
-                status = rewrite_node<Op>(p, *found[i], context, counts);
-            }
-            ++k;
-        };
-        (rewrite.template operator()<Ops>(), ...);
+        ((rewrite_nodes<Ops>(std::span(found).subspan(ends[k], ends[k + 1] - ends[k])), ++k), ...);
+    }
+
+    void collect(const op_info& op, std::vector<node*>& found) {
+        for (graph* g : graphs_) {
+            for (node& n : g->nodes_of(op)) found.push_back(&n);
+        }
     }
 
     template <op_tag Op>
-    static result<void> rewrite_node(const P& p, node& n, pass_context& context, node_counts& counts) {
-        if (n.owner == nullptr) return boost::outcome_v2::success();  // died with a node that was rewritten before
-        graph& g = *n.owner;
-        emit<produces_of<P>> e(g, &n, &n, context);
-        value_list with;
-        switch (detail::replacements_for<P, Op>(p, args_of<Op>(n), e, with)) {
-            case detail::outcome_kind::failed: return boost::outcome_v2::success();  // reported; the node stays
-            case detail::outcome_kind::declined: ++counts.declined; return boost::outcome_v2::success();
-            case detail::outcome_kind::replaced: break;
+    void rewrite_nodes(std::span<node* const> nodes) {
+        for (node* n : nodes) {
+            if (!status_) return;
+            if (n->owner != nullptr) rewrite<Op>(*n);  // else it died with a node that was rewritten before
         }
-        if (std::string fault = detail::replacement_fault(n, with); !fault.empty()) {
-            return invalid(message_prefix(n) + std::string(pass_name<P>()) + ": " + fault);
-        }
-        detail::replace_node(g, n, with);
-        ++counts.rewritten;
-        return boost::outcome_v2::success();
     }
+
+    template <op_tag Op>
+    void rewrite(node& n) {
+        graph& g = *n.owner;
+        const node* before = n.previous;
+        emit<produces_of<P>> e(g, &n, &n, context_);
+        value_list with;
+        const auto outcome = detail::replacements_for<P, Op>(pass_, args_of<Op>(n), e, with);
+        if (outcome == detail::outcome_kind::replaced) {
+            if (std::string fault = detail::replacement_fault(n, with); !fault.empty()) {
+                status_ = invalid(message_prefix(n) + std::string(pass_name<P>()) + ": " + fault);
+                return;
+            }
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                if (!with[i]) continue;
+                detail::hand_over_name(n.results[i], with[i]);
+                g.replace_all_uses(n.result(i), with[i]);
+            }
+            ++counts_.rewritten;
+        } else if (outcome == detail::outcome_kind::declined) {
+            ++counts_.declined;
+        }  // else it failed: that is reported, and the node stays
+        detail::erase_unused_between(g, before, n);
+        if (outcome == detail::outcome_kind::replaced) detail::erase_dead(g, n);
+    }
+
+    const P& pass_;
+    pass_context& context_;
+    std::vector<graph*> graphs_;
+    node_counts counts_;
+    result<void> status_ = boost::outcome_v2::success();
 };
 
 /// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except those
@@ -174,33 +212,45 @@ public:
 
 private:
     retracing_driver(const P& p, graph& g, pass_context& context)
-        : pass_(p), graph_(g), context_(context), inference_(g.arena()), renamed_(g.id_bound(), nullptr) {}
+        : pass_(p), graph_(g), context_(context), inference_(g.arena()), first_result_(g.id_bound()) {}
 
     result<void> retrace() {
+        // Inputs first, in the order of the signature, which is that of their creation.
         std::vector<node*> old;
-        for (node& n : graph_.nodes()) old.push_back(&n);
+        old.reserve(graph_.size());
+        for (node& n : graph_.inputs()) old.push_back(&n);
+        for (node& n : graph_.nodes()) {
+            if (!is<builtin::placeholder>(n)) old.push_back(&n);
+        }
         for (node* n : old) {
-            if (result<void> status = visit(*n); !status) return std::move(status).error();
+            if (result<void> status = visit(*n); !status) return status;
         }
         for (std::size_t i = old.size(); i-- != 0;) {
             graph_.erase(*old[i]);
             old[i]->owner = nullptr;
         }
         sweep();
-        for (graph& region : graph_.regions()) {
-            result<node_counts> nested = run(pass_, region, context_);
+        for (graph* region : detail::live_regions(graph_)) {
+            result<node_counts> nested = run(pass_, *region, context_);
             if (!nested) return std::move(nested).error();
             add(nested.value());
         }
         return boost::outcome_v2::success();
     }
 
-    // Handlers leave operands behind that nothing uses any more.
+    // Handlers leave nodes behind that nothing uses: operands of what they replaced, and what they made in vain. Nodes
+    // that were unused before stay: this pass has no say in them.
     void sweep() {
+        std::vector<bool> keep(graph_.id_bound());
+        for (const std::uint32_t id : unused_before_) keep[id] = true;
         for (node* n = graph_.last(); n != nullptr;) {
-            node* before = n->previous;
-            if (n->first_use == nullptr && !is<builtin::placeholder>(*n) && !is<builtin::output>(*n)) graph_.erase(*n);
-            n = before;
+            node* previous = n->previous;
+            const bool needed = n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) || is<builtin::output>(*n);
+            if (!needed) {
+                graph_.erase(*n);
+                n->owner = nullptr;
+            }
+            n = previous;
         }
     }
 
@@ -212,92 +262,83 @@ private:
     }
 
     result<void> visit(node& n) {
-        bool dispatched = false;
+        // The handler sees the new graph: operands are mapped, and metadata is there, before it is called.
+        node& made = copy_of(n);
+        const std::span<const result_slot> slots(made.results, made.result_count);
+        const bool complete = std::all_of(slots.begin(), slots.end(), [](const auto& s) { return s.meta.has_value(); });
         result<void> status = boost::outcome_v2::success();
-        dispatch(n, dispatched, status, targets_of<P>{});
-        if (!status || dispatched) return status;
-        return copy(n);
+        if (!complete) status = infer(made);
+        if (status && !dispatch(n, made, status, targets_of<P>{})) {
+            remember(n, made);
+            ++(complete ? counts_.copied : counts_.inferred);
+        }
+        return status;
     }
 
     template <class... Ops>
-    void dispatch(node& n, bool& dispatched, result<void>& status, ops<Ops...>) {
-        const auto offer = [&]<class Op>() {
-            if (!is<Op>(n)) return false;
-            dispatched = rewrite<Op>(n, status);
-            return true;
-        };
-        static_cast<void>((offer.template operator()<Ops>() || ...));
+    bool dispatch(node& n, node& made, result<void>& status, ops<Ops...>) {
+        return ((is<Ops>(n) && (rewrite<Ops>(n, made, status), true)) || ...);
     }
 
     template <op_tag Op>
-    bool rewrite(node& n, result<void>& status) {
-        // The handler sees the new graph: its operands are mapped before it is called.
-        node& mapped = map_operands(n);
-        emit<produces_of<P>> e(graph_, &mapped, &mapped, context_);
+    void rewrite(node& n, node& made, result<void>& status) {
+        emit<produces_of<P>> e(graph_, &made, &made, context_);
         value_list with;
-        const auto kind = detail::replacements_for<P, Op>(pass_, args_of<Op>(mapped), e, with);
-        if (kind != detail::outcome_kind::replaced) {
-            if (kind == detail::outcome_kind::declined) ++counts_.declined;
-            return remember(n, mapped), true;
+        const auto outcome = detail::replacements_for<P, Op>(pass_, args_of<Op>(made), e, with);
+        if (outcome != detail::outcome_kind::replaced) {
+            if (outcome == detail::outcome_kind::declined) ++counts_.declined;
+            remember(n, made);
+            return;
         }
         if (std::string fault = detail::replacement_fault(n, with); !fault.empty()) {
             status = invalid(message_prefix(n) + std::string(pass_name<P>()) + ": " + fault);
-            return true;
+            return;
         }
-        value* results = reserve(n);
+        first_result_[n.id] = results_.size();
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            results[i] = with[i];
-            if (!with[i]) continue;
-            result_slot& slot = with[i].producer->results[with[i].result];
-            if (slot.name.empty()) slot.name = n.results[i].name;
+            results_.push_back(with[i]);
+            if (with[i]) detail::hand_over_name(n.results[i], with[i]);
         }
-        graph_.erase(mapped);  // what only it used may still gain users: see sweep
+        graph_.erase(made);  // what only it used may still gain users: see sweep
+        made.owner = nullptr;
         ++counts_.rewritten;
-        return true;
     }
 
-    result<void> copy(node& n) {
-        node& made = map_operands(n);
-        remember(n, made);
-        bool complete = true;
-        for (std::uint32_t i = 0; i != n.result_count; ++i) complete = complete && n.results[i].meta.has_value();
-        if (complete) {
-            ++counts_.copied;
-            return boost::outcome_v2::success();
-        }
+    result<void> infer(node& made) {
         inference_.clear();
         if (result<void> inferred = context_.infer(made, inference_); !inferred) return inferred;
+        if (inference_.results().size() != made.result_count) {
+            return invalid(message_prefix(made) + "inference gives " + std::to_string(inference_.results().size()) +
+                           " results for " + std::to_string(made.result_count));
+        }
         for (std::uint32_t i = 0; i != made.result_count; ++i) graph_.set_meta(made.result(i), inference_.results()[i]);
-        ++counts_.inferred;
         return boost::outcome_v2::success();
     }
 
-    node& map_operands(const node& n) {
+    node& copy_of(const node& n) {
         node& made = graph_.create(*n.op, n.arguments, n.result_count);
         for (edge& e : std::span(made.operands, made.operand_count)) {
             const value old = *e.slot;
-            graph_.set_operand(e, renamed_[old.producer->id][old.result]);
+            graph_.set_operand(e, results_[first_result_[old.producer->id] + old.result]);
         }
-        for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
+        std::copy_n(n.results, n.result_count, made.results);
         made.annotations = n.annotations;
         return made;
     }
 
-    value* reserve(const node& n) {
-        value* results = static_cast<value*>(graph_.arena()->allocate((n.result_count + 1) * sizeof(value), alignof(value)));
-        renamed_[n.id] = results;
-        return results;
-    }
     void remember(const node& n, node& made) {
-        value* results = reserve(n);
-        for (std::uint32_t i = 0; i != n.result_count; ++i) results[i] = made.result(i);
+        if (n.first_use == nullptr) unused_before_.push_back(made.id);
+        first_result_[n.id] = results_.size();
+        for (std::uint32_t i = 0; i != n.result_count; ++i) results_.push_back(made.result(i));
     }
 
     const P& pass_;
     graph& graph_;
     pass_context& context_;
     inference inference_;
-    std::vector<value*> renamed_;  // by id of the old node: its results in the new graph
+    std::vector<std::size_t> first_result_;  // by id of the old node: where its results begin
+    std::vector<value> results_;             // what stands for them in the new graph
+    std::vector<std::uint32_t> unused_before_;
     node_counts counts_;
 };
 

@@ -48,7 +48,11 @@ public:
     [[nodiscard]] graph& owner() const { return *graph_; }
     [[nodiscard]] const target_spec& target() const { return graph_->target(); }
 
-    [[nodiscard]] const tensor_meta& meta(value v) const { return v ? *meta_of(v) : nothing(); }
+    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its `val`.
+    [[nodiscard]] const tensor_meta& meta(value v) const {
+        const tensor_meta* known = v ? meta_of(v) : nullptr;
+        return known != nullptr ? *known : nothing();
+    }
     [[nodiscard]] headrace::dtype dtype(value v) const { return meta(v).dtype; }
     [[nodiscard]] const int_list& shape(value v) const { return meta(v).shape; }
     [[nodiscard]] std::size_t rank(value v) const { return meta(v).rank(); }
@@ -221,29 +225,43 @@ class emit : public emitter {
 public:
     using emitter::emitter;
 
+    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost the
+    // reader of the diagnostic three lines.
+
     /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in order,
     /// `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op>
     value make(const args<Op>& a) {
-        node* n = make_node<Op>(a);
-        return n == nullptr ? value{} : n->result();
+        static_assert(only_emits_what_it_produces<emission<Op>>,
+                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        return first_result(put<Op>(a));
     }
     template <op_tag Op, class... Members>
         requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
     value make(Members&&... members) {
-        return make<Op>(args<Op>{std::forward<Members>(members)...});
+        static_assert(only_emits_what_it_produces<emission<Op>>,
+                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
-        constexpr bool permitted = detail::listed<Op, Produces>;
-        using diagnosis = std::conditional_t<permitted, void, not_produced<Op, Produces>>;
-        static_assert(only_emits_what_it_produces<diagnosis>,
+        static_assert(only_emits_what_it_produces<emission<Op>>,
                       "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
-        if constexpr (permitted) {
-            return add<Op>(a);
+        return put<Op>(a);
+    }
+
+private:
+    template <class Op>
+    using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
+
+    static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
+    template <op_tag Op>
+    node* put(const args<Op>& a) {
+        if constexpr (detail::listed<Op, Produces>) {
+            return this->template add<Op>(a);
         } else {
-            return nullptr;
+            return nullptr;  // refused above
         }
     }
 };

@@ -112,12 +112,12 @@ auto own_aten_ops() {
 }
 
 template <class P>
-struct collect_targets;
+struct listed_targets;
 template <class Bases>
 struct targets_of_bases;
 template <class... Bases>
 struct targets_of_bases<std::tuple<Bases...>*> {
-    using type = typename join_ops<typename collect_targets<Bases>::type...>::type;
+    using type = typename join_ops<typename listed_targets<Bases>::type...>::type;
 };
 template <class P>
 auto base_targets() {
@@ -128,7 +128,7 @@ auto base_targets() {
     }
 }
 template <class P>
-struct collect_targets {
+struct listed_targets {
     using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
                                    decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
                                    decltype(own_aten_ops<P>()), decltype(base_targets<P>())>::type;
@@ -145,20 +145,43 @@ auto own_removes() {
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and `aten_ops`,
-/// whichever it has, and from the passes that it `extends`. Each op once.
-template <class P>
-using targets_of = typename detail::collect_targets<P>::type;
-
-/// The ops that a pass may emit.
-template <class P>
-using produces_of = decltype(detail::own_produces<P>());
+/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>, build::broadcast_ops>`.
+template <class... Lists>
+using joined = typename detail::join_ops<Lists...>::type;
 
 /// Matches passes over the whole graph.
 template <class P>
 concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context& c) {
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
+
+/// The ops that a pass may emit.
+template <class P>
+using produces_of = decltype(detail::own_produces<P>());
+
+/// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
+template <class P>
+using removes_of = decltype(detail::own_removes<P>());
+
+namespace detail {
+
+// A pass over the whole graph that has targets must run for what it promises to remove, too.
+template <class P>
+auto find_targets() {
+    using listed = typename listed_targets<P>::type;
+    if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
+        return listed{};
+    } else {
+        return typename join_ops<listed, removes_of<P>>::type{};
+    }
+}
+
+}  // namespace detail
+
+/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and `aten_ops`,
+/// whichever it has, and from the passes that it `extends`. Each op once.
+template <class P>
+using targets_of = decltype(detail::find_targets<P>());
 
 namespace detail {
 
@@ -187,6 +210,12 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 template <class P, class Op>
 concept handles = detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
+/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&) const`.
+template <class P>
+concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
+    { p.should_run(g) } -> std::same_as<bool>;
+};
+
 /// Diagnoses, which name the culprits in compile errors. `no_fault` is the one that passes.
 struct no_fault {};
 template <class Pass, class Op>
@@ -208,20 +237,30 @@ namespace detail {
 enum class handler_kind : std::uint8_t { none, wrong, rewrites, may_decline };
 
 template <class P, class Op>
-constexpr handler_kind kind_of_handler() {
-    if constexpr (!handles<P, Op>) {
-        return handler_kind::none;
+auto handler_result() {
+    if constexpr (handles_args<P, Op>) {
+        return std::type_identity<decltype(std::declval<const P&>()(std::declval<const args<Op>&>(),
+                                                                    std::declval<emit<produces_of<P>>&>()))>{};
     } else {
-        using result_type = decltype(call_handler<P, Op>(std::declval<const P&>(), std::declval<const args<Op>&>(),
-                                                         std::declval<emit<produces_of<P>>&>()));
-        if constexpr (is_replacement<result_type>) {
-            return handler_kind::rewrites;
-        } else if constexpr (is_optional<result_type>) {
-            return is_replacement<typename unwrap_optional<result_type>::type> ? handler_kind::may_decline
-                                                                              : handler_kind::wrong;
-        } else {
-            return handler_kind::wrong;
-        }
+        return std::type_identity<decltype(std::declval<const P&>()(Op{}, std::declval<const args<Op>&>(),
+                                                                    std::declval<emit<produces_of<P>>&>()))>{};
+    }
+}
+template <class P, class Op>
+using handler_result_t = typename decltype(handler_result<P, Op>())::type;
+
+template <class Result>
+inline constexpr handler_kind kind_of_result =
+    is_replacement<Result>                                                                 ? handler_kind::rewrites
+    : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type> ? handler_kind::may_decline
+                                                                                           : handler_kind::wrong;
+
+template <class P, class Op>
+constexpr handler_kind kind_of_handler() {
+    if constexpr (handles<P, Op>) {
+        return kind_of_result<handler_result_t<P, Op>>;
+    } else {
+        return handler_kind::none;
     }
 }
 
@@ -237,7 +276,8 @@ template <class P, class Targets>
 struct handler_table;
 template <class P, class... Ops>
 struct handler_table<P, ops<Ops...>> {
-    static constexpr handler_kind kinds[] = {kind_of_handler<P, Ops>()..., handler_kind::none};  // the last one ends the list
+    // The last one ends the list.
+    static constexpr handler_kind kinds[] = {kind_of_handler<P, Ops>()..., handler_kind::none};
     static constexpr std::size_t missing = position_of_kind(kinds, handler_kind::none);
     static constexpr std::size_t wrong = position_of_kind(kinds, handler_kind::wrong);
 
@@ -253,57 +293,77 @@ struct handler_table<P, ops<Ops...>> {
             return no_fault{};
         } else {
             using op_type = typename type_at<wrong, ops<Ops...>>::type;
-            using result_type =
-                decltype(call_handler<P, op_type>(std::declval<const P&>(), std::declval<const args<op_type>&>(),
-                                                  std::declval<emit<produces_of<P>>&>()));
-            return wrong_result<P, op_type, result_type>{};
+            return wrong_result<P, op_type, handler_result_t<P, op_type>>{};
         }
     }
 
-    static constexpr auto removed() {
-        std::remove_const_t<std::remove_reference_t<decltype(set_of<ops<Ops...>>)>> set{};
+    template <class Set>
+    static constexpr void insert_removed(Set& set) {
         std::size_t i = 0;
-        const auto visit = [&]<class Op>() {
-            if (kinds[i++] == handler_kind::rewrites) set.template insert<Op>();
-        };
-        static_cast<void>(visit);
-        (visit.template operator()<Ops>(), ...);
-        return set;
+        ((kinds[i++] == handler_kind::rewrites ? set.template insert<Ops>() : void()), ...);
+        static_cast<void>(i);
     }
 };
 
+template <class Set, class... Ops>
+constexpr void insert_all(Set& set, ops<Ops...>) {
+    (set.template insert<Ops>(), ...);
+}
+
+// Whole-graph passes have no handlers to check.
+template <class P>
+using table_of = handler_table<P, std::conditional_t<graph_pass<P>, ops<>, targets_of<P>>>;
+template <class P>
+using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>>;
+
+// The ops that are gone after the pass. One that may decline to run removes nothing for certain.
+template <class P, class Set>
+constexpr Set removed_by() {
+    Set set;
+    if constexpr (decides_itself<P>) {
+        return set;
+    } else if constexpr (graph_pass<P>) {
+        insert_all(set, removes_of<P>{});
+    } else {
+        table_of<P>::insert_removed(set);
+    }
+    return set;
+}
+
+template <class List>
+struct set_type_of_list;
+template <class... Ops>
+struct set_type_of_list<ops<Ops...>> {
+    template <class... Ds>
+    static op_set<Ds...> over(dialects<Ds...>);
+    using type = decltype(over(dialects_of<Ops...>{}));
+};
+template <class List>
+using set_type_of = typename set_type_of_list<List>::type;
+
 }  // namespace detail
 
-/// What a pass does to the set of ops of a graph, read off its signatures.
+/// What a pass does to the set of ops of a graph, read off its signatures. It is silent about faults: pipelines and
+/// apply_pass report them, where the message is short.
 template <pass_type P>
 struct effects_of {
     using targets = targets_of<P>;
     using produces = produces_of<P>;
+    /// no_fault, or what is wrong with the handlers.
+    using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
+    using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
 
-private:
-    static constexpr bool has_handlers = !graph_pass<P>;
-    using table = detail::handler_table<P, std::conditional_t<has_handlers, targets, ops<>>>;
-    using missing = decltype(table::diagnose_missing());
-    using wrong = decltype(table::diagnose_result());
-    static_assert(handlers_complete<missing>, "pass: a target has no handler; see no_handler<Pass, Op>, add one");
-    static_assert(results_are_values<wrong>,
-                  "pass: a handler must return value, a tuple of values or an optional of these; see wrong_result<Pass, Op, Result>");
-
-public:
-    /// False after a failed check: the pipeline then leaves the pass out, so that no second error follows.
-    static constexpr bool sound = std::is_same_v<missing, no_fault> && std::is_same_v<wrong, no_fault>;
-
-    static constexpr auto target_set = set_of<targets>;
-    static constexpr auto produced_set = set_of<produces>;
-    static constexpr auto removed_set = [] {
-        if constexpr (has_handlers) {
-            return table::removed();
-        } else {
-            return set_of<decltype(detail::own_removes<P>())>;
-        }
-    }();
-    /// A pass without targets always runs.
+    /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error follows.
+    static constexpr bool sound =
+        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
+    /// A pass without targets always runs, unless it declines.
     static constexpr bool always_runs = targets::size == 0;
+
+    // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
+    static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
+    static constexpr detail::set_type_of<produces> produced_set = set_of<produces>;
+    static constexpr detail::set_type_of<detail::removable<P>> removed_set =
+        detail::removed_by<P, detail::set_type_of<detail::removable<P>>>();
 };
 
 /// A pass's name: its `name` member, or the type's own.

@@ -60,22 +60,25 @@ struct boundary<Boundary<Items...>> {
         (ops_in<builtin::placeholder, builtin::constant, builtin::output> | ... | set_of_item<Items>());
 };
 
-// A pass that failed its own checks takes no part, so that the pipeline adds no second error.
-template <class P>
-using sound_effects = std::conditional_t<effects_of<P>::sound, effects_of<P>, effects_of<inert_pass>>;
-
 template <class Set>
 struct effect_sets {
     Set targets{};
     Set removed{};
     Set produced{};
-    bool always_runs = false;
+    bool targets_nothing = true;  // and so runs whatever the graph has
 };
 
-template <class Set, class P, class Universe>
-constexpr effect_sets<Set> effects_over(Universe universe) {
-    using e = sound_effects<P>;
-    return {e::target_set.over(universe), e::removed_set.over(universe), e::produced_set.over(universe), e::always_runs};
+// Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more templates.
+template <class Set, class P>
+constexpr effect_sets<Set> effects_over() {
+    effect_sets<Set> sets;
+    if constexpr (effects_of<P>::sound) {
+        insert_all(sets.targets, targets_of<P>{});
+        insert_all(sets.produced, produces_of<P>{});
+        sets.removed = removed_by<P, Set>();
+        sets.targets_nothing = effects_of<P>::always_runs;
+    }
+    return sets;
 }
 
 /// The effects of the passes folded over a source set.
@@ -83,7 +86,7 @@ template <class Set, std::size_t N>
 struct flow {
     std::array<Set, N + 1> ops{};    ///< before pass i, and at the end
     std::array<bool, N + 1> fires{};  ///< can pass i ever have work
-    Set supported{};                 ///< source ops that provably end up legal, each taken alone
+    Set supported{};                  ///< source ops that provably end up legal, in any mixture
 };
 
 template <class Set, std::size_t N>
@@ -92,21 +95,37 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     f.ops[0] = source;
     for (std::size_t i = 0; i != N; ++i) {
         const effect_sets<Set>& p = passes[i];
-        f.fires[i] = p.always_runs || !(p.targets & f.ops[i]).empty();
+        f.fires[i] = p.targets_nothing || !(p.targets & f.ops[i]).empty();
         f.ops[i + 1] = f.fires[i] ? (f.ops[i] - p.removed) | p.produced : f.ops[i];
     }
-    // Backward: what may stand before pass i and still end up legal.
+    // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits cannot,
+    // then nothing that makes it run can: for a pass without targets, nothing at all.
     f.supported = legal;
     for (std::size_t i = N; i-- != 0;) {
         const effect_sets<Set>& p = passes[i];
         if (p.produced <= f.supported) {
             f.supported |= p.removed;
         } else {
-            f.supported -= p.targets;
+            f.supported = p.targets_nothing ? Set{} : f.supported - p.targets;
         }
     }
     f.supported &= source;
     return f;
+}
+
+// A pass with a fault does nothing: whoever named it has reported the fault.
+template <pass_type P>
+result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (graph_pass<P>) {
+        result<std::size_t> rewritten = p(g, context);
+        if (!rewritten) return std::move(rewritten).error();
+        return node_counts{.rewritten = rewritten.value()};
+    } else if constexpr (effects_of<P>::sound) {
+        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
+                                               : retracing_driver<P>::run(p, g, context);
+    } else {
+        return node_counts{};
+    }
 }
 
 }  // namespace detail
@@ -136,11 +155,15 @@ private:
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
-        detail::effects_over<set_type, Passes>(universe{})...};
+        detail::effects_over<set_type, Passes>()...};
     static constexpr detail::flow<set_type, size> flow_ = detail::fold_effects<set_type, size>(
         effects_, detail::boundary<From>::set.over(universe{}), detail::boundary<To>::set.over(universe{}));
 
     using checks = detail::pipeline_checks<Passes...>;
+    static_assert(handlers_complete<typename checks::missing_handler>,
+                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(results_are_values<typename checks::faulty_handler>,
+                  "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(listed_once<typename checks::repetition>,
                   "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
     static_assert(dependencies_met<typename checks::dependency>,
@@ -148,11 +171,10 @@ private:
     static_assert(order_kept<typename checks::order>,
                   "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
 
-    static constexpr bool passes_sound = (effects_of<Passes>::sound && ... && checks::sound);
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
     static auto diagnose_legality() {
-        if constexpr (!passes_sound || illegal_.empty()) {
+        if constexpr (!checks::sound || illegal_.empty()) {
             return no_fault{};
         } else {
             constexpr auto at = illegal_.first();
@@ -180,7 +202,7 @@ public:
     static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
 
     /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the run
-    /// could not go on. Whoever runs it asks `remaining_illegal` afterwards.
+    /// could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context, const run_options& options = {}) {
         run_statistics statistics(size);
         return run_all(g, context, options, statistics, std::make_index_sequence<size>{});
@@ -259,19 +281,19 @@ private:
     template <std::size_t I, class P>
     static pass_status decide(const graph& g, const run_options& options) {
         if (!options.skip) return pass_status::ran;
-        if constexpr (requires(const P& p) { { p.should_run(g) } -> std::same_as<bool>; }) {
-            return P{}.should_run(g) ? pass_status::ran : pass_status::declined;
-        } else if constexpr (effects_of<P>::always_runs) {
-            return pass_status::ran;
-        } else {
-            return has_targets<I>(g) ? pass_status::ran : pass_status::no_target;
+        if constexpr (!effects_of<P>::always_runs) {
+            if (!has_targets<I>(g)) return pass_status::no_target;
         }
+        if constexpr (decides_itself<P>) {
+            if (!P{}.should_run(g)) return pass_status::declined;
+        }
+        return pass_status::ran;
     }
 
     template <class P>
     static result<void> run_pass(graph& g, pass_context& context, const run_options& options, pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        result<node_counts> counts = apply_pass(P{}, g, context, options.driver);
+        result<node_counts> counts = detail::drive(P{}, g, context, options.driver);
         if (!counts) return std::move(counts).error();
         record.nodes = counts.value();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
@@ -284,16 +306,11 @@ private:
 template <pass_type P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
-    if constexpr (graph_pass<P>) {
-        result<std::size_t> rewritten = p(g, context);
-        if (!rewritten) return std::move(rewritten).error();
-        return node_counts{.rewritten = rewritten.value()};
-    } else if constexpr (effects_of<P>::sound) {
-        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
-                                               : retracing_driver<P>::run(p, g, context);
-    } else {
-        return node_counts{};
-    }
+    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(results_are_values<typename effects_of<P>::faulty_handler>,
+                  "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    return detail::drive(p, g, context, driver);
 }
 
 }  // namespace headrace

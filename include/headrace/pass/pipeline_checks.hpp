@@ -42,9 +42,6 @@ inline constexpr bool order_kept<no_fault> = true;
 
 namespace detail {
 
-/// A pass that does nothing.
-struct inert_pass : pass {};
-
 template <class List>
 struct set_over;
 template <class... Ds>
@@ -87,13 +84,24 @@ template <class P>
 inline constexpr bool is_repeatable<P> = P::repeatable;
 
 template <class P>
-auto required_before() {
-    if constexpr (requires { typename P::requires_before; }) return typename P::requires_before{}; else return pass_list<>{};
-}
+struct required_before {
+    using type = pass_list<>;
+};
 template <class P>
-auto required_after() {
-    if constexpr (requires { typename P::requires_after; }) return typename P::requires_after{}; else return pass_list<>{};
-}
+    requires requires { typename P::requires_before; }
+struct required_before<P> {
+    using type = typename P::requires_before;
+};
+template <class P>
+struct required_after {
+    using type = pass_list<>;
+};
+template <class P>
+    requires requires { typename P::requires_after; }
+struct required_after<P> {
+    using type = typename P::requires_after;
+};
+
 template <class P, class... Ensured>
 constexpr bool ensures_any_of(pass_list<Ensured...>) {
     return (__is_same(P, Ensured) || ...);
@@ -110,76 +118,81 @@ constexpr bool provides() {
     }
 }
 
+// The first of some diagnoses that is a fault. Types are taken apart only if there is one.
+template <class... Diagnoses>
+constexpr auto first_fault() {
+    constexpr std::size_t at = [] {
+        constexpr bool is_fault[] = {!__is_same(Diagnoses, no_fault)..., true};
+        std::size_t i = 0;
+        while (!is_fault[i]) ++i;
+        return i;
+    }();
+    if constexpr (at == sizeof...(Diagnoses)) {
+        return no_fault{};
+    } else {
+        return typename type_at<at, ops<Diagnoses...>>::type{};
+    }
+}
+
 template <class... Ps>
 struct pipeline_checks {
-    template <class Wanted>
-    static constexpr std::array<bool, sizeof...(Ps) + 1> providers() {
-        return {provides<Ps, Wanted>()..., false};
-    }
+    static constexpr std::size_t size = sizeof...(Ps);
+
+    // Does a pass in that part of the list provide what is wanted?
     template <class Wanted>
     static constexpr bool provided(std::size_t begin, std::size_t end) {
-        constexpr auto by = providers<Wanted>();
+        constexpr bool by[] = {provides<Ps, Wanted>()..., false};
         for (std::size_t i = begin; i < end; ++i) {
             if (by[i]) return true;
         }
         return false;
     }
 
-    // The first fault of a kind, found pass by pass; each step is a no-op for a pass without requirements.
-    template <std::size_t I, class P, class Found>
-    static constexpr auto repetition_at(Found found) {
-        if constexpr (!std::is_same_v<Found, no_fault> || is_repeatable<P>) {
-            return found;
-        } else {
-            constexpr std::size_t occurrences = (std::size_t{__is_same(P, Ps)} + ... + 0);
-            return std::conditional_t<occurrences == 1, no_fault, listed_twice<P>>{};
-        }
-    }
+    template <class P>
+    static constexpr std::size_t occurrences = (std::size_t{__is_same(P, Ps)} + ... + 0);
+    template <class P>
+    using repetition_of = std::conditional_t<is_repeatable<P> || occurrences<P> == 1, no_fault, listed_twice<P>>;
+
     template <class P, class... Wanted>
     static constexpr auto unmet_of(pass_list<Wanted...>) {
-        no_fault none;
-        return first_fault(none, std::conditional_t<provided<Wanted>(0, sizeof...(Ps)), no_fault, unmet<P, Wanted>>{}...);
+        return first_fault<std::conditional_t<provided<Wanted>(0, size), no_fault, unmet<P, Wanted>>...>();
     }
-    template <bool Before, std::size_t I, class P, class... Wanted>
+    template <class P, bool Before, std::size_t I, class... Wanted>
     static constexpr auto misordered_of(pass_list<Wanted...>) {
-        no_fault none;
-        return first_fault(none, std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : sizeof...(Ps)),
-                                                    no_fault, misordered<P, Wanted>>{}...);
+        return first_fault<std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : size), no_fault,
+                                              misordered<P, Wanted>>...>();
     }
-    static constexpr no_fault first_fault(no_fault) { return {}; }
-    template <class F, class... Rest>
-    static constexpr auto first_fault(no_fault, F f, Rest... rest) {
-        if constexpr (std::is_same_v<F, no_fault>) {
-            return first_fault(no_fault{}, rest...);
-        } else {
-            return f;
-        }
+    template <class P, class Before = typename required_before<P>::type,
+              class After = typename required_after<P>::type>
+    static constexpr auto find_unmet_of() {
+        return first_fault<decltype(unmet_of<P>(Before{})), decltype(unmet_of<P>(After{}))>();
     }
-
-    template <std::size_t... I>
-    static auto find_repetition(std::index_sequence<I...>) {
-        return first_fault(no_fault{}, repetition_at<I, Ps>(no_fault{})...);
-    }
-    template <std::size_t... I>
-    static auto find_unmet(std::index_sequence<I...>) {
-        return first_fault(no_fault{}, unmet_of<Ps>(required_before<Ps>())..., unmet_of<Ps>(required_after<Ps>())...);
+    template <class P, std::size_t I, class Before = typename required_before<P>::type,
+              class After = typename required_after<P>::type>
+    static constexpr auto find_misordered_of() {
+        return first_fault<decltype(misordered_of<P, true, I>(Before{})),
+                           decltype(misordered_of<P, false, I>(After{}))>();
     }
     template <std::size_t... I>
     static auto find_misordered(std::index_sequence<I...>) {
-        return first_fault(no_fault{}, misordered_of<true, I, Ps>(required_before<Ps>())...,
-                           misordered_of<false, I, Ps>(required_after<Ps>())...);
+        return first_fault<decltype(find_misordered_of<Ps, I>())...>();
     }
 
-    using indices = std::make_index_sequence<sizeof...(Ps)>;
-    using repetition = decltype(find_repetition(indices{}));
-    using dependency = decltype(find_unmet(indices{}));
+    using missing_handler = decltype(first_fault<typename effects_of<Ps>::missing_handler...>());
+    using faulty_handler = decltype(first_fault<typename effects_of<Ps>::faulty_handler...>());
+    using repetition = decltype(first_fault<repetition_of<Ps>...>());
+    using dependency = decltype(first_fault<decltype(find_unmet_of<Ps>())...>());
     static auto pick_order() {
         // An unmet dependency is in no order either: one error is enough.
-        if constexpr (std::is_same_v<dependency, no_fault>) return find_misordered(indices{}); else return no_fault{};
+        if constexpr (__is_same(dependency, no_fault)) {
+            return find_misordered(std::make_index_sequence<size>{});
+        } else {
+            return no_fault{};
+        }
     }
     using order = decltype(pick_order());
-    static constexpr bool sound = std::is_same_v<repetition, no_fault> && std::is_same_v<dependency, no_fault> &&
-                                  std::is_same_v<order, no_fault>;
+    static constexpr bool sound =
+        __is_same(decltype(first_fault<missing_handler, faulty_handler, repetition, dependency, order>()), no_fault);
 };
 
 }  // namespace detail

@@ -5,10 +5,12 @@
 
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/passes/normalize/canonicalize_convolutions.hpp>
+#include <headrace/passes/normalize/canonicalize_pooling.hpp>
 
 namespace headrace {
 
-using normalize_passes = pass_list<canonicalize_variants, scalars_to_tensors>;
+using normalize_passes = pass_list<canonicalize_variants, scalars_to_tensors, canonicalize_convolutions, canonicalize_pooling>;
 
 }  // namespace headrace
 

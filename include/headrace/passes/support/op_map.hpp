@@ -19,13 +19,11 @@ template <class... Entries>
 struct op_map;
 template <class... From, class... To>
 struct op_map<becomes<From, To>...> {
-private:
     // Overload resolution finds the entry of a key: one base class for each.
     struct entries : std::type_identity<becomes<From, To>>... {};
     template <class Key, class Mapped>
     static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
 
-public:
     using keys = ops<From...>;
     using values = joined<ops<To...>>;  // each once
     template <class Key>

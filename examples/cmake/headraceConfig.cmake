@@ -1,0 +1,2 @@
+include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/headraceTargets.cmake)

@@ -1,0 +1,31 @@
+# The libraries, all header-only, and how they are installed.
+#   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost and range-v3 alone
+#   headrace::eval      execution on the CPU; Eigen
+#   headrace::pt2       reading PyTorch's exports; libzip, simdjson
+#   headrace::tosa      TOSA flatbuffers; FlatBuffers
+set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
+include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
+
+function(headrace_library name)
+  add_library(headrace_${name} INTERFACE)
+  add_library(headrace::${name} ALIAS headrace_${name})
+  set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(headrace_${name} INTERFACE ${ARGN})
+  install(TARGETS headrace_${name} EXPORT headraceTargets)
+endfunction()
+
+headrace_library(headrace Boost::headers)
+target_compile_features(headrace_headrace INTERFACE cxx_std_20)
+target_include_directories(headrace_headrace INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+headrace_library(eval headrace_headrace Eigen3::Eigen)
+headrace_library(pt2 headrace_headrace headrace::libzip simdjson::simdjson)
+headrace_library(tosa headrace_headrace flatbuffers::flatbuffers)
+
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's activations.
+#ifndef HEADRACE_EVAL_ATEN_ACTIVATION_HPP
+#define HEADRACE_EVAL_ATEN_ACTIVATION_HPP
+
+#include <cmath>
+#include <numbers>
+
+#include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/map.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// `x` limited to [low, high]; NaN stays.
+template <class T>
+[[nodiscard]] T limited(T x, T low, T high) {
+    if (x != x) return x;
+    return x < low ? (low < high ? low : high) : x > high ? high : x;
+}
+
+template <one_of<ops<aten::relu, aten::relu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return x <= T{} ? T{} : x; });
+}
+template <one_of<ops<aten::relu6, aten::relu6_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return limited(x, T{0}, T{6}); });
+}
+template <one_of<ops<aten::hardtanh, aten::hardtanh_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, [&]<class T>(T x) {
+        return limited(x, number_as<T>(a.min_val, e.output_type()), number_as<T>(a.max_val, e.output_type()));
+    });
+}
+template <one_of<ops<aten::leaky_relu, aten::leaky_relu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const auto slope = number_as<double>(a.negative_slope, e.output_type());
+    map_real(e, a.self, [=](double x) { return x > 0 ? x : x * slope; });
+}
+template <one_of<ops<aten::celu, aten::celu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const double alpha = a.alpha.to_double();
+    map_real(e, a.self, [=](double x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
+}
+template <one_of<ops<aten::elu, aten::elu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const double negative = a.alpha.to_double() * a.scale.to_double();
+    const double positive = a.scale.to_double();
+    const double inner = a.input_scale.to_double();
+    map_real(e, a.self, [=](double x) { return x > 0 ? x * positive : std::expm1(x * inner) * negative; });
+}
+template <one_of<ops<aten::selu, aten::selu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    constexpr double alpha = 1.6732632423543772848170429916717;
+    constexpr double scale = 1.0507009873554804934193349852946;
+    map_real(e, a.self, [](double x) { return scale * (x > 0 ? x : alpha * std::expm1(x)); });
+}
+template <one_of<ops<aten::gelu, aten::gelu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    if (a.approximate == "tanh") {
+        map_real(e, a.self, [](double x) {
+            const double inner = std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x);
+            return 0.5 * x * (1 + std::tanh(inner));
+        });
+    } else {
+        map_real(e, a.self, [](double x) { return 0.5 * x * (1 + std::erf(x * std::numbers::sqrt2 / 2)); });
+    }
+}
+template <one_of<ops<aten::hardsigmoid, aten::hardsigmoid_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return limited(x + 3, 0.0, 6.0) / 6; });
+}
+template <one_of<ops<aten::hardswish, aten::hardswish_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return x * limited(x + 3, 0.0, 6.0) / 6; });
+}
+template <one_of<ops<aten::silu, aten::silu_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return x / (1 + std::exp(-x)); });
+}
+template <one_of<ops<aten::mish, aten::mish_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return x * std::tanh(x > 40 ? x : std::log1p(std::exp(x))); });
+}
+template <one_of<ops<aten::threshold, aten::threshold_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, [&]<class T>(T x) {
+        const bool replaced = x <= number_as<T>(a.threshold, e.output_type());
+        return replaced ? number_as<T>(a.value, e.output_type()) : x;
+    });
+}
+
+[[nodiscard]] inline double log_sigmoid_of(double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::fabs(x))); }
+template <one_of<ops<aten::log_sigmoid, aten::log_sigmoid_forward>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return std::isnan(x) ? x : log_sigmoid_of(x); });
+}
+inline void evaluate(aten::logit, const args<aten::logit>& a, evaluation& e) {
+    map_real(e, a.self, [&](double x) {
+        const double z = a.eps ? limited(x, number_as<double>(*a.eps, e.output_type()), 1 - *a.eps) : x;
+        return std::log(z / (1 - z));
+    });
+}
+inline void evaluate(aten::softplus, const args<aten::softplus>& a, evaluation& e) {
+    const double beta = a.beta.to_double();
+    const double limit = a.threshold.to_double();
+    map_real(e, a.self, [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
+}
+inline void evaluate(aten::softshrink, const args<aten::softshrink>& a, evaluation& e) {
+    const auto lambda = number_as<double>(a.lambd, e.output_type());
+    map_real(e, a.self, [=](double x) {
+        return x > lambda ? x - lambda : x < -lambda ? x + lambda : std::isnan(x) ? x : 0;
+    });
+}
+inline void evaluate(aten::glu, const args<aten::glu>& a, evaluation& e) {
+    const std::vector<double> in = e.input(a.self).to<double>();
+    const axis_view from(e.input(a.self).shape(), a.dim);
+    const axis_view to(e.output_shape(), a.dim);
+    std::vector<double> out(idx(e.output().size()));
+    to.for_each_line([&](std::int64_t o, std::int64_t k) {
+        for (std::int64_t i = 0; i != to.size; ++i) {
+            out[to.at(o, i, k)] = in[from.at(o, i, k)] * sigmoid_of(in[from.at(o, i + to.size, k)]);
+        }
+    });
+    e.output().assign(out);
+}
+
+/// One weight for all, or one per channel (axis 1).
+inline void evaluate(aten::prelu, const args<aten::prelu>& a, evaluation& e) {
+    const std::vector<double> in = e.input(a.self).to<double>();
+    const std::vector<double> weight = e.input(a.weight).to<double>();
+    const axis_view channels(e.output_shape(), e.output_shape().size() > 1 ? 1 : 0);
+    std::vector<double> out(in.size());
+    channels.for_each_line([&](std::int64_t o, std::int64_t k) {
+        for (std::int64_t c = 0; c != channels.size; ++c) {
+            const double x = in[channels.at(o, c, k)];
+            out[channels.at(o, c, k)] = x > 0 ? x : x * weight[weight.size() == 1 ? 0 : idx(c)];
+        }
+    });
+    e.output().assign(out);
+}
+inline void evaluate(aten::_prelu_kernel, const args<aten::_prelu_kernel>& a, evaluation& e) {
+    map_binary_real(e, a.self, a.weight, [](double x, double w) { return x > 0 ? x : x * w; });
+}
+
+}  // namespace headrace::eval
+
+#endif

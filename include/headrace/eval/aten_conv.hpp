@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's convolutions.
+#ifndef HEADRACE_EVAL_ATEN_CONV_HPP
+#define HEADRACE_EVAL_ATEN_CONV_HPP
+
+#include <optional>
+#include <string_view>
+
+#include <headrace/eval/volume.hpp>
+#include <headrace/infer/window.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// What all forms of a convolution have; an input without a batch counts as a batch of one.
+struct convolution_operands {
+    value input, weight;
+    std::optional<value> bias;
+    int_list stride, dilation;
+    std::int64_t groups;
+};
+
+[[nodiscard]] inline convolution_shape convolution_shape_of(const evaluation& e, const convolution_operands& a,
+                                                            bool transposed) {
+    const tensor& in = e.input(a.input);
+    const tensor& weight = e.input(a.weight);
+    const std::size_t count = weight.rank() - 2;
+    const extents out = e.output_shape();
+    const auto tail = [count](const extents& s) { return triple_of(std::span(s).last(count), count, 1); };
+    convolution_shape s;
+    s.batch = in.rank() == weight.rank() ? in.dim(0) : 1;
+    s.channels = weight.dim(1) * a.groups;  // a transposed weight is [features, result channels / groups, ...]
+    s.features = weight.dim(0);
+    s.groups = a.groups;
+    s.in = tail(transposed ? out : in.shape());
+    s.out = tail(transposed ? in.shape() : out);
+    s.kernel = tail(weight.shape());
+    s.stride = triple_of(a.stride, count, 1);
+    s.dilation = triple_of(a.dilation, count, 1);
+    return s;
+}
+
+inline void convolve_into(evaluation& e, const convolution_operands& a, const int_list& padding, bool transposed) {
+    convolution_shape s = convolution_shape_of(e, a, transposed);
+    s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
+    const std::vector<double> in = e.input(a.input).to<double>();
+    const std::vector<double> weight = e.input(a.weight).to<double>();
+    std::vector<double> out = transposed ? convolve_transposed(s, in, weight) : convolve(s, in, weight);
+    if (const tensor* bias = e.input(a.bias)) {
+        const std::int64_t columns = volume_of(transposed ? s.in : s.out);
+        add_bias(out, bias->to<double>(), transposed ? s.channels : s.features, columns);
+    }
+    e.output().assign(out);
+}
+
+template <one_of<ops<aten::conv1d, aten::conv2d, aten::conv3d>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, a.padding, false);
+}
+template <one_of<ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const extents& weight = e.input(a.weight).shape();
+    extents before(weight.size() - 2, 0);
+    for (std::size_t d = 0; d != before.size() && a.padding == "same"; ++d) {
+        const std::int64_t dilation = a.dilation[a.dilation.size() == 1 ? 0 : d];
+        before[d] = same_padded({.kernel = weight[d + 2], .dilation = dilation}).before;
+    }
+    convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, before, false);
+}
+template <one_of<ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, a.padding, true);
+}
+inline void evaluate(aten::convolution, const args<aten::convolution>& a, evaluation& e) {
+    convolve_into(e, {a.input, a.weight, a.bias, a.stride, a.dilation, a.groups}, a.padding, a.transposed);
+}
+
+}  // namespace headrace::eval
+
+#endif

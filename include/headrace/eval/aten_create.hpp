@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels that create and fill tensors, and of ATen's sizes and assertions.
+#ifndef HEADRACE_EVAL_ATEN_CREATE_HPP
+#define HEADRACE_EVAL_ATEN_CREATE_HPP
+
+#include <cmath>
+#include <vector>
+
+#include <headrace/eval/map.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+inline void fill_output(evaluation& e, const scalar& number) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        const T x = number_as<T>(number, e.output_type());
+        e.output().assign(std::vector<T>(idx(e.output().size()), x));
+    });
+}
+template <one_of<ops<aten::full, aten::full_like, aten::new_full>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    fill_output(e, a.fill_value);
+}
+template <one_of<ops<aten::ones, aten::ones_like, aten::new_ones>> Op>
+void evaluate(Op, const args<Op>&, evaluation& e) {
+    fill_output(e, 1);
+}
+/// What PyTorch leaves uninitialized is zero here.
+template <one_of<ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
+                     aten::empty_memory_format, aten::new_empty>> Op>
+void evaluate(Op, const args<Op>&, evaluation& e) {
+    static_cast<void>(e.output());
+}
+inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) { fill_output(e, a.s); }
+template <one_of<ops<aten::fill_scalar, aten::fill_inplace_scalar>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    fill_output(e, a.value);
+}
+template <one_of<ops<aten::fill_tensor, aten::fill_inplace_tensor>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(broadcast_to(e.input(a.value), e.output_shape()));
+}
+template <one_of<ops<aten::copy, aten::copy_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(broadcast_to(e.input(a.src), e.output_shape()));
+}
+
+/// start + i * step
+inline void count_up(evaluation& e, const scalar& start, const scalar& step) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        std::vector<T> out(idx(e.output().size()));
+        const bool integral = !start.is_floating() && !step.is_floating();
+        for (std::size_t i = 0; i != out.size(); ++i) {
+            const double real = start.to_double() + static_cast<double>(i) * step.to_double();
+            const std::int64_t whole = plus()(start.to_int(), times()(static_cast<std::int64_t>(i), step.to_int()));
+            out[i] = integral ? element_cast<T>(whole) : element_cast<T>(real);
+        }
+        e.output().assign(out);
+    });
+}
+inline void evaluate(aten::arange, const args<aten::arange>&, evaluation& e) { count_up(e, 0, 1); }
+inline void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation& e) { count_up(e, a.start, 1); }
+inline void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
+    count_up(e, a.start, a.step);
+}
+/// From both ends towards the middle, as PyTorch does, so that both are exact.
+inline void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& e) {
+    const double start = a.start.to_double();
+    const double end = a.end.to_double();
+    const double step = a.steps > 1 ? (end - start) / static_cast<double>(a.steps - 1) : 0;
+    std::vector<double> out;
+    for (std::int64_t i = 0; i != e.output().size(); ++i) {
+        const bool first_half = i < a.steps / 2 || a.steps == 1;
+        out.push_back(first_half ? start + step * static_cast<double>(i) : end - step * static_cast<double>(a.steps - 1 - i));
+    }
+    e.output().assign(out);
+}
+template <one_of<ops<aten::eye, aten::eye_m>> Op>
+void evaluate(Op, const args<Op>&, evaluation& e) {
+    const std::int64_t columns = e.output_shape().back();
+    std::vector<std::int64_t> out(idx(e.output().size()), 0);
+    for (std::int64_t i = 0; i != std::min(e.output().dim(0), columns); ++i) out[idx(i * columns + i)] = 1;
+    e.output().assign(out);
+}
+
+// --- sizes and assertions ----------------------------------------------------------------------------------------
+
+template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(e.input(a.self));
+}
+inline void evaluate(aten::sym_numel, const args<aten::sym_numel>& a, evaluation& e) {
+    fill_output(e, e.input(a.self).size());
+}
+inline void evaluate(aten::sym_size_int, const args<aten::sym_size_int>& a, evaluation& e) {
+    fill_output(e, e.input(a.self).dim(wrap_axis(a.dim, e.input(a.self).rank())));
+}
+inline void evaluate(aten::_assert_async, const args<aten::_assert_async>& a, evaluation& e) {
+    const tensor& condition = e.input(a.self);
+    if (condition.size() == 1 && condition.real(0) == 0) e.fail("assertion failed");
+}
+inline void evaluate(aten::_assert_scalar, const args<aten::_assert_scalar>& a, evaluation& e) {
+    if (a.self.to_double() == 0) e.fail("assertion failed: " + std::string(a.assert_msg));
+}
+/// Sizes and dtypes were asserted when the program was exported, and are static.
+template <one_of<ops<aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size>> Op>
+void evaluate(Op, const args<Op>&, evaluation&) {}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels that read and write tensors by index.
+#ifndef HEADRACE_EVAL_ATEN_INDEX_HPP
+#define HEADRACE_EVAL_ATEN_INDEX_HPP
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <headrace/eval/aten_view.hpp>
+#include <headrace/eval/map.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// Indices into an axis of that size, negative ones wrapped. Fails on one that is out of range.
+[[nodiscard]] inline std::vector<std::int64_t> checked_indices(evaluation& e, const tensor& t, std::int64_t size) {
+    std::vector<std::int64_t> indices = t.to<std::int64_t>();
+    for (std::int64_t& i : indices) {
+        const std::int64_t given = i;
+        if (i < 0) i += size;
+        if (i >= 0 && i < size) continue;
+        e.fail("index " + std::to_string(given) + " is out of range for size " + std::to_string(size));
+        i = 0;
+    }
+    return indices;
+}
+
+/// Moves elements from one tensor to another of its dtype: `positions(move)` calls move(to, from). An `add` instead of
+/// a copy sums up.
+template <class F>
+void move_elements(tensor& to, const tensor& from, F positions) {
+    visit_width(to.type(), [&]<class U>(U) {
+        const std::span<U> target = to.mutable_data<U>();
+        const std::span<const U> source = from.data<U>();
+        positions([&](std::size_t t, std::size_t s) { target[t] = source[s]; });
+    });
+}
+template <class F>
+void add_elements(tensor& to, const tensor& from, F positions) {
+    visit_compute(to.type(), [&]<class T>(T) {
+        std::vector<T> target = to.to<T>();
+        const std::vector<T> source = from.to<T>();
+        positions([&](std::size_t t, std::size_t s) { target[t] = plus()(target[t], source[s]); });
+        to.assign(target);
+    });
+}
+
+/// Reads whole slices of an axis.
+inline void take_slices(evaluation& e, const tensor& in, std::int64_t axis, const tensor& at) {
+    const axis_view from(in.shape(), axis);
+    const std::vector<std::int64_t> indices = checked_indices(e, at, from.size);
+    if (e.failed()) return;
+    const auto count = static_cast<std::int64_t>(indices.size());
+    move_elements(e.output(), in, [&](auto move) {
+        from.for_each_line([&](std::int64_t o, std::int64_t k) {
+            for (std::int64_t i = 0; i != count; ++i) {
+                move(idx((o * count + i) * from.inner + k), from.at(o, indices[idx(i)], k));
+            }
+        });
+    });
+}
+inline void evaluate(aten::embedding, const args<aten::embedding>& a, evaluation& e) {
+    take_slices(e, e.input(a.weight), 0, e.input(a.indices));
+}
+inline void evaluate(aten::index_select, const args<aten::index_select>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    take_slices(e, in.rank() == 0 ? in.reshaped({1}) : in, a.dim, e.input(a.index));
+}
+
+/// Calls `f(p, i)` for each element of `index`: i is its position there, p the position in a tensor of shape `shape`
+/// that it names along the axis.
+template <class F>
+void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, F f) {
+    if (shape.empty()) return f(0, 0);
+    const std::size_t a = wrap_axis(axis, shape.size());
+    extents strides = row_major_strides(shape);
+    const std::int64_t step = strides[a];
+    strides[a] = 0;
+    const std::vector<std::int64_t> indices = checked_indices(e, at, shape[a]);
+    if (e.failed()) return;
+    std::size_t i = 0;
+    for_each_index<1>(at.shape(), {strides}, [&](const auto& offset) {
+        f(idx(offset[0] + indices[i] * step), i);
+        ++i;
+    });
+}
+inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    move_elements(e.output(), in, [&](auto move) {
+        for_each_indexed(e, e.input(a.index), in.shape(), a.dim, [&](std::size_t p, std::size_t i) { move(i, p); });
+    });
+}
+/// Positions in `source` of the elements that belong to those of `index`, which may be smaller in each axis.
+[[nodiscard]] inline std::vector<std::size_t> positions_within(const extents& part, const extents& source) {
+    std::vector<std::size_t> positions;
+    for_each_index<1>(part, {row_major_strides(source)}, [&](const auto& at) { positions.push_back(idx(at[0])); });
+    return positions;
+}
+inline void evaluate(aten::scatter_src, const args<aten::scatter_src>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    const auto from = positions_within(e.input(a.index).shape(), e.input(a.src).shape());
+    move_elements(e.output(), e.input(a.src), [&](auto move) {
+        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
+                         [&](std::size_t p, std::size_t i) { move(p, from[i]); });
+    });
+}
+inline void evaluate(aten::scatter_add, const args<aten::scatter_add>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    const auto from = positions_within(e.input(a.index).shape(), e.input(a.src).shape());
+    add_elements(e.output(), e.input(a.src), [&](auto add) {
+        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
+                         [&](std::size_t p, std::size_t i) { add(p, from[i]); });
+    });
+}
+inline void evaluate(aten::scatter_value, const args<aten::scatter_value>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    move_elements(e.output(), operand(e, a.value).cast(e.output_type()), [&](auto move) {
+        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim, [&](std::size_t p, std::size_t) { move(p, 0); });
+    });
+}
+
+/// Writes whole slices of an axis.
+template <class Move>
+void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, Move move) {
+    const axis_view to(shape, axis);
+    const std::vector<std::int64_t> indices = checked_indices(e, at, to.size);
+    if (e.failed()) return;
+    const auto count = static_cast<std::int64_t>(indices.size());
+    to.for_each_line([&](std::int64_t o, std::int64_t k) {
+        for (std::int64_t i = 0; i != count; ++i) {
+            move(to.at(o, indices[idx(i)], k), idx((o * count + i) * to.inner + k));
+        }
+    });
+}
+template <one_of<ops<aten::index_copy, aten::index_copy_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    move_elements(e.output(), e.input(a.source),
+                  [&](auto move) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, move); });
+}
+inline void evaluate(aten::index_add, const args<aten::index_add>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        std::vector<T> source = e.input(a.source).to<T>();
+        for (T& x : source) x = times()(x, number_as<T>(a.alpha, e.output_type()));
+        add_elements(e.output(), tensor::of(e.output_type(), e.input(a.source).shape(), source),
+                     [&](auto add) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, add); });
+    });
+}
+
+// --- index tensors -----------------------------------------------------------------------------------------------
+
+/// Advanced indexing: one position in self for each index of the broadcast index tensors and the axes without one.
+struct indexed_positions {
+    extents shape;  ///< of the result
+    std::vector<std::size_t> positions;
+};
+
+/// A mask stands for one index tensor per axis that it covers: the coordinates of what is true.
+inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tensor>>& indices) {
+    const std::vector<std::int64_t> flags = mask.to<std::int64_t>();
+    const extents strides = row_major_strides(mask.shape());
+    for (std::size_t d = 0; d != mask.rank(); ++d) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i != flags.size(); ++i) {
+            if (flags[i] != 0) found.push_back(static_cast<std::int64_t>(i) / strides[d] % mask.dim(d));
+        }
+        indices.emplace_back(tensor::of(dtype::int64, {static_cast<std::int64_t>(found.size())}, found));
+    }
+}
+[[nodiscard]] inline std::vector<std::optional<tensor>> index_tensors(const evaluation& e,
+                                                                      list<std::optional<value>> given,
+                                                                      std::size_t rank) {
+    std::vector<std::optional<tensor>> indices;
+    for (const std::optional<value>& v : given) {
+        if (!v) {
+            indices.emplace_back();
+        } else if (const tensor& t = e.input(*v); t.type() == dtype::boolean && t.rank() != 0) {
+            add_mask_indices(t, indices);
+        } else {
+            indices.emplace_back(t);
+        }
+    }
+    indices.resize(rank);
+    return indices;
+}
+
+/// The shape that the index tensors broadcast to.
+[[nodiscard]] inline extents common_shape(const std::vector<std::optional<tensor>>& indices) {
+    extents shape;
+    for (const auto& t : indices) {
+        if (!t) continue;
+        if (t->rank() > shape.size()) shape.insert(shape.begin(), t->rank() - shape.size(), 1);
+        for (std::size_t d = 0; d != t->rank(); ++d) {
+            std::int64_t& size = shape[shape.size() - t->rank() + d];
+            if (size == 1) size = t->dim(d);
+        }
+    }
+    return shape;
+}
+
+[[nodiscard]] inline indexed_positions positions_of(evaluation& e, const tensor& self, list<std::optional<value>> given) {
+    const std::vector<std::optional<tensor>> indices = index_tensors(e, given, self.rank());
+    const extents common = common_shape(indices);
+    const extents dense = row_major_strides(self.shape());
+    std::vector<std::int64_t> bases(idx(elements_in(common)), 0);
+    extents before;  // sizes and strides of the axes without an index, before and after the first that has one
+    extents after;
+    extents strides_before;
+    extents strides_after;
+    std::size_t runs = 0;  // of neighbouring index tensors: their axes stay in place only if there is one run
+    for (std::size_t d = 0; d != indices.size(); ++d) {
+        if (!indices[d]) {
+            (runs == 0 ? before : after).push_back(self.dim(d));
+            (runs == 0 ? strides_before : strides_after).push_back(dense[d]);
+            continue;
+        }
+        runs += d == 0 || !indices[d - 1];
+        const std::vector<std::int64_t> numbers = checked_indices(e, *indices[d], self.dim(d));
+        std::size_t i = 0;
+        for_each_index<1>(common, {broadcast_strides(indices[d]->shape(), common)},
+                          [&](const auto& at) { bases[i++] += numbers[idx(at[0])] * dense[d]; });
+    }
+    if (runs > 1) {
+        after.insert(after.begin(), before.begin(), before.end());
+        strides_after.insert(strides_after.begin(), strides_before.begin(), strides_before.end());
+        before.clear();
+        strides_before.clear();
+    }
+    indexed_positions result{before, {}};
+    result.shape.insert(result.shape.end(), common.begin(), common.end());
+    result.shape.insert(result.shape.end(), after.begin(), after.end());
+    if (e.failed()) return result;
+    for_each_index<1>(before, {strides_before}, [&](const auto& outer) {
+        for (const std::int64_t base : bases) {
+            for_each_index<1>(after, {strides_after}, [&](const auto& inner) {
+                result.positions.push_back(idx(outer[0] + base + inner[0]));
+            });
+        }
+    });
+    return result;
+}
+template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const indexed_positions from = positions_of(e, in, a.indices);
+    if (e.failed()) return;
+    if (from.shape != e.output_shape()) return e.fail("a mask selects another number of elements than inference says");
+    move_elements(e.output(), in, [&](auto move) {
+        for (std::size_t i = 0; i != from.positions.size(); ++i) move(i, from.positions[i]);
+    });
+}
+template <one_of<ops<aten::index_put, aten::index_put_inplace, aten::_unsafe_index_put>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const indexed_positions to = positions_of(e, e.input(a.self), a.indices);
+    if (e.failed()) return;
+    if (e.input(a.values).rank() > to.shape.size()) return e.fail("values have a higher rank than what they replace");
+    e.set_output(duplicate(e.input(a.self)));
+    const tensor values = broadcast_to(e.input(a.values), to.shape);
+    const auto positions = [&](auto move) {
+        for (std::size_t i = 0; i != to.positions.size(); ++i) move(to.positions[i], i);
+    };
+    if (a.accumulate) {
+        add_elements(e.output(), values, positions);
+    } else {
+        move_elements(e.output(), values, positions);
+    }
+}
+
+// --- parts -------------------------------------------------------------------------------------------------------
+
+inline void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    const axis_view view(e.output_shape(), a.dim);
+    extents strides = row_major_strides(e.output_shape());
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(wrap_axis(a.dim, strides.size())));
+    const std::int64_t at = a.index < 0 ? a.index + view.size : a.index;
+    store_strided(e.output(), e.input(a.src).cast(e.output_type()), strides, at * view.inner);
+}
+inline void evaluate(aten::slice_scatter, const args<aten::slice_scatter>& a, evaluation& e) {
+    e.set_output(duplicate(e.input(a.self)));
+    tensor& out = e.output();
+    extents strides = row_major_strides(out.shape());
+    extents part = out.shape();
+    const std::size_t axis = wrap_axis(a.dim, out.rank());
+    const slice_range range = clamped_slice(a.start, a.end, out.dim(axis));
+    part[axis] = range.count(a.step);
+    const std::int64_t offset = range.start * strides[axis];
+    strides[axis] *= a.step;
+    store_strided(out, broadcast_to(e.input(a.src).cast(out.type()), part), strides, offset);
+}
+inline void evaluate(aten::one_hot, const args<aten::one_hot>& a, evaluation& e) {
+    tensor& out = e.output();
+    const std::int64_t classes = out.rank() == 0 ? 1 : out.shape().back();
+    const std::vector<std::int64_t> indices = checked_indices(e, e.input(a.self), classes);
+    for (std::size_t i = 0; i != indices.size(); ++i) {
+        out.mutable_data<std::int64_t>()[i * idx(classes) + idx(indices[i])] = 1;
+    }
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's matrix products.
+#ifndef HEADRACE_EVAL_ATEN_MATMUL_HPP
+#define HEADRACE_EVAL_ATEN_MATMUL_HPP
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <headrace/eval/aten_binary.hpp>
+#include <headrace/eval/product.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+inline void matmul_into(evaluation& e, value a, value b) {
+    const tensor& left = e.input(a);
+    const tensor& right = e.input(b);
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape()));
+    });
+}
+template <one_of<ops<aten::matmul>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    matmul_into(e, a.self, a.other);
+}
+template <one_of<ops<aten::mm, aten::bmm>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    matmul_into(e, a.self, a.mat2);
+}
+inline void evaluate(aten::mv, const args<aten::mv>& a, evaluation& e) { matmul_into(e, a.self, a.vec); }
+inline void evaluate(aten::dot, const args<aten::dot>& a, evaluation& e) { matmul_into(e, a.self, a.tensor); }
+inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
+    const tensor& right = e.input(a.vec2);
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        const tensor column = e.input(a.self).reshaped({e.input(a.self).size(), 1});
+        broadcast_binary<T>(e.output(), column, right, e.output_type(), times());
+    });
+}
+
+/// beta * self + alpha * (a @ b). A beta of 0 keeps NaN of self out.
+inline void add_product(evaluation& e, value self, value a, value b, const scalar& beta, const scalar& alpha) {
+    const tensor& left = e.input(a);
+    const tensor& right = e.input(b);
+    const dtype type = e.output_type();
+    visit_compute(type, [&]<class T>(T) {
+        std::vector<T> out = matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape());
+        for (T& x : out) x = times()(x, number_as<T>(alpha, type));
+        if (number_as<T>(beta, type) != T{}) {
+            const std::vector<T> addend = e.input(self).to<T>();
+            std::size_t i = 0;
+            for_each_index<1>(e.output_shape(), {broadcast_strides(e.input(self).shape(), e.output_shape())},
+                              [&](const auto& at) {
+                                  out[i] = plus()(out[i], times()(addend[idx(at[0])], number_as<T>(beta, type)));
+                                  ++i;
+                              });
+        }
+        e.output().assign(out);
+    });
+}
+inline void evaluate(aten::addmm, const args<aten::addmm>& a, evaluation& e) {
+    add_product(e, a.self, a.mat1, a.mat2, a.beta, a.alpha);
+}
+inline void evaluate(aten::baddbmm, const args<aten::baddbmm>& a, evaluation& e) {
+    add_product(e, a.self, a.batch1, a.batch2, a.beta, a.alpha);
+}
+
+/// input @ weight^T + bias
+inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
+    const tensor& in = e.input(a.input);
+    tensor weight = e.input(a.weight);
+    if (weight.rank() == 2) weight = permuted(weight, std::array<std::size_t, 2>{1, 0});
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        std::vector<T> out = matrix_product(in.to<T>(), in.shape(), weight.to<T>(), weight.shape());
+        if (const tensor* bias = e.input(a.bias)) {
+            const std::vector<T> addend = bias->to<T>();
+            for (std::size_t i = 0; i != out.size(); ++i) out[i] = plus()(out[i], addend[i % addend.size()]);
+        }
+        e.output().assign(out);
+    });
+}
+
+// --- einsum ------------------------------------------------------------------------------------------------------
+
+/// The labels of one operand, its "..." spelled out: ellipsis axis i from the right is the character 1 + i.
+[[nodiscard]] inline std::string einsum_labels(std::string_view term, std::size_t rank) {
+    std::string labels;
+    for (std::size_t i = 0; i < term.size(); ++i) {
+        if (term[i] == ' ') continue;
+        if (term[i] != '.') {
+            labels += term[i];
+            continue;
+        }
+        i += 2;
+        const std::size_t named = labels.size() + (term.size() > i + 1 ? term.size() - i - 1 : 0);
+        for (std::size_t left = rank > named ? rank - named : 0; left-- > 0;) labels += static_cast<char>(1 + left);
+    }
+    return labels;
+}
+[[nodiscard]] inline std::vector<std::string_view> split_terms(std::string_view text) {
+    std::vector<std::string_view> terms;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        terms.push_back(text.substr(0, comma));
+        if (comma == std::string_view::npos) return terms;
+        text.remove_prefix(comma + 1);
+    }
+}
+/// Without "->", the labels that occur once are the result's, in order of their letters.
+[[nodiscard]] inline std::string implicit_einsum_result(const std::string& labels) {
+    std::string once;
+    for (const char c : labels) {
+        const bool is_ellipsis = c < ' ';
+        if ((is_ellipsis || std::ranges::count(labels, c) == 1) && once.find(c) == std::string::npos) once += c;
+    }
+    std::ranges::sort(once, [](char x, char y) { return x < ' ' && y < ' ' ? x > y : x < y; });
+    return once;
+}
+
+/// Sums products over all labels: quadratic work, but any equation.
+inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
+    constexpr std::size_t most = 4;
+    if (a.tensors.size() > most) return e.fail("einsum of more than four operands is not supported");
+    const std::size_t arrow = a.equation.find("->");
+    const std::vector<std::string_view> terms = split_terms(a.equation.substr(0, arrow));
+    if (terms.size() != a.tensors.size()) return e.fail("equation and operands differ in number");
+    std::vector<std::string> labels;
+    std::string all;
+    for (std::size_t k = 0; k != terms.size(); ++k) {
+        labels.push_back(einsum_labels(terms[k], e.input(a.tensors[k]).rank()));
+        all += labels.back();
+        if (labels.back().size() != e.input(a.tensors[k]).rank()) return e.fail("equation does not fit an operand's rank");
+    }
+    const std::string result = arrow == std::string_view::npos
+                                   ? implicit_einsum_result(all)
+                                   : einsum_labels(a.equation.substr(arrow + 2), e.output().rank());
+    std::string axes = result;
+    for (const char c : all) {
+        if (axes.find(c) == std::string::npos) axes += c;
+    }
+    extents space(axes.size(), 1);
+    std::array<extents, most + 1> strides;
+    std::array<std::vector<double>, most> numbers;
+    for (extents& s : strides) s.assign(axes.size(), 0);
+    const extents out_strides = row_major_strides(e.output_shape());
+    for (std::size_t d = 0; d != result.size() && d != out_strides.size(); ++d) strides[most][d] = out_strides[d];
+    for (std::size_t k = 0; k != labels.size(); ++k) {
+        const tensor& in = e.input(a.tensors[k]);
+        const extents dense = row_major_strides(in.shape());
+        numbers[k] = in.to<double>();
+        for (std::size_t d = 0; d != in.rank(); ++d) {
+            if (in.dim(d) == 1) continue;
+            const std::size_t axis = axes.find(labels[k][d]);
+            space[axis] = in.dim(d);
+            strides[k][axis] += dense[d];
+        }
+    }
+    std::vector<double> out(idx(e.output().size()), 0.0);
+    for_each_index<most + 1>(space, strides, [&](const auto& at) {
+        double term = 1;
+        for (std::size_t k = 0; k != labels.size(); ++k) term *= numbers[k][idx(at[k])];
+        out[idx(at[most])] += term;
+    });
+    e.output().assign(out);
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's reductions and of cumsum.
+#ifndef HEADRACE_EVAL_ATEN_REDUCE_HPP
+#define HEADRACE_EVAL_ATEN_REDUCE_HPP
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <headrace/eval/reduce.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// Over the axes of an op; over all of them if it names none.
+template <class Args>
+[[nodiscard]] reduction reduction_of(const evaluation& e, const Args& a) {
+    if constexpr (requires { a.dim; }) {
+        return reduction(e.input(a.self).shape(), axes_list(a.dim));
+    } else {
+        return reduction(e.input(a.self).shape(), axes_list(std::nullopt));
+    }
+}
+
+template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{}, plus()));
+    });
+}
+template <one_of<ops<aten::prod, aten::prod_dim_int>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{1}, times()));
+    });
+}
+template <one_of<ops<aten::mean, aten::mean_dim>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.output().assign(reduction_of(e, a).mean(to_real(e.input(a.self), e.output_type())));
+}
+
+/// Below or above all numbers.
+template <class T>
+[[nodiscard]] constexpr T lowest_number() {
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? -limits::infinity() : limits::lowest();
+}
+template <class T>
+[[nodiscard]] constexpr T highest_number() {
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? limits::infinity() : limits::max();
+}
+template <one_of<ops<aten::amax, aten::max>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(reduction_of(e, a).fold(e.input(a.self).template to<T>(), lowest_number<T>(), larger()));
+    });
+}
+template <one_of<ops<aten::amin, aten::min>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(reduction_of(e, a).fold(e.input(a.self).template to<T>(), highest_number<T>(), smaller()));
+    });
+}
+inline void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        const std::vector<T> in = e.input(a.self).to<T>();
+        e.output(0).assign(reduction_of(e, a).fold(in, highest_number<T>(), smaller()));
+        e.output(1).assign(reduction_of(e, a).fold(in, lowest_number<T>(), larger()));
+    });
+}
+
+/// Position along the axis of the element that `beats` all before it, NaN above all else.
+template <class F>
+[[nodiscard]] std::vector<std::int64_t> positions_of_best(const tensor& in, const axis_view& view, F beats) {
+    std::vector<std::int64_t> best;
+    best.reserve(idx(view.outer * view.inner));
+    visit_compute(in.type(), [&]<class T>(T) {
+        const std::vector<T> numbers = in.to<T>();
+        view.for_each_line([&](std::int64_t o, std::int64_t k) {
+            std::int64_t at = 0;
+            for (std::int64_t i = 1; i < view.size; ++i) {
+                const T x = numbers[view.at(o, i, k)];
+                const T y = numbers[view.at(o, at, k)];
+                if (y == y && (x != x || beats(x, y))) at = i;
+            }
+            best.push_back(at);
+        });
+    });
+    return best;
+}
+template <one_of<ops<aten::argmax, aten::argmin>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const axis_view view = a.dim ? axis_view(in.shape(), *a.dim) : axis_view(extents{in.size()}, 0);
+    if constexpr (std::is_same_v<Op, aten::argmax>) {
+        e.output().assign(positions_of_best(in, view, std::greater<>()));
+    } else {
+        e.output().assign(positions_of_best(in, view, std::less<>()));
+    }
+}
+template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    constexpr bool is_max = std::is_same_v<Op, aten::max_dim>;
+    const tensor& in = e.input(a.self);
+    const axis_view view(in.shape(), a.dim);
+    const auto beats = [](auto x, auto y) { return is_max ? x > y : x < y; };
+    const std::vector<std::int64_t> best = positions_of_best(in, view, beats);
+    visit_width(in.type(), [&]<class U>(U) {
+        std::size_t line = 0;
+        view.for_each_line([&](std::int64_t o, std::int64_t k) {
+            e.output(0).mutable_data<U>()[line] = in.data<U>()[view.at(o, best[line], k)];
+            ++line;
+        });
+    });
+    if (e.is_known(1)) e.output(1).assign(best);
+}
+
+[[nodiscard]] inline std::vector<std::int64_t> flags_of(const tensor& t) {
+    return t.cast(dtype::boolean).to<std::int64_t>();
+}
+/// An empty list of axes reduces all of them or none: the shape of the result tells.
+template <class Args>
+[[nodiscard]] bool reduces_nothing(const evaluation& e, const Args& a) {
+    return e.output_shape() == e.input(a.self).shape();
+}
+template <one_of<ops<aten::any, aten::any_dim, aten::any_dims>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const std::vector<std::int64_t> flags = flags_of(e.input(a.self));
+    const bool as_is = reduces_nothing(e, a);
+    e.output().assign(as_is ? flags : reduction_of(e, a).fold(flags, std::int64_t{0}, std::bit_or<>()));
+}
+template <one_of<ops<aten::all, aten::all_dim, aten::all_dims>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const std::vector<std::int64_t> flags = flags_of(e.input(a.self));
+    const bool as_is = reduces_nothing(e, a);
+    e.output().assign(as_is ? flags : reduction_of(e, a).fold(flags, std::int64_t{1}, std::bit_and<>()));
+}
+
+template <class Args>
+[[nodiscard]] double correction_of(const Args& a) {
+    if constexpr (requires { a.correction; }) {
+        return a.correction.value_or(scalar(1)).to_double();
+    } else {
+        return a.unbiased ? 1 : 0;
+    }
+}
+template <class Args>
+[[nodiscard]] std::vector<double> variance_of(const evaluation& e, const Args& a) {
+    return reduction_of(e, a).variance(e.input(a.self).template to<double>(), correction_of(a));
+}
+template <one_of<ops<aten::var, aten::var_correction, aten::var_dim>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.output().assign(variance_of(e, a));
+}
+template <one_of<ops<aten::std_, aten::std_correction, aten::std_dim>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    std::vector<double> out = variance_of(e, a);
+    for (double& x : out) x = std::sqrt(x);
+    e.output().assign(out);
+}
+inline void evaluate(aten::var_mean_correction, const args<aten::var_mean_correction>& a, evaluation& e) {
+    e.output(0).assign(variance_of(e, a));
+    e.output(1).assign(reduction_of(e, a).mean(e.input(a.self).to<double>()));
+}
+
+/// The p-norm of the elements behind each result.
+[[nodiscard]] inline std::vector<double> norm_of(const reduction& r, std::vector<double> x, double p) {
+    for (double& v : x) v = std::fabs(v);
+    if (std::isinf(p)) {
+        return p > 0 ? r.fold(x, 0.0, larger()) : r.fold(x, highest_number<double>(), smaller());
+    }
+    const auto add = [p](double sum, double v) { return sum + (p == 0 ? (v != 0) : p == 2 ? v * v : std::pow(v, p)); };
+    std::vector<double> out = r.fold(x, 0.0, add);
+    for (double& v : out) v = p == 0 || p == 1 ? v : p == 2 ? std::sqrt(v) : std::pow(v, 1 / p);
+    return out;
+}
+inline void evaluate(aten::linalg_vector_norm, const args<aten::linalg_vector_norm>& a, evaluation& e) {
+    const std::vector<double> in = to_real(e.input(a.self), e.output_type());
+    e.output().assign(norm_of(reduction_of(e, a), in, a.ord.to_double()));
+}
+inline void evaluate(aten::norm_scalar, const args<aten::norm_scalar>& a, evaluation& e) {
+    e.output().assign(norm_of(reduction_of(e, a), e.input(a.self).to<double>(), a.p.to_double()));
+}
+inline void evaluate(aten::norm_scalaropt_dim, const args<aten::norm_scalaropt_dim>& a, evaluation& e) {
+    const double p = a.p.value_or(scalar(2)).to_double();
+    e.output().assign(norm_of(reduction_of(e, a), e.input(a.self).to<double>(), p));
+}
+inline void evaluate(aten::logsumexp, const args<aten::logsumexp>& a, evaluation& e) {
+    const reduction r = reduction_of(e, a);
+    const std::vector<double> in = e.input(a.self).to<double>();
+    std::vector<double> top = r.fold(in, lowest_number<double>(), larger());
+    for (double& x : top) x = std::isinf(x) ? 0 : x;
+    std::vector<double> sums(top.size(), 0.0);
+    r.for_each([&](std::size_t i, std::size_t k) { sums[k] += std::exp(in[i] - top[k]); });
+    for (std::size_t k = 0; k != sums.size(); ++k) sums[k] = std::log(sums[k]) + top[k];
+    e.output().assign(sums);
+}
+
+inline void evaluate(aten::cumsum, const args<aten::cumsum>& a, evaluation& e) {
+    const axis_view view(e.output_shape(), a.dim);
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        std::vector<T> numbers = to_numbers<T>(e.input(a.self), e.output_type());
+        view.for_each_line([&](std::int64_t o, std::int64_t k) {
+            for (std::int64_t i = 1; i < view.size; ++i) {
+                numbers[view.at(o, i, k)] = plus()(numbers[view.at(o, i - 1, k)], numbers[view.at(o, i, k)]);
+            }
+        });
+        e.output().assign(numbers);
+    });
+}
+
+}  // namespace headrace::eval
+
+#endif

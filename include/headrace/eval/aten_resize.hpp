@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's upsampling and of grid_sampler.
+#ifndef HEADRACE_EVAL_ATEN_RESIZE_HPP
+#define HEADRACE_EVAL_ATEN_RESIZE_HPP
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <headrace/eval/aten_activation.hpp>
+#include <headrace/eval/map.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// What one result of resampling an axis is made of: up to four elements with their weights.
+struct taps {
+    std::array<std::int64_t, 4> at{};
+    std::array<double, 4> weight{};
+    std::size_t count = 0;
+};
+
+/// The axis that is resampled: how PyTorch computes positions depends on both sizes and on the given scale, if any.
+struct resampled_axis {
+    std::int64_t in = 1, out = 1;
+    std::optional<double> scale{};
+    bool align_corners = false;
+};
+
+/// PyTorch computes positions in float: so does this, for a position on an edge decides which element is read.
+[[nodiscard]] inline float step_of(const resampled_axis& a) {
+    return a.scale && *a.scale > 0 ? static_cast<float>(1.0 / *a.scale)
+                                   : static_cast<float>(a.in) / static_cast<float>(a.out);
+}
+[[nodiscard]] inline taps nearest_tap(const resampled_axis& a, std::int64_t o, float shift) {
+    std::int64_t at = static_cast<std::int64_t>(std::floor((static_cast<float>(o) + shift) * step_of(a)));
+    if (shift == 0 && a.out == a.in) at = o;
+    if (shift == 0 && a.out == 2 * a.in) at = o / 2;
+    return {{std::min(at, a.in - 1)}, {1.0}, 1};
+}
+/// Where result `o` lies between the elements.
+[[nodiscard]] inline float source_position(const resampled_axis& a, std::int64_t o) {
+    if (a.align_corners) {
+        const float step = a.out > 1 ? static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1) : 0.F;
+        return step * static_cast<float>(o);
+    }
+    return step_of(a) * (static_cast<float>(o) + 0.5F) - 0.5F;
+}
+[[nodiscard]] inline taps linear_taps(const resampled_axis& a, std::int64_t o) {
+    const float position = std::max(source_position(a, o), 0.F);
+    const std::int64_t first = std::min(static_cast<std::int64_t>(position), a.in - 1);
+    const double fraction = std::min(static_cast<double>(position - static_cast<float>(first)), 1.0);
+    return {{first, std::min(first + 1, a.in - 1)}, {1 - fraction, fraction}, 2};
+}
+[[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
+    constexpr double sharpness = -0.75;
+    const float position = source_position(a, o);
+    const float first = std::floor(position);
+    const double fraction = static_cast<double>(position - first);
+    taps t{{}, {}, 4};
+    for (std::size_t k = 0; k != 4; ++k) {
+        t.at[k] = std::clamp<std::int64_t>(static_cast<std::int64_t>(first) - 1 + static_cast<std::int64_t>(k), 0, a.in - 1);
+        const double x = std::fabs(static_cast<double>(k) - 1 - fraction);
+        t.weight[k] = x <= 1 ? ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
+                             : ((sharpness * x - 5 * sharpness) * x + 8 * sharpness) * x - 4 * sharpness;
+    }
+    return t;
+}
+
+/// Resamples one axis: `taps_of(axis, o)` says what result o is made of.
+template <class F>
+[[nodiscard]] std::vector<double> resample(const std::vector<double>& in, extents& shape, std::size_t axis,
+                                           resampled_axis a, F taps_of) {
+    const axis_view from(shape, static_cast<std::int64_t>(axis));
+    shape[axis] = a.out;
+    const axis_view to(shape, static_cast<std::int64_t>(axis));
+    std::vector<double> out(idx(elements_in(shape)));
+    for (std::int64_t o = 0; o != a.out; ++o) {
+        const taps t = taps_of(a, o);
+        to.for_each_line([&](std::int64_t n, std::int64_t k) {
+            double sum = 0;
+            for (std::size_t i = 0; i != t.count; ++i) {
+                if (t.weight[i] != 0) sum += t.weight[i] * in[from.at(n, t.at[i], k)];
+            }
+            out[to.at(n, o, k)] = sum;
+        });
+    }
+    return out;
+}
+
+/// The scales of an op, whichever form its schema gives them, by axis behind batch and channels.
+template <class Args>
+[[nodiscard]] std::array<std::optional<double>, 3> scales_of(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        std::array<std::optional<double>, 3> scales;
+        for (std::size_t i = 0; a.scale_factors && i != a.scale_factors->size() && i != 3; ++i) {
+            scales[i] = (*a.scale_factors)[i];
+        }
+        return scales;
+    } else if constexpr (requires { a.scales_d; }) {
+        return {a.scales_d, a.scales_h, a.scales_w};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h, a.scales_w, std::nullopt};
+    } else {
+        return {a.scales, std::nullopt, std::nullopt};
+    }
+}
+template <class Args>
+[[nodiscard]] value upsampled(const Args& a) {
+    if constexpr (requires { a.input; }) {
+        return a.input;
+    } else {
+        return a.self;
+    }
+}
+template <class Args, class F>
+void upsample(evaluation& e, const Args& a, bool align_corners, F taps_of) {
+    const tensor& in = e.input(upsampled(a));
+    const auto scales = scales_of(a);
+    extents shape = in.shape();
+    std::vector<double> numbers = in.to<double>();
+    for (std::size_t d = 2; d != shape.size(); ++d) {
+        numbers = resample(numbers, shape, d, {shape[d], e.output_shape()[d], scales[d - 2], align_corners}, taps_of);
+    }
+    e.output().assign(numbers);
+}
+template <one_of<ops<aten::upsample_nearest1d, aten::upsample_nearest1d_vec, aten::upsample_nearest2d,
+                     aten::upsample_nearest2d_vec, aten::upsample_nearest3d, aten::upsample_nearest3d_vec>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.F); });
+}
+template <one_of<ops<aten::_upsample_nearest_exact1d, aten::_upsample_nearest_exact1d_vec,
+                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.5F); });
+}
+template <one_of<ops<aten::upsample_linear1d, aten::upsample_linear1d_vec, aten::upsample_bilinear2d,
+                     aten::upsample_bilinear2d_vec, aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    upsample(e, a, a.align_corners, linear_taps);
+}
+template <one_of<ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    upsample(e, a, a.align_corners, cubic_taps);
+}
+
+// --- grid_sampler ------------------------------------------------------------------------------------------------
+
+struct grid_modes {
+    std::int64_t interpolation;  ///< 0 bilinear, 1 nearest
+    std::int64_t padding;        ///< 0 zeros, 1 border, 2 reflection
+    bool align_corners;
+};
+/// From [-1, 1] to a position between elements, brought back inside as the padding says.
+[[nodiscard]] inline double grid_position(double x, std::int64_t size, const grid_modes& m) {
+    const auto n = static_cast<double>(size);
+    double position = m.align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
+    if (m.padding == 2) {
+        const double low = m.align_corners ? 0 : -0.5;
+        const double span = m.align_corners ? n - 1 : n;
+        const double distance = std::fabs(position - low);
+        const double rest = span == 0 ? 0 : std::fmod(distance, span);
+        const bool back = span != 0 && static_cast<std::int64_t>(std::floor(distance / span)) % 2 != 0;
+        position = back ? span - rest + low : rest + low;
+    }
+    return m.padding == 0 ? position : limited(position, 0.0, n - 1);
+}
+template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& input = e.input(a.input);
+    if (input.rank() != 4 || a.interpolation_mode > 1) return e.fail("only bilinear and nearest sampling in 2D");
+    const grid_modes modes{a.interpolation_mode, a.padding_mode, a.align_corners};
+    const std::vector<double> in = input.template to<double>();
+    const std::vector<double> grid = e.input(a.grid).template to<double>();
+    const std::int64_t channels = input.dim(1);
+    const std::int64_t height = input.dim(2);
+    const std::int64_t width = input.dim(3);
+    const std::int64_t points = e.output().dim(2) * e.output().dim(3);
+    std::vector<double> out(idx(e.output().size()), 0.0);
+    for (std::int64_t p = 0; p != input.dim(0) * points; ++p) {
+        double x = grid_position(grid[idx(2 * p)], width, modes);
+        double y = grid_position(grid[idx(2 * p + 1)], height, modes);
+        if (modes.interpolation == 1) {
+            x = std::nearbyint(x);
+            y = std::nearbyint(y);
+        }
+        for (int corner = 0; corner != 4; ++corner) {
+            const double cx = std::floor(x) + corner % 2;
+            const double cy = std::floor(y) + corner / 2;
+            const double weight = (1 - std::fabs(x - cx)) * (1 - std::fabs(y - cy));
+            if (!(cx >= 0 && cx < static_cast<double>(width) && cy >= 0 && cy < static_cast<double>(height))) continue;
+            for (std::int64_t c = 0; c != channels; ++c) {
+                const std::int64_t plane = p / points * channels + c;
+                const std::int64_t at = (plane * height + static_cast<std::int64_t>(cy)) * width + static_cast<std::int64_t>(cx);
+                out[idx(plane * points + p % points)] += weight * in[idx(at)];
+            }
+        }
+    }
+    e.output().assign(out);
+}
+
+}  // namespace headrace::eval
+
+#endif

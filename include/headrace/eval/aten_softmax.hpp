@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of softmax and of attention.
+#ifndef HEADRACE_EVAL_ATEN_SOFTMAX_HPP
+#define HEADRACE_EVAL_ATEN_SOFTMAX_HPP
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <headrace/eval/product.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// What a line of nothing but -inf becomes: NaN, or, of a safe softmax, zeros.
+enum class masked_line : bool { nan, zeros };
+
+/// Replaces each line along the axis by its softmax. Returns each line's log of the sum of exponentials.
+inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view& view, masked_line masked) {
+    std::vector<double> sums;
+    view.for_each_line([&](std::int64_t o, std::int64_t k) {
+        double top = -std::numeric_limits<double>::infinity();
+        for (std::int64_t i = 0; i != view.size; ++i) top = larger()(top, x[view.at(o, i, k)]);
+        const bool empty = masked == masked_line::zeros && std::isinf(top) && top < 0;
+        double sum = 0;
+        for (std::int64_t i = 0; i != view.size; ++i) {
+            double& element = x[view.at(o, i, k)];
+            element = empty ? 0 : std::exp(element - top);
+            sum += element;
+        }
+        for (std::int64_t i = 0; i != view.size && !empty; ++i) x[view.at(o, i, k)] /= sum;
+        sums.push_back(std::log(sum) + top);
+    });
+    return sums;
+}
+template <one_of<ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    std::vector<double> x = to_real(e.input(a.self), e.output_type());
+    const bool safe = std::is_same_v<Op, aten::_safe_softmax>;
+    softmax_lines(x, axis_view(e.output_shape(), a.dim), safe ? masked_line::zeros : masked_line::nan);
+    e.output().assign(x);
+}
+template <one_of<ops<aten::log_softmax_int, aten::_log_softmax>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    std::vector<double> x = to_real(e.input(a.self), e.output_type());
+    const axis_view view(e.output_shape(), a.dim);
+    std::vector<double> unused = x;
+    const std::vector<double> sums = softmax_lines(unused, view, masked_line::nan);
+    std::size_t line = 0;
+    view.for_each_line([&](std::int64_t o, std::int64_t k) {
+        for (std::int64_t i = 0; i != view.size; ++i) x[view.at(o, i, k)] -= sums[line];
+        ++line;
+    });
+    e.output().assign(x);
+}
+
+struct attention_arguments {
+    value query, key, value_;
+    std::optional<value> mask;
+    bool is_causal;
+    std::optional<double> scale;
+};
+
+/// Adds the mask to scores [..., rows, columns]: a boolean one lets through what is true.
+inline void add_mask(std::vector<double>& scores, const extents& shape, const tensor* mask, bool is_causal) {
+    constexpr double shut = -std::numeric_limits<double>::infinity();
+    const std::int64_t columns = shape.back();
+    const std::int64_t rows = shape[shape.size() - 2];
+    for (std::int64_t i = 0; is_causal && i != static_cast<std::int64_t>(scores.size()); ++i) {
+        if (i % columns > i / columns % rows) scores[idx(i)] = shut;
+    }
+    if (mask == nullptr) return;
+    const std::vector<double> numbers = mask->to<double>();
+    const bool boolean = mask->type() == dtype::boolean;
+    std::size_t i = 0;
+    for_each_index<1>(shape, {broadcast_strides(mask->shape(), shape)}, [&](const auto& at) {
+        const double m = numbers[idx(at[0])];
+        scores[i] = boolean && m == 0 ? shut : boolean ? scores[i] : scores[i] + m;
+        ++i;
+    });
+}
+
+/// With fewer heads of keys than of queries (grouped queries), each head of keys serves as many in a row.
+[[nodiscard]] inline tensor repeat_heads(const tensor& t, const tensor& query) {
+    if (t.rank() < 3 || t.rank() != query.rank()) return t;
+    const std::size_t heads = t.rank() - 3;
+    const std::int64_t times_each = t.dim(heads) == 0 ? 1 : query.dim(heads) / t.dim(heads);
+    if (times_each <= 1 || t.dim(heads) == 1) return t;
+    extents split = t.shape();
+    split.insert(split.begin() + static_cast<std::ptrdiff_t>(heads) + 1, 1);
+    extents wide = split;
+    wide[heads + 1] = times_each;
+    extents joined = t.shape();
+    joined[heads] *= times_each;
+    return broadcast_to(t.reshaped(split), wide).reshaped(joined);
+}
+
+/// Returns the log of each row's sum of exponentials.
+inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
+    const tensor& query = e.input(a.query);
+    const tensor key = repeat_heads(e.input(a.key), query);
+    const tensor values = repeat_heads(e.input(a.value_), query);
+    std::vector<std::size_t> order(key.rank());
+    for (std::size_t d = 0; d != order.size(); ++d) order[d] = d;
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    const tensor transposed = permuted(key, order);
+    std::vector<double> scores =
+        matrix_product(query.to<double>(), query.shape(), transposed.to<double>(), transposed.shape());
+    const double scale = a.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape().back())));
+    for (double& x : scores) x *= scale;
+    extents shape = e.output_shape();
+    shape.back() = key.dim(key.rank() - 2);
+    add_mask(scores, shape, e.input(a.mask), a.is_causal);
+    std::vector<double> sums = softmax_lines(scores, axis_view(shape, -1), masked_line::zeros);
+    e.output().assign(matrix_product(scores, shape, values.to<double>(), values.shape()));
+    return sums;
+}
+inline void evaluate(aten::scaled_dot_product_attention, const args<aten::scaled_dot_product_attention>& a,
+                     evaluation& e) {
+    attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
+}
+inline void evaluate(aten::_scaled_dot_product_flash_attention_for_cpu,
+                     const args<aten::_scaled_dot_product_flash_attention_for_cpu>& a, evaluation& e) {
+    const std::vector<double> sums = attend(e, {a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale});
+    if (e.is_known(1)) e.output(1).assign(sums);
+}
+
+}  // namespace headrace::eval
+
+#endif

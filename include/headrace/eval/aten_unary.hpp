@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's functions of one tensor.
+#ifndef HEADRACE_EVAL_ATEN_UNARY_HPP
+#define HEADRACE_EVAL_ATEN_UNARY_HPP
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <headrace/eval/map.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// Halves to even, like Python's round.
+[[nodiscard]] inline double round_to_even(double x) { return std::nearbyint(x); }
+
+[[nodiscard]] inline double inverse_erf(double x) {
+    if (std::fabs(x) >= 1) {
+        const auto infinity = std::numeric_limits<double>::infinity();
+        return std::fabs(x) > 1 ? std::numeric_limits<double>::quiet_NaN() : std::copysign(infinity, x);
+    }
+    // Winitzki's approximation is good to 2e-3; each of Newton's steps squares the error.
+    const double a = 0.147;
+    const double logarithm = std::log1p(-x * x);
+    const double half = 2 / (std::numbers::pi * a) + logarithm / 2;
+    double y = std::copysign(std::sqrt(std::sqrt(half * half - logarithm / a) - half), x);
+    for (int step = 0; step != 4; ++step) {
+        const double distance = std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1 - std::fabs(x), x) - std::copysign(std::erfc(std::fabs(y)), x);
+        y -= distance / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
+    }
+    return y;
+}
+
+inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+
+// clang-format off: one line for a kernel wherever it fits
+
+inline void evaluate(aten::acos, const args<aten::acos>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::acos(x); }); }
+inline void evaluate(aten::acosh, const args<aten::acosh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::acosh(x); }); }
+inline void evaluate(aten::asin, const args<aten::asin>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::asin(x); }); }
+inline void evaluate(aten::asinh, const args<aten::asinh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::asinh(x); }); }
+inline void evaluate(aten::atan, const args<aten::atan>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::atan(x); }); }
+inline void evaluate(aten::atanh, const args<aten::atanh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::atanh(x); }); }
+inline void evaluate(aten::cos, const args<aten::cos>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::cos(x); }); }
+inline void evaluate(aten::cosh, const args<aten::cosh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::cosh(x); }); }
+inline void evaluate(aten::erf, const args<aten::erf>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::erf(x); }); }
+inline void evaluate(aten::erfc, const args<aten::erfc>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::erfc(x); }); }
+inline void evaluate(aten::erfinv, const args<aten::erfinv>& a, evaluation& e) { map_real(e, a.self, inverse_erf); }
+inline void evaluate(aten::exp2, const args<aten::exp2>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::exp2(x); }); }
+inline void evaluate(aten::expm1, const args<aten::expm1>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::expm1(x); }); }
+inline void evaluate(aten::log10, const args<aten::log10>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log10(x); }); }
+inline void evaluate(aten::log1p, const args<aten::log1p>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log1p(x); }); }
+inline void evaluate(aten::log2, const args<aten::log2>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log2(x); }); }
+inline void evaluate(aten::sin, const args<aten::sin>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sin(x); }); }
+inline void evaluate(aten::sinh, const args<aten::sinh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sinh(x); }); }
+inline void evaluate(aten::tan, const args<aten::tan>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::tan(x); }); }
+
+template <one_of<ops<aten::exp, aten::exp_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::exp(x); }); }
+template <one_of<ops<aten::log, aten::log_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log(x); }); }
+template <one_of<ops<aten::reciprocal, aten::reciprocal_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return 1 / x; }); }
+template <one_of<ops<aten::rsqrt, aten::rsqrt_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return 1 / std::sqrt(x); }); }
+template <one_of<ops<aten::sqrt, aten::sqrt_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sqrt(x); }); }
+template <one_of<ops<aten::sigmoid, aten::sigmoid_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, sigmoid_of); }
+template <one_of<ops<aten::tanh, aten::tanh_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::tanh(x); }); }
+
+// clang-format on
+
+/// Functions that integers have too, where rounding changes nothing.
+template <class F>
+void map_rounding(evaluation& e, value in, F f) {
+    map_unary(e, in, [f]<class T>(T x) -> T {
+        if constexpr (std::is_same_v<T, double>) {
+            return f(x);
+        } else {
+            return x;
+        }
+    });
+}
+template <one_of<ops<aten::ceil, aten::ceil_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_rounding(e, a.self, [](double x) { return std::ceil(x); });
+}
+template <one_of<ops<aten::floor, aten::floor_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_rounding(e, a.self, [](double x) { return std::floor(x); });
+}
+template <one_of<ops<aten::round, aten::round_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_rounding(e, a.self, round_to_even);
+}
+inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
+    const double scale = std::pow(10.0, static_cast<double>(a.decimals < 0 ? -a.decimals : a.decimals));
+    const bool divide = a.decimals < 0;
+    map_rounding(e, a.self, [=](double x) {
+        return divide ? round_to_even(x / scale) * scale : round_to_even(x * scale) / scale;
+    });
+}
+inline void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
+    map_rounding(e, a.self, [](double x) { return std::trunc(x); });
+}
+inline void evaluate(aten::frac, const args<aten::frac>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return x - std::trunc(x); });
+}
+template <one_of<ops<aten::abs, aten::abs_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return x < T{} ? minus()(T{}, x) : x == T{} ? T{} : x; });
+}
+template <one_of<ops<aten::neg, aten::neg_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return times()(x, T{-1}); });
+}
+template <one_of<ops<aten::sign, aten::sgn>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return static_cast<T>((T{} < x) - (x < T{})); });
+}
+template <one_of<ops<aten::square, aten::square_inplace>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_unary(e, a.self, []<class T>(T x) { return times()(x, x); });
+}
+
+inline void evaluate(aten::isfinite, const args<aten::isfinite>& a, evaluation& e) {
+    map_test(e, a.self, [](auto x) { return std::isfinite(static_cast<double>(x)); });
+}
+inline void evaluate(aten::isinf, const args<aten::isinf>& a, evaluation& e) {
+    map_test(e, a.self, [](auto x) { return std::isinf(static_cast<double>(x)); });
+}
+inline void evaluate(aten::isnan, const args<aten::isnan>& a, evaluation& e) {
+    map_test(e, a.self, [](auto x) { return std::isnan(static_cast<double>(x)); });
+}
+inline void evaluate(aten::logical_not, const args<aten::logical_not>& a, evaluation& e) {
+    map_test(e, a.self, [](auto x) { return x == decltype(x){}; });
+}
+inline void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evaluation& e) {
+    const bool logical = e.output_type() == dtype::boolean;
+    std::vector<std::int64_t> numbers = e.input(a.self).to<std::int64_t>();
+    for (std::int64_t& x : numbers) x = logical ? (x == 0) : ~x;
+    e.output().assign(numbers);
+}
+
+/// The largest finite number of a float dtype.
+[[nodiscard]] inline double largest_of(dtype t) {
+    switch (t) {
+        case dtype::float16: return 65504.0;
+        case dtype::bfloat16: return static_cast<double>(std::numeric_limits<Eigen::bfloat16>::max());
+        case dtype::float64: return std::numeric_limits<double>::max();
+        default: return static_cast<double>(std::numeric_limits<float>::max());
+    }
+}
+inline void evaluate(aten::nan_to_num, const args<aten::nan_to_num>& a, evaluation& e) {
+    const double limit = largest_of(e.output_type());
+    map_rounding(e, a.self, [&](double x) {
+        if (std::isnan(x)) return a.nan.value_or(0);
+        if (std::isinf(x)) return x > 0 ? a.posinf.value_or(limit) : a.neginf.value_or(-limit);
+        return x;
+    });
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of ATen's views: reshapes share their operand's elements, the others copy them with strides.
+#ifndef HEADRACE_EVAL_ATEN_VIEW_HPP
+#define HEADRACE_EVAL_ATEN_VIEW_HPP
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <headrace/eval/iterate.hpp>
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace::eval {
+
+/// Ops whose result has the elements of self in the same order.
+using reshaping_ops =
+    ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace, aten::flatten_using_ints,
+        aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy, aten::squeeze_copy_dim,
+        aten::squeeze_copy_dims, aten::squeeze_dim, aten::squeeze_dims, aten::unflatten_int, aten::_unsafe_view,
+        aten::unsqueeze, aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone,
+        aten::contiguous, aten::lift_fresh, aten::lift_fresh_copy, aten::_to_copy, aten::to_device, aten::to_dtype,
+        aten::to_dtype_layout, aten::to_other, aten::type_as, aten::dropout_inplace>;
+template <one_of<reshaping_ops> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(e.input(a.self));
+}
+inline void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e) { e.set_output(e.input(a.input)); }
+
+template <one_of<ops<aten::broadcast_to, aten::expand, aten::expand_as, aten::expand_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(broadcast_to(e.input(a.self), e.output_shape()));
+}
+template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    std::int64_t least = a.storage_offset.value_or(0);
+    std::int64_t most = least;
+    for (std::size_t d = 0; d != a.size.size(); ++d) {
+        (a.stride[d] < 0 ? least : most) += (a.size[d] - 1) * a.stride[d];
+    }
+    if (e.output().size() != 0 && (least < 0 || most >= in.size())) return e.fail("reads outside of its operand");
+    copy_strided(e.output(), in, extents(a.stride.begin(), a.stride.end()), a.storage_offset.value_or(0));
+}
+
+/// `order[d]` is the axis of self that becomes axis d.
+inline void permute_into(evaluation& e, value self, std::span<const std::size_t> order) {
+    e.set_output(permuted(e.input(self), order));
+}
+template <one_of<ops<aten::permute, aten::permute_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    std::vector<std::size_t> order;
+    for (const std::int64_t d : a.dims) order.push_back(wrap_axis(d, a.dims.size()));
+    permute_into(e, a.self, order);
+}
+inline void swap_axes(evaluation& e, value self, std::int64_t first, std::int64_t second) {
+    const std::size_t rank = e.input(self).rank();
+    std::vector<std::size_t> order(rank);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (rank > 1) std::swap(order[wrap_axis(first, rank)], order[wrap_axis(second, rank)]);
+    permute_into(e, self, order);
+}
+template <one_of<ops<aten::transpose_int, aten::transpose_copy_int>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    swap_axes(e, a.self, a.dim0, a.dim1);
+}
+template <one_of<ops<aten::t, aten::t_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    swap_axes(e, a.self, 0, -1);
+}
+inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+    const std::size_t rank = e.input(self).rank();
+    std::vector<std::size_t> order(rank, rank);
+    std::vector<bool> moved(rank, false);
+    for (std::size_t i = 0; i != from.size(); ++i) {
+        order[wrap_axis(to[i], rank)] = wrap_axis(from[i], rank);
+        moved[wrap_axis(from[i], rank)] = true;
+    }
+    std::size_t next = 0;
+    for (std::size_t& d : order) {
+        if (d != rank) continue;
+        while (moved[next]) ++next;
+        d = next++;
+    }
+    permute_into(e, self, order);
+}
+inline void evaluate(aten::movedim_int, const args<aten::movedim_int>& a, evaluation& e) {
+    move_axes(e, a.self, std::span(&a.source, 1), std::span(&a.destination, 1));
+}
+inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a, evaluation& e) {
+    move_axes(e, a.self, a.source, a.destination);
+}
+
+// --- parts -------------------------------------------------------------------------------------------------------
+
+/// The part of `in` that begins at `start` of an axis and takes each `step`th.
+inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start, std::int64_t step = 1) {
+    extents strides = row_major_strides(in.shape());
+    const std::size_t a = wrap_axis(axis, in.rank());
+    const std::int64_t offset = start * strides[a];
+    strides[a] *= step;
+    copy_strided(out, in, strides, offset);
+}
+template <one_of<ops<aten::slice_tensor, aten::slice_copy_tensor>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
+    take_slice(e.output(), in, a.dim, clamped_slice(a.start, a.end, size).start, a.step);
+}
+template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    take_slice(e.output(), in, a.dim, a.start < 0 ? a.start + in.dim(wrap_axis(a.dim, in.rank())) : a.start);
+}
+inline void take_index(tensor& out, const tensor& in, std::int64_t axis, std::int64_t i) {
+    const axis_view view(in.shape(), axis);
+    const std::int64_t at = i < 0 ? i + view.size : i;
+    extents strides = row_major_strides(in.shape());
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(wrap_axis(axis, in.rank())));
+    copy_strided(out, in, strides, at * view.inner);
+}
+template <one_of<ops<aten::select_int, aten::select_copy_int>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    take_index(e.output(), e.input(a.self), a.dim, a.index);
+}
+template <one_of<ops<aten::unbind_int, aten::unbind_copy_int>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    for (std::size_t i = 0; i != e.output_count(); ++i) {
+        take_index(e.output(i), e.input(a.self), a.dim, static_cast<std::int64_t>(i));
+    }
+}
+/// The results' own sizes say where each begins, unless an op's indices overlap.
+template <one_of<ops<aten::chunk, aten::split_copy_tensor, aten::split_sizes, aten::split_tensor,
+                     aten::split_with_sizes, aten::split_with_sizes_copy, aten::tensor_split_sections,
+                     aten::unsafe_split_tensor, aten::unsafe_split_with_sizes>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i != e.output_count(); ++i) {
+        take_slice(e.output(i), in, a.dim, start);
+        start += e.output(i).dim(wrap_axis(a.dim, in.rank()));
+    }
+}
+inline void evaluate(aten::tensor_split_indices, const args<aten::tensor_split_indices>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
+    for (std::size_t i = 0; i != e.output_count(); ++i) {
+        const std::int64_t first = i == 0 ? 0 : a.indices[i - 1];
+        take_slice(e.output(i), in, a.dim, clamped_slice(first, std::nullopt, size).start);
+    }
+}
+template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    extents strides = row_major_strides(in.shape());
+    strides.push_back(strides.empty() ? 1 : strides[wrap_axis(a.dimension, in.rank())]);
+    if (in.rank() != 0) strides[wrap_axis(a.dimension, in.rank())] *= a.step;
+    copy_strided(e.output(), in, strides);
+}
+inline void evaluate(aten::flip, const args<aten::flip>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    extents strides = row_major_strides(in.shape());
+    std::int64_t offset = 0;
+    for (const std::int64_t dim : a.dims) {
+        if (in.rank() == 0) break;
+        const std::size_t d = wrap_axis(dim, in.rank());
+        offset += (in.dim(d) - 1) * strides[d];
+        strides[d] = -strides[d];
+    }
+    copy_strided(e.output(), in, strides, offset);
+}
+
+}  // namespace headrace::eval
+
+#endif

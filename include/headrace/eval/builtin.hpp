@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of the builtin, dim_order_ops and higher_order dialects.
+#ifndef HEADRACE_EVAL_BUILTIN_HPP
+#define HEADRACE_EVAL_BUILTIN_HPP
+
+#include <array>
+#include <vector>
+
+#include <headrace/eval/iterate.hpp>
+#include <headrace/op/builtin.hpp>
+#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/op/higher_order.hpp>
+
+namespace headrace::eval {
+
+inline void evaluate(builtin::constant, const args<builtin::constant>& a, evaluation& e) {
+    e.set_output(tensor_of_constant(a.data, *e.current_node().results[0].meta));
+}
+
+// The order of dimensions in memory changes no element.
+template <one_of<ops<dim_order_ops::_to_dim_order_copy, dim_order_ops::_clone_dim_order>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.set_output(e.input(a.self));
+}
+inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_dim_order>&, evaluation& e) {
+    static_cast<void>(e.output());
+}
+
+// --- graphs in graphs --------------------------------------------------------------------------------------------
+
+[[nodiscard]] inline std::vector<tensor> inputs_of(const evaluation& e, list<value> values) {
+    std::vector<tensor> inputs;
+    for (const value v : values) inputs.push_back(e.input(v));
+    return inputs;
+}
+/// The results of a nested graph; empty, and the evaluation failed, if it could not run.
+[[nodiscard]] inline std::vector<tensor> run_region(evaluation& e, const graph* region,
+                                                    const std::vector<tensor>& inputs) {
+    result<std::vector<tensor>> results = run_graph(*region, inputs, e.variables());
+    if (results) return std::move(results).value();
+    e.fail(results.error());
+    return {};
+}
+inline void set_outputs(evaluation& e, const std::vector<tensor>& results) {
+    if (e.failed()) return;
+    if (results.size() < e.output_count()) return e.fail("its graph has too few results");
+    for (std::size_t i = 0; i != e.output_count(); ++i) e.set_output(i, results[i]);
+}
+inline void branch(evaluation& e, value condition, const graph* yes, const graph* no, list<value> operands) {
+    set_outputs(e, run_region(e, e.input(condition).integer(0) != 0 ? yes : no, inputs_of(e, operands)));
+}
+/// Runs the body while the condition holds; `fixed` are operands that all iterations share.
+inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first, list<value> fixed) {
+    std::vector<tensor> carried = inputs_of(e, first);
+    const std::vector<tensor> shared = inputs_of(e, fixed);
+    const auto with_shared = [&] {
+        std::vector<tensor> all = carried;
+        all.insert(all.end(), shared.begin(), shared.end());
+        return all;
+    };
+    while (true) {
+        const std::vector<tensor> goes_on = run_region(e, condition, with_shared());
+        if (e.failed()) return;
+        if (goes_on.empty() || goes_on[0].size() != 1) return e.fail("the condition must give one element");
+        if (goes_on[0].integer(0) == 0) break;
+        carried = run_region(e, body, with_shared());
+        if (e.failed()) return;
+    }
+    set_outputs(e, carried);
+}
+
+inline void evaluate(higher_order::cond, const args<higher_order::cond>& a, evaluation& e) {
+    branch(e, a.pred, a.true_graph, a.false_graph, a.operands);
+}
+inline void evaluate(higher_order::while_loop, const args<higher_order::while_loop>& a, evaluation& e) {
+    loop(e, a.cond_graph, a.body_graph, a.carried_inputs, a.additional_inputs);
+}
+inline void evaluate(higher_order::wrap_with_set_grad_enabled,
+                     const args<higher_order::wrap_with_set_grad_enabled>& a, evaluation& e) {
+    set_outputs(e, run_region(e, a.wrapped_graph, inputs_of(e, a.operands)));
+}
+
+/// Slice i of the first axis, or a place for it in a stacked result.
+[[nodiscard]] inline tensor slice_of(const tensor& t, std::int64_t i) {
+    tensor part(t.type(), extents(t.shape().begin() + 1, t.shape().end()));
+    const auto from = t.bytes().subspan(idx(i) * part.byte_count(), part.byte_count());
+    std::ranges::copy(from, part.mutable_bytes().begin());
+    return part;
+}
+inline void put_slice(evaluation& e, std::size_t result, std::int64_t i, const tensor& part) {
+    const std::span<std::byte> to = e.output(result).mutable_bytes();
+    if ((idx(i) + 1) * part.byte_count() > to.size()) return e.fail("a slice of a result has the wrong size");
+    std::ranges::copy(part.bytes(), to.begin() + static_cast<std::ptrdiff_t>(idx(i) * part.byte_count()));
+}
+/// One run of a graph per slice. Its first results, as many as `carried`, go into the next run; the others are stacked.
+inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs, list<value> fixed,
+                        bool slices_first) {
+    const std::size_t kept = carried.size();
+    const std::vector<tensor> sequences = inputs_of(e, xs);
+    const std::vector<tensor> shared = inputs_of(e, fixed);
+    const std::int64_t count = sequences.empty() || sequences[0].rank() == 0 ? 0 : sequences[0].dim(0);
+    for (std::int64_t i = 0; i != count; ++i) {
+        std::vector<tensor> inputs = slices_first ? std::vector<tensor>() : carried;
+        for (const tensor& t : sequences) inputs.push_back(slice_of(t, i));
+        inputs.insert(inputs.end(), shared.begin(), shared.end());
+        const std::vector<tensor> results = run_region(e, body, inputs);
+        if (e.failed()) return;
+        if (results.size() < e.output_count()) return e.fail("its graph has too few results");
+        carried.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(kept));
+        for (std::size_t r = kept; r != e.output_count(); ++r) put_slice(e, r, i, results[r]);
+    }
+    for (std::size_t r = 0; r != kept && r != e.output_count(); ++r) e.set_output(r, carried[r]);
+}
+inline void evaluate(higher_order::map_impl, const args<higher_order::map_impl>& a, evaluation& e) {
+    scan_slices(e, a.body_graph, {}, a.xs, a.operands, true);
+}
+inline void evaluate(higher_order::scan, const args<higher_order::scan>& a, evaluation& e) {
+    scan_slices(e, a.combine_graph, inputs_of(e, a.init), a.xs, a.additional_inputs, false);
+}
+
+}  // namespace headrace::eval
+
+#endif

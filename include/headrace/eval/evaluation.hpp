@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::evaluation, what a kernel is given, and headrace::find_kernel.
+#ifndef HEADRACE_EVAL_EVALUATION_HPP
+#define HEADRACE_EVAL_EVALUATION_HPP
+
+#include <array>
+#include <concepts>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/eval/tensor.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/op/error.hpp>
+
+namespace headrace::eval {
+
+// Evaluation has a namespace of its own because of its many helpers. Kernels lie in it and are found by
+// argument-dependent lookup on the evaluation; those of another dialect may lie with its tags.
+
+/// What the VARIABLE operators of TOSA keep between runs of a graph, by name.
+using variable_store = std::map<std::string, tensor, std::less<>>;
+
+/// Runs a graph; see eval/evaluator.hpp. Declared here for the kernels of ops that hold graphs.
+[[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                                    variable_store& variables);
+
+/// One execution of one node. Kernels are overloads
+///
+///     void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e);
+///
+/// A kernel for a family of ops is a template
+/// constrained by headrace::one_of. Metadata is trusted: kernels check only what depends on data, such as indices.
+class evaluation {
+public:
+    /// `operands` are parallel to the node's operand edges, `metas` to its results; unknown dtype: not known.
+    evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas, variable_store& store)
+        : node_(&n), operands_(operands), metas_(std::move(metas)), results_(metas_.size()), variables_(&store) {}
+
+    [[nodiscard]] const node& current_node() const { return *node_; }
+    [[nodiscard]] const tensor& input(value v) const {
+        for (std::size_t i = 0; i != operands_.size(); ++i) {
+            if (node_->operand(i) == v) return operands_[i];
+        }
+        return none_;
+    }
+    [[nodiscard]] const tensor* input(const std::optional<value>& v) const { return v ? &input(*v) : nullptr; }
+
+    [[nodiscard]] bool is_known(std::size_t i) const { return metas_[i].dtype != dtype::unknown; }
+    [[nodiscard]] dtype output_type(std::size_t i = 0) const { return metas_[i].dtype; }
+    [[nodiscard]] extents output_shape(std::size_t i = 0) const {
+        return extents(metas_[i].shape.begin(), metas_[i].shape.end());
+    }
+    /// Result `i`, to be written to: zeros until then.
+    [[nodiscard]] tensor& output(std::size_t i = 0) {
+        if (results_[i].type() == dtype::unknown) results_[i] = tensor(output_type(i), output_shape(i));
+        return results_[i];
+    }
+    /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought to the
+    /// dtype and shape that the node promises.
+    void set_output(std::size_t i, const tensor& t) { results_[i] = t.cast(output_type(i)).reshaped(output_shape(i)); }
+    void set_output(const tensor& t) { set_output(0, t); }
+    [[nodiscard]] std::size_t output_count() const { return results_.size(); }
+
+    [[nodiscard]] variable_store& variables() const { return *variables_; }
+
+    void fail(error e) {
+        if (!error_) error_ = std::move(e);
+    }
+    /// The data breaks a rule of the op, such as an index out of range.
+    void fail(const std::string& message) { fail(invalid(message_prefix(*node_) + message)); }
+    [[nodiscard]] bool failed() const { return error_.has_value(); }
+
+    [[nodiscard]] result<std::vector<tensor>> take_results() {
+        if (error_) return *std::move(error_);
+        for (std::size_t i = 0; i != results_.size(); ++i) {
+            if (is_known(i)) static_cast<void>(output(i));
+        }
+        return std::move(results_);
+    }
+
+private:
+    const node* node_;
+    std::span<const tensor> operands_;
+    std::vector<tensor_meta> metas_;
+    std::vector<tensor> results_;
+    variable_store* variables_;
+    std::optional<error> error_;
+    tensor none_;
+};
+
+/// Matches ops with a kernel: satisfied when evaluate(Op, args<Op>, evaluation&) is declared.
+template <class Op>
+concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
+
+/// A kernel, by the op's address.
+using evaluation_kernel = void (*)(const void* arguments, evaluation& e);
+
+namespace detail {
+template <op_tag Op>
+void evaluate_erased(const void* arguments, evaluation& e) {
+    evaluate(Op{}, *static_cast<const args<Op>*>(arguments), e);
+}
+template <op_tag Op>
+constexpr evaluation_kernel kernel_or_null() {
+    if constexpr (evaluable<Op>) {
+        return &evaluate_erased<Op>;
+    } else {
+        return nullptr;
+    }
+}
+template <class List>
+struct kernel_table_of;
+template <class... Ops>
+struct kernel_table_of<ops<Ops...>> {
+    static constexpr std::array<evaluation_kernel, sizeof...(Ops)> value{kernel_or_null<Ops>()...};
+};
+}  // namespace detail
+
+/// The kernels of a set of dialects. Naming it makes the program carry all of them.
+template <class... Dialects>
+[[nodiscard]] evaluation_kernel find_kernel(const op_info& op) {
+    evaluation_kernel kernel = nullptr;
+    const auto look_in = [&]<class D>() {
+        if (op.dialect == &info_of_dialect<D>) kernel = detail::kernel_table_of<typename D::all_ops>::value[op.index];
+    };
+    (look_in.template operator()<Dialects>(), ...);
+    return kernel;
+}
+
+}  // namespace headrace::eval
+
+namespace headrace {
+using eval::evaluation;
+using eval::variable_store;
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::run_graph and headrace::evaluate_node, which execute graphs of any stage on the CPU.
+#ifndef HEADRACE_EVAL_EVALUATOR_HPP
+#define HEADRACE_EVAL_EVALUATOR_HPP
+
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/eval/aten.hpp>
+#include <headrace/eval/builtin.hpp>
+#include <headrace/eval/evaluation.hpp>
+#include <headrace/eval/quantized_decomposed.hpp>
+#include <headrace/eval/tosa.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/builtin.hpp>
+#include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::eval {
+
+namespace detail {
+
+[[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
+    return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
+                       tosa::dialect, builtin::dialect>(op);
+}
+
+/// Metadata of a node's results: what the graph says, or else what inference finds. A result of which neither knows
+/// anything stays unknown, and its kernel may leave it out.
+[[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n, std::pmr::memory_resource& arena) {
+    std::vector<tensor_meta> metas;
+    bool complete = true;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        complete &= n.results[i].meta.has_value();
+        metas.push_back(n.results[i].meta.value_or(tensor_meta{}));
+    }
+    if (complete) return metas;
+    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                                          higher_order::dialect, tosa::dialect, builtin::dialect>(*n.op);
+    bool operands_known = true;
+    for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;
+    if (rule == nullptr || !operands_known) return metas;
+    inference inferred(&arena);
+    if (result<void> done = rule(n.arguments, inferred); !done) {
+        return error{done.error().kind, message_prefix(n) + done.error().message};
+    }
+    for (std::size_t i = 0; i != metas.size() && i != inferred.results().size(); ++i) {
+        if (metas[i].dtype == dtype::unknown) metas[i] = inferred.results()[i];
+    }
+    return metas;
+}
+
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operands,
+                                                               variable_store& variables) {
+    const evaluation_kernel kernel = kernel_of(*n.op);
+    if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
+    std::pmr::monotonic_buffer_resource arena;
+    BOOST_OUTCOME_TRY(std::vector<tensor_meta> metas, metas_of(n, arena));
+    if (n.result_count != 0 && metas[0].dtype == dtype::unknown) {
+        return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
+    }
+    evaluation e(n, operands, std::move(metas), variables);
+    kernel(n.arguments, e);
+    return e.take_results();
+}
+
+/// The values of a run that are still to be used.
+class live_values {
+public:
+    explicit live_values(const graph& g) : results_(g.id_bound()), uses_left_(g.id_bound(), 0) {
+        for (const node& n : g.nodes()) {
+            for (const edge& e : n.operand_edges()) ++uses_left_[e.source->id];
+        }
+    }
+    void set(const node& n, std::vector<tensor> results) {
+        if (uses_left_[n.id] != 0) results_[n.id] = std::move(results);
+    }
+    /// The operands of a node that now runs: what no later node uses is let go.
+    [[nodiscard]] std::vector<tensor> take_operands(const node& n) {
+        std::vector<tensor> operands;
+        operands.reserve(n.operand_count);
+        for (const edge& e : n.operand_edges()) operands.push_back(results_[e.source->id][e.slot->result]);
+        for (const edge& e : n.operand_edges()) {
+            if (--uses_left_[e.source->id] == 0) results_[e.source->id].clear();
+        }
+        return operands;
+    }
+
+private:
+    std::vector<std::vector<tensor>> results_;
+    std::vector<std::size_t> uses_left_;
+};
+
+[[nodiscard]] inline result<void> check_input(const node& n, const tensor& t) {
+    const auto& meta = n.results[0].meta;
+    if (!meta || t.has_meta(*meta)) return boost::outcome_v2::success();
+    std::string text = message_prefix(n) + "the input is " + std::string(name_of(t.type())) + " ";
+    text += shape_text(t.shape()) + ", not " + std::string(name_of(meta->dtype)) + " " + shape_text(meta->shape);
+    return invalid(text);
+}
+
+}  // namespace detail
+
+/// The values of a node's results, for given values of its operands, in the order of its operand edges.
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operand_values) {
+    variable_store variables;
+    return detail::evaluate_node(n, operand_values, variables);
+}
+
+/// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user has run.
+[[nodiscard]] inline result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                                           variable_store& variables) {
+    detail::live_values values(g);
+    std::size_t next_input = 0;
+    for (const node& n : g.inputs()) {
+        if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
+        BOOST_OUTCOME_TRY(detail::check_input(n, inputs[next_input]));
+        values.set(n, {inputs[next_input++]});
+    }
+    if (next_input != inputs.size()) return invalid("the graph has fewer inputs than were given");
+    for (const node& n : g.nodes()) {
+        if (is<builtin::placeholder>(n)) continue;
+        const std::vector<tensor> operands = values.take_operands(n);
+        if (is<builtin::output>(n)) return operands;
+        BOOST_OUTCOME_TRY(std::vector<tensor> results, detail::evaluate_node(n, operands, variables));
+        values.set(n, std::move(results));
+    }
+    return invalid("the graph has no output node");
+}
+[[nodiscard]] inline result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs) {
+    variable_store variables;
+    return run_graph(g, inputs, variables);
+}
+
+}  // namespace headrace::eval
+
+namespace headrace {
+using eval::evaluate_node;
+using eval::run_graph;
+}  // namespace headrace
+
+#endif

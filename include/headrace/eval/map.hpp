@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Defines the loops of elementwise kernels: headrace::map_unary, map_real, map_binary and their kin.
+#ifndef HEADRACE_EVAL_MAP_HPP
+#define HEADRACE_EVAL_MAP_HPP
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include <headrace/eval/iterate.hpp>
+#include <headrace/infer/promotion.hpp>
+
+namespace headrace::eval {
+
+// Kernels compute in double or in int64. Rounding one +, -, *, / or sqrt of double to float gives what float
+// arithmetic gives, and any longer formula is at least as precise as PyTorch's.
+
+/// Elements as doubles that have first been rounded to `compute`, as PyTorch casts operands to the common dtype.
+[[nodiscard]] inline std::vector<double> to_real(const tensor& t, dtype compute) {
+    std::vector<double> numbers = t.to<double>();
+    const bool exact = compute == dtype::float64 || (is_floating(t.type()) && t.type() != dtype::float64);
+    if (!exact) {
+        for (double& x : numbers) x = static_cast<double>(static_cast<float>(x));
+    }
+    return numbers;
+}
+
+/// Operands of binary kernels: tensors, or Python numbers as tensors of rank 0.
+[[nodiscard]] inline tensor operand(const evaluation& e, value v) { return e.input(v); }
+[[nodiscard]] inline tensor operand(const evaluation&, const scalar& s) {
+    if (s.is_floating()) return tensor::of_number(dtype::float64, s.to_double());
+    return tensor::of_number(s.kind() == scalar::kind_type::boolean ? dtype::boolean : dtype::int64, s.to_int());
+}
+
+/// A Python number as PyTorch uses it next to tensors of dtype `t`.
+template <class T>
+[[nodiscard]] T number_as(const scalar& s, dtype t) {
+    if constexpr (std::is_same_v<T, double>) {
+        return t == dtype::float64 ? s.to_double() : static_cast<double>(static_cast<float>(s.to_double()));
+    } else {
+        return s.to_int();
+    }
+}
+
+template <class T>
+[[nodiscard]] std::vector<T> to_numbers(const tensor& t, dtype compute) {
+    if constexpr (std::is_same_v<T, double>) {
+        return to_real(t, compute);
+    } else {
+        return t.to<std::int64_t>();
+    }
+}
+
+/// Calls `f(T{})` with the type that kernels compute in for that dtype.
+template <class F>
+void visit_compute(dtype t, F f) {
+    if (is_floating(t)) {
+        f(double{});
+    } else {
+        f(std::int64_t{});
+    }
+}
+
+/// Result `f(x)` for functions of real numbers: integers and booleans become floats first.
+template <class F>
+void map_real(evaluation& e, value in, F f) {
+    std::vector<double> numbers = e.input(in).to<double>();
+    for (double& x : numbers) x = f(x);
+    e.output().assign(numbers);
+}
+
+/// Result `f(x)` for x of double or int64, as the result's dtype says.
+template <class F>
+void map_unary(evaluation& e, value in, F f) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        std::vector<T> numbers = to_numbers<T>(e.input(in), e.output_type());
+        for (T& x : numbers) x = f(x);
+        e.output().assign(numbers);
+    });
+}
+
+/// Result `f(x)`, a boolean, for x of double or int64, as the operand's dtype says.
+template <class F>
+void map_test(evaluation& e, value in, F f) {
+    visit_compute(e.input(in).type(), [&]<class T>(T) {
+        const std::vector<T> numbers = e.input(in).to<T>();
+        std::vector<std::int64_t> flags(numbers.size());
+        std::ranges::transform(numbers, flags.begin(), [&](T x) { return std::int64_t{f(x)}; });
+        e.output().assign(flags);
+    });
+}
+
+/// Result `f(a, b)` with broadcasting; T is double or int64.
+template <class T, class F>
+void broadcast_binary(tensor& out, const tensor& a, const tensor& b, dtype compute, F f) {
+    const std::vector<T> left = to_numbers<T>(a, compute);
+    const std::vector<T> right = to_numbers<T>(b, compute);
+    using number = decltype(f(T{}, T{}));
+    using stored = std::conditional_t<std::is_same_v<number, bool>, std::int64_t, number>;
+    std::vector<stored> numbers(idx(out.size()));
+    auto at_out = numbers.begin();
+    for_each_index<2>(out.shape(), {broadcast_strides(a.shape(), out.shape()), broadcast_strides(b.shape(), out.shape())},
+                      [&](const auto& at) { *at_out++ = f(left[idx(at[0])], right[idx(at[1])]); });
+    out.assign(numbers);
+}
+
+/// Arithmetic: computes in the dtype of the result.
+template <class A, class B, class F>
+void map_binary(evaluation& e, const A& a, const B& b, F f) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
+    });
+}
+/// The same for functions that only floats have.
+template <class A, class B, class F>
+void map_binary_real(evaluation& e, const A& a, const B& b, F f) {
+    broadcast_binary<double>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
+}
+
+[[nodiscard]] inline tensor_meta promotion_operand(const evaluation& e, value v) {
+    return {.dtype = e.input(v).type(), .shape = int_list(e.input(v).shape())};
+}
+[[nodiscard]] inline const scalar& promotion_operand(const evaluation&, const scalar& s) { return s; }
+
+/// Comparisons: computes in the dtype that the operands promote to.
+template <class A, class B, class F>
+void map_compare(evaluation& e, const A& a, const B& b, F f) {
+    const dtype common = result_type(promotion_operand(e, a), promotion_operand(e, b));
+    visit_compute(common, [&]<class T>(T) { broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), common, f); });
+}
+
+// Integer arithmetic wraps around, and nothing that the data holds may trap.
+
+[[nodiscard]] constexpr std::int64_t wrapping(std::uint64_t v) { return static_cast<std::int64_t>(v); }
+
+struct plus {
+    double operator()(double a, double b) const { return a + b; }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        return wrapping(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    }
+};
+struct minus {
+    double operator()(double a, double b) const { return a - b; }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        return wrapping(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+    }
+};
+struct times {
+    double operator()(double a, double b) const { return a * b; }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        return wrapping(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    }
+};
+/// The larger one; NaN if either is.
+struct larger {
+    double operator()(double a, double b) const { return std::isnan(a) || a > b ? a : b; }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a > b ? a : b; }
+};
+struct smaller {
+    double operator()(double a, double b) const { return std::isnan(a) || a < b ? a : b; }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a < b ? a : b; }
+};
+/// Quotients of integers: the divisors 0, which PyTorch refuses, and -1, which may overflow, are taken out.
+struct quotient_toward_zero {
+    double operator()(double a, double b) const { return std::trunc(a / b); }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        return b == 0 ? 0 : b == -1 ? minus()(std::int64_t{0}, a) : a / b;
+    }
+};
+struct quotient_floor {
+    double operator()(double a, double b) const {
+        if (b == 0) return a / b;
+        const double rest = std::fmod(a, b);
+        const double quotient = std::round((a - rest) / b);  // exact division, but for the rounding of the operands
+        return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient == 0 ? std::copysign(0.0, a / b) : quotient;
+    }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        const std::int64_t q = quotient_toward_zero()(a, b);
+        return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+    }
+};
+/// With the sign of the dividend, as C's.
+struct remainder_of_dividend {
+    double operator()(double a, double b) const { return std::fmod(a, b); }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const { return b == 0 || b == -1 ? 0 : a % b; }
+};
+/// With the sign of the divisor, as Python's.
+struct remainder_of_divisor {
+    template <class T>
+    T operator()(T a, T b) const {
+        const T rest = remainder_of_dividend()(a, b);
+        return rest != T{} && (rest < T{}) != (b < T{}) ? rest + b : rest;
+    }
+};
+struct power {
+    double operator()(double a, double b) const { return std::pow(a, b); }
+    std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+        if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+        std::int64_t result = 1;
+        for (; b != 0; b >>= 1, a = times()(a, a)) result = (b & 1) != 0 ? times()(result, a) : result;
+        return result;
+    }
+};
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Defines the kernels of the quantized_decomposed dialect.
+#ifndef HEADRACE_EVAL_QUANTIZED_DECOMPOSED_HPP
+#define HEADRACE_EVAL_QUANTIZED_DECOMPOSED_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <headrace/eval/reduce.hpp>
+#include <headrace/op/quantized_decomposed.hpp>
+
+namespace headrace::eval {
+
+inline constexpr double highest_double = std::numeric_limits<double>::infinity();
+
+/// One scale and zero point for each group of elements; `group(i)` is the group of element i.
+struct quantization_parameters {
+    std::vector<double> scales;
+    std::vector<std::int64_t> zero_points;  ///< empty: zero
+    [[nodiscard]] std::int64_t zero_point(std::size_t g) const { return zero_points.empty() ? 0 : zero_points[g]; }
+};
+struct quantized_range {
+    std::int64_t least, most;
+};
+
+/// PyTorch multiplies by the inverse of the scale, as a float: rounded values on an edge depend on it.
+[[nodiscard]] inline float inverse_scale(double scale) { return static_cast<float>(1.0 / scale); }
+[[nodiscard]] inline std::int64_t quantize(float x, float inverse, std::int64_t zero_point, quantized_range range) {
+    const float shifted = std::nearbyint(x * inverse) + static_cast<float>(zero_point);
+    if (std::isnan(shifted)) return 0;
+    return std::clamp(element_cast<std::int64_t>(shifted), range.least, range.most);
+}
+
+template <class F>
+void quantize_into(evaluation& e, const tensor& in, const quantization_parameters& q, quantized_range range, F group) {
+    const std::vector<double> numbers = in.to<double>();
+    std::vector<float> inverses;
+    for (const double s : q.scales) inverses.push_back(inverse_scale(s));
+    std::vector<std::int64_t> out(numbers.size());
+    for (std::size_t i = 0; i != out.size(); ++i) {
+        const std::size_t g = group(i);
+        out[i] = quantize(static_cast<float>(numbers[i]), inverses[g], q.zero_point(g), range);
+    }
+    e.output().assign(out);
+}
+template <class F>
+void dequantize_into(evaluation& e, const tensor& in, const quantization_parameters& q, F group) {
+    std::vector<std::int64_t> numbers = in.to<std::int64_t>();
+    std::vector<double> out(numbers.size());
+    for (std::size_t i = 0; i != out.size(); ++i) {
+        const std::size_t g = group(i);
+        const auto scale = static_cast<float>(q.scales[g]);
+        out[i] = static_cast<double>(static_cast<float>(numbers[i] - q.zero_point(g)) * scale);
+    }
+    e.output().assign(out);
+}
+
+// Scales and zero points are numbers or tensors.
+[[nodiscard]] inline std::vector<double> scale_numbers(const evaluation&, double s) { return {s}; }
+[[nodiscard]] inline std::vector<double> scale_numbers(const evaluation& e, value v) { return e.input(v).to<double>(); }
+[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation&, std::int64_t z) { return {z}; }
+[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e, value v) {
+    return e.input(v).to<std::int64_t>();
+}
+[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e, const std::optional<value>& v) {
+    return v ? zero_numbers(e, *v) : std::vector<std::int64_t>();
+}
+template <class Args>
+[[nodiscard]] quantization_parameters parameters_of(const evaluation& e, const Args& a) {
+    if constexpr (requires { a.scale; }) {
+        return {scale_numbers(e, a.scale), zero_numbers(e, a.zero_point)};
+    } else {
+        return {scale_numbers(e, a.scales), zero_numbers(e, a.zero_points)};
+    }
+}
+template <class Args>
+[[nodiscard]] quantized_range range_of(const evaluation& e, const Args& a) {
+    if constexpr (requires { a.quant_min.producer; }) {
+        return {e.input(a.quant_min).integer(0), e.input(a.quant_max).integer(0)};
+    } else {
+        return {a.quant_min, a.quant_max};
+    }
+}
+/// Axis, groups of elements in a row, or rows: what has a scale of its own.
+template <class Args>
+[[nodiscard]] auto grouping_of(const evaluation& e, const Args& a, bool per_token) {
+    const extents& shape = e.input(a.input).shape();
+    if constexpr (requires { a.axis; }) {
+        const axis_view view(shape, a.axis);
+        return [inner = idx(view.inner), size = idx(view.size)](std::size_t i) { return i / inner % size; };
+    } else if constexpr (requires { a.group_size; }) {
+        return [size = idx(std::max<std::int64_t>(1, a.group_size))](std::size_t i) { return i / size; };
+    } else {
+        const std::size_t row = shape.empty() ? 1 : std::max<std::size_t>(1, idx(shape.back()));
+        return [row, per_token](std::size_t i) { return per_token ? i / row : 0; };
+    }
+}
+/// One scale for all, or one for each group.
+template <class Args>
+[[nodiscard]] bool has_all_scales(evaluation& e, const Args& a, const quantization_parameters& q, bool per_token) {
+    const std::int64_t size = e.input(a.input).size();
+    const auto group = grouping_of(e, a, per_token);
+    std::size_t groups = 0;
+    for (std::int64_t i = 0; i != size; ++i) groups = std::max(groups, group(idx(i)) + 1);
+    const bool enough = q.scales.size() >= groups && (q.zero_points.empty() || q.zero_points.size() >= groups);
+    if (!enough) e.fail("fewer scales or zero points than there are groups");
+    return enough;
+}
+
+namespace quantized = quantized_decomposed;
+
+template <one_of<ops<quantized::quantize_per_tensor, quantized::quantize_per_tensor_tensor,
+                     quantized::quantize_per_tensor_tensor2, quantized::quantize_per_channel,
+                     quantized::quantize_per_channel_group, quantized::quantize_per_token>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    constexpr bool per_token = std::is_same_v<Op, quantized::quantize_per_token>;
+    const quantization_parameters q = parameters_of(e, a);
+    if (!has_all_scales(e, a, q, per_token)) return;
+    quantize_into(e, e.input(a.input), q, range_of(e, a), grouping_of(e, a, per_token));
+}
+template <one_of<ops<quantized::dequantize_per_tensor, quantized::dequantize_per_tensor_tensor,
+                     quantized::dequantize_per_tensor_tensor2, quantized::dequantize_per_channel,
+                     quantized::dequantize_per_channel_group, quantized::dequantize_per_token>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    constexpr bool per_token = std::is_same_v<Op, quantized::dequantize_per_token>;
+    const quantization_parameters q = parameters_of(e, a);
+    if (!has_all_scales(e, a, q, per_token)) return;
+    dequantize_into(e, e.input(a.input), q, grouping_of(e, a, per_token));
+}
+inline void evaluate(quantized::fake_quant_per_channel, const args<quantized::fake_quant_per_channel>& a,
+                     evaluation& e) {
+    const quantization_parameters q = parameters_of(e, a);
+    if (!has_all_scales(e, a, q, false)) return;
+    const auto group = grouping_of(e, a, false);
+    std::vector<double> numbers = e.input(a.input).to<double>();
+    for (std::size_t i = 0; i != numbers.size(); ++i) {
+        const std::size_t g = group(i);
+        const std::int64_t code = quantize(static_cast<float>(numbers[i]), inverse_scale(q.scales[g]), q.zero_point(g),
+                                           {a.quant_min, a.quant_max});
+        numbers[i] = static_cast<double>(code - q.zero_point(g)) * q.scales[g];
+    }
+    e.output().assign(numbers);
+}
+
+struct chosen_parameters {
+    double scale;
+    std::int64_t zero_point;
+};
+/// PyTorch's rule for asymmetric parameters: the range is widened to hold 0, and 0 becomes an integer.
+[[nodiscard]] inline chosen_parameters choose_parameters(double low, double high, quantized_range range, double eps) {
+    low = std::min(low, 0.0);
+    high = std::max(high, 0.0);
+    const double scale = std::max((high - low) / static_cast<double>(range.most - range.least), eps);
+    const double zero = static_cast<double>(range.least) - std::nearbyint(low / scale);
+    return {scale, std::clamp(element_cast<std::int64_t>(zero), range.least, range.most)};
+}
+/// PyTorch's rule for symmetric parameters.
+[[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high, quantized_range range,
+                                                                   double eps) {
+    const double half = static_cast<double>(range.most - range.least) / 2;
+    return {std::max(std::max(-low, high) / half, eps), 0};
+}
+template <one_of<ops<quantized::choose_qparams_tensor, quantized::choose_qparams_symmetric_tensor>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const std::vector<double> x = e.input(a.input).template to<double>();
+    const reduction all(e.input(a.input).shape(), axes_list(std::nullopt));
+    const double low = all.fold(x, 0.0, smaller())[0];
+    const double high = all.fold(x, 0.0, larger())[0];
+    constexpr bool symmetric = std::is_same_v<Op, quantized::choose_qparams_symmetric_tensor>;
+    const auto rule = symmetric ? choose_symmetric_parameters : choose_parameters;
+    const chosen_parameters chosen = rule(low, high, {a.quant_min, a.quant_max}, a.eps);
+    e.output(0).assign(std::vector<double>{chosen.scale});
+    e.output(1).assign(std::vector<std::int64_t>{chosen.zero_point});
+}
+/// Rows of the last axis, in int8.
+template <one_of<ops<quantized::choose_qparams_per_token, quantized::choose_qparams_per_token_asymmetric>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const reduction rows(e.input(a.input).shape(), axes_list(-1));
+    const std::vector<double> x = e.input(a.input).template to<double>();
+    const std::vector<double> low = rows.fold(x, highest_double, smaller());
+    const std::vector<double> high = rows.fold(x, -highest_double, larger());
+    std::vector<double> scales;
+    std::vector<std::int64_t> zero_points;
+    for (std::size_t i = 0; i != low.size(); ++i) {
+        constexpr bool symmetric = std::is_same_v<Op, quantized::choose_qparams_per_token>;
+        constexpr double eps = symmetric ? 1e-5 / 127 : static_cast<double>(std::numeric_limits<float>::epsilon());
+        const quantized_range range{symmetric ? -127 : -128, 127};
+        const auto rule = symmetric ? choose_symmetric_parameters : choose_parameters;
+        const chosen_parameters chosen = rule(low[i], high[i], range, eps);
+        scales.push_back(chosen.scale);
+        zero_points.push_back(chosen.zero_point);
+    }
+    e.output(0).assign(scales);
+    e.output(1).assign(zero_points);
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::reduction, how reductions map elements of an operand to elements of a result.
+#ifndef HEADRACE_EVAL_REDUCE_HPP
+#define HEADRACE_EVAL_REDUCE_HPP
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <headrace/eval/map.hpp>
+
+namespace headrace::eval {
+
+/// Elements of an operand whose indices differ only in reduced axes go to one element of the result.
+class reduction {
+public:
+    /// No axes mean all of them.
+    reduction(const extents& shape, std::span<const std::int64_t> axes) : shape_(shape), strides_(shape.size(), 0) {
+        std::vector<bool> reduced(shape_.size(), axes.empty());
+        for (const std::int64_t axis : axes) {
+            if (!shape_.empty()) reduced[wrap_axis(axis, shape_.size())] = true;
+        }
+        for (std::size_t d = shape_.size(); d-- > 0;) {
+            if (reduced[d]) continue;
+            strides_[d] = results_;
+            results_ *= shape_[d];
+        }
+    }
+
+    [[nodiscard]] std::int64_t result_count() const { return results_; }
+    /// Elements behind each result.
+    [[nodiscard]] std::int64_t count() const { return results_ == 0 ? 0 : elements_in(shape_) / results_; }
+
+    /// Calls `f(i, r)`: element i goes to result r.
+    template <class F>
+    void for_each(F f) const {
+        std::size_t i = 0;
+        for_each_index<1>(shape_, {strides_}, [&](const auto& at) { f(i++, idx(at[0])); });
+    }
+    /// result = f(result, element), from `first`.
+    template <class T, class F>
+    [[nodiscard]] std::vector<T> fold(const std::vector<T>& elements, T first, F f) const {
+        std::vector<T> results(idx(results_), first);
+        for_each([&](std::size_t i, std::size_t r) { results[r] = f(results[r], elements[i]); });
+        return results;
+    }
+    [[nodiscard]] std::vector<double> mean(const std::vector<double>& elements) const {
+        std::vector<double> results = fold(elements, 0.0, plus());
+        for (double& x : results) x /= static_cast<double>(count());
+        return results;
+    }
+    /// Sum of squared differences from the mean, over count() - correction.
+    [[nodiscard]] std::vector<double> variance(const std::vector<double>& elements, double correction) const {
+        const std::vector<double> means = mean(elements);
+        std::vector<double> results(idx(results_), 0.0);
+        for_each([&](std::size_t i, std::size_t r) {
+            const double difference = elements[i] - means[r];
+            results[r] += difference * difference;
+        });
+        const double divisor = std::max(0.0, static_cast<double>(count()) - correction);
+        for (double& x : results) x /= divisor;
+        return results;
+    }
+
+private:
+    extents shape_;
+    extents strides_;
+    std::int64_t results_ = 1;
+};
+
+/// The axes of an op, whichever form its schema gives them.
+[[nodiscard]] inline extents axes_list(std::nullopt_t) { return {}; }
+[[nodiscard]] inline extents axes_list(std::int64_t axis) { return {axis}; }
+[[nodiscard]] inline extents axes_list(const int_list& axes) { return extents(axes.begin(), axes.end()); }
+template <class Axes>
+[[nodiscard]] extents axes_list(const std::optional<Axes>& axes) {
+    return axes ? axes_list(*axes) : extents();
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape rules of the convolutions and poolings of aten.
+#ifndef HEADRACE_INFER_ATEN_CONVOLUTION_HPP
+#define HEADRACE_INFER_ATEN_CONVOLUTION_HPP
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/infer/window.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+namespace aten {
+
+using convolution_ops = ops<conv1d, conv2d, conv3d>;
+using padded_convolution_ops = ops<conv1d_padding, conv2d_padding, conv3d_padding>;
+using transposed_convolution_ops = ops<conv_transpose1d, conv_transpose2d_input, conv_transpose3d_input>;
+using max_pool_ops = ops<max_pool1d, max_pool2d, max_pool3d>;
+using avg_pool_ops = ops<avg_pool1d, avg_pool2d, avg_pool3d>;
+using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d,
+                              _adaptive_avg_pool3d, adaptive_avg_pool3d>;
+
+}  // namespace aten
+
+namespace detail {
+
+/// Number of dimensions that a convolution or pooling moves over, by its op.
+template <class Op>
+inline constexpr std::size_t spatial_rank = [] {
+    if (Op::name.find("1d") != std::string_view::npos) return std::size_t{1};
+    return Op::name.find("3d") != std::string_view::npos ? std::size_t{3} : std::size_t{2};
+}();
+
+/// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
+struct convolution_form {
+    const tensor_meta& input;
+    const tensor_meta& weight;
+    std::int64_t groups;
+    bool transposed = false;
+
+    [[nodiscard]] std::size_t spatial() const { return weight.rank() - 2; }
+    [[nodiscard]] sizes kernel() const { return sizes(weight.shape).subspan(2); }
+    [[nodiscard]] bool batched() const { return input.rank() == weight.rank(); }
+    [[nodiscard]] std::int64_t in_channels() const { return input.shape[batched() ? 1 : 0]; }
+};
+
+inline result<void> check_convolution(const convolution_form& form) {
+    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, 3, 5));
+    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
+    const std::int64_t first = form.weight.shape[0];
+    const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
+    if (form.groups <= 0 || first % form.groups != 0 || form.in_channels() != wanted) {
+        return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
+                       " and groups " + std::to_string(form.groups) + " do not fit");
+    }
+    return boost::outcome_v2::success();
+}
+
+inline result<void> infer_convolution(inference& out, const convolution_form& form,
+                                      const std::array<window, 3>& windows) {
+    const sizes input(form.input.shape);
+    const std::size_t lead = form.batched() ? 2 : 1;
+    shape_builder shape(input.first(lead - 1));
+    shape.push_back(form.weight.shape[0]);
+    for (std::size_t i = 0; i != form.spatial(); ++i) {
+        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i]));
+        shape.push_back(size);
+    }
+    return add_result(out, form.input.dtype, shape);
+}
+
+inline result<void> infer_transposed_convolution(inference& out, const convolution_form& form,
+                                                 const std::array<window, 3>& windows, sizes output_padding) {
+    const sizes input(form.input.shape);
+    const std::size_t lead = form.batched() ? 2 : 1;
+    BOOST_OUTCOME_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
+    shape_builder shape(input.first(lead - 1));
+    shape.push_back(saturating_mul(form.weight.shape[1], form.groups));
+    for (std::size_t i = 0; i != form.spatial(); ++i) {
+        BOOST_OUTCOME_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
+        shape.push_back(size);
+    }
+    return add_result(out, form.input.dtype, shape);
+}
+
+/// The shape of a pooling over the last `count` axes; there are one or two before them.
+inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const window_lists& lists,
+                                          bool ceil_mode) {
+    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
+    const std::size_t lead = input.size() - count;
+    shape_builder shape(input.first(lead));
+    for (std::size_t i = 0; i != count; ++i) {
+        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
+        shape.push_back(size);
+    }
+    return shape;
+}
+inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, sizes output) {
+    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
+    shape_builder shape(input.first(input.size() - count));
+    shape.append(given);
+    return shape;
+}
+
+}  // namespace detail
+
+template <one_of<aten::convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    return detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::padded_convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
+    if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
+    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(windows,
+                      windows_of({form.kernel(), a.stride, int_list{0}, a.dilation}, form.spatial()));
+    if (a.padding == "same") {
+        for (window& w : windows) w = same_padded(w);
+    }
+    return detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::transposed_convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups, true};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
+}
+
+template <one_of<ops<aten::convolution>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups,
+                                        a.transposed};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
+                        : detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::max_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape,
+                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::max_pool2d_with_indices>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(
+        shape,
+        detail::pooled_shape(self.shape, 2, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
+}
+
+template <one_of<aten::avg_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape,
+                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                                           {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<aten::adaptive_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::adaptive_max_pool2d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, 2, a.output_size));
+    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
+}
+
+}  // namespace headrace
+
+#endif

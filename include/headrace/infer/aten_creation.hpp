@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape and dtype rules of the ops of aten that make, cast and inspect tensors.
+#ifndef HEADRACE_INFER_ATEN_CREATION_HPP
+#define HEADRACE_INFER_ATEN_CREATION_HPP
+
+#include <headrace/infer/promotion.hpp>
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+namespace aten {
+
+using like_ops = ops<empty_like, full_like, ones_like, zeros_like, _to_copy, to_dtype_layout>;
+using new_ops = ops<new_empty, new_full, new_ones, new_zeros>;
+using assertion_ops = ops<_assert_async, _assert_scalar, _assert_tensor_metadata, sym_constrain_range,
+                          sym_constrain_range_for_size>;
+
+}  // namespace aten
+
+namespace detail {
+
+/// Number of elements of a range, whatever their dtype: in double precision unless all bounds are integers.
+inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, const scalar& step,
+                                        bool integers) {
+    const auto refuse = [] { return invalid("the range has no end"); };
+    if (!integers) {
+        const double count = __builtin_ceil((end.to_double() - start.to_double()) / step.to_double());
+        return count >= 0 && count < 9e15 ? result<std::int64_t>(static_cast<std::int64_t>(count)) : refuse();
+    }
+    const bool down = step.to_int() < 0;
+    const std::int64_t low = down ? end.to_int() : start.to_int();
+    const std::int64_t high = down ? start.to_int() : end.to_int();
+    const std::int64_t stride = down ? saturating_sub(0, step.to_int()) : step.to_int();
+    if (stride == 0 || low > high) return refuse();
+    const std::int64_t room = saturating_sub(high, low);
+    return room == 0 ? 0 : (room - 1) / stride + 1;
+}
+
+inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
+                                 std::optional<dtype> type) {
+    const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
+    BOOST_OUTCOME_TRY(count, arange_size(start, end, step, !floating));
+    return add_result(out, type.value_or(floating ? default_float : dtype::int64), {count});
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::arange>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, 0, a.end, 1, a.dtype);
+}
+template <one_of<ops<aten::arange_start>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, a.start, a.end, 1, a.dtype);
+}
+template <one_of<ops<aten::arange_start_step>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, a.start, a.end, a.step, a.dtype);
+}
+template <one_of<ops<aten::linspace>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), {a.steps});
+}
+
+template <one_of<ops<aten::empty_memory_format, aten::ones, aten::zeros>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), a.size);
+}
+template <one_of<ops<aten::full>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(dtype_of(a.fill_value)), a.size);
+}
+template <one_of<ops<aten::eye>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
+}
+template <one_of<ops<aten::eye_m>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
+}
+template <one_of<ops<aten::scalar_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), {});
+}
+
+template <one_of<aten::new_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), a.size);
+}
+template <one_of<aten::like_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, a.dtype.value_or(self.dtype), self.shape);
+}
+template <one_of<ops<aten::to_device, aten::to_dtype>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype, inference::of(a.self).shape);
+}
+template <one_of<ops<aten::to_other, aten::type_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.other).dtype, inference::of(a.self).shape);
+}
+
+template <one_of<aten::assertion_ops> Op>
+result<void> infer_results(Op, const args<Op>&, inference&) {
+    return boost::outcome_v2::success();
+}
+template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (self.checked_elements() != 1) {
+        return invalid("a tensor of shape " + shape_text(self.shape) + " is not one number");
+    }
+    return add_result(out, self.dtype, {});
+}
+template <one_of<ops<aten::sym_numel>> Op>
+result<void> infer_results(Op, const args<Op>&, inference& out) {
+    return add_result(out, dtype::int64, {});
+}
+template <one_of<ops<aten::sym_size_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(axis_of(a.dim, inference::of(a.self).rank()));
+    return add_result(out, dtype::int64, {});
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::parse_einsum, which reads the equation of an einsum, and the shape that it gives.
+#ifndef HEADRACE_INFER_ATEN_EINSUM_HPP
+#define HEADRACE_INFER_ATEN_EINSUM_HPP
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+
+/// One side of an equation: its labels without spaces, an ellipsis as one '.'.
+[[nodiscard]] inline result<std::string> einsum_labels(std::string_view text) {
+    std::string labels;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == ' ') continue;
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool ellipsis = text.substr(i, 3) == "..." && labels.find('.') == std::string::npos;
+        if (!letter && !ellipsis) return invalid("cannot read einsum operand '" + std::string(text) + "'");
+        labels += c;
+        if (ellipsis) i += 2;
+    }
+    return labels;
+}
+
+/// An equation: labels of each operand and of the result.
+struct einsum_equation {
+    std::vector<std::string> operands;
+    std::string result;
+};
+
+namespace detail {
+/// Without "->" the result has the ellipsis and then, sorted, the labels that occur once.
+inline std::string implicit_einsum_result(const std::vector<std::string>& operands) {
+    std::array<int, 128> counts{};
+    for (const std::string& labels : operands) {
+        for (const char c : labels) ++counts[static_cast<unsigned char>(c)];
+    }
+    std::string labels;
+    if (counts['.'] != 0) labels += '.';
+    for (int c = 'A'; c <= 'z'; ++c) {
+        if (counts[static_cast<std::size_t>(c)] == 1) labels += static_cast<char>(c);
+    }
+    return labels;
+}
+}  // namespace detail
+
+[[nodiscard]] inline result<einsum_equation> parse_einsum(std::string_view text) {
+    const std::size_t arrow = text.find("->");
+    std::string_view left = text.substr(0, arrow);
+    einsum_equation equation;
+    for (;;) {
+        const std::size_t comma = left.find(',');
+        BOOST_OUTCOME_TRY(labels, einsum_labels(left.substr(0, comma)));
+        equation.operands.push_back(labels);
+        if (comma == std::string_view::npos) break;
+        left.remove_prefix(comma + 1);
+    }
+    if (arrow == std::string_view::npos) {
+        equation.result = detail::implicit_einsum_result(equation.operands);
+    } else {
+        BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
+        equation.result = labels;
+    }
+    return equation;
+}
+
+/// The size of each label, and the shape that all ellipses together broadcast to.
+class einsum_sizes {
+public:
+    [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
+        const bool ellipsis = labels.find('.') != std::string_view::npos;
+        const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
+        if (ellipsis ? shape.size() < named : shape.size() != named) {
+            return invalid("einsum labels '" + std::string(labels) + "' do not fit " + shape_text(shape));
+        }
+        std::size_t axis = 0;
+        for (const char c : labels) {
+            if (c == '.') {
+                BOOST_OUTCOME_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
+                hidden_ = both;
+                axis += shape.size() - named;
+            } else {
+                BOOST_OUTCOME_TRY(add_label(c, shape[axis++]));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    [[nodiscard]] result<shape_builder> shape_of(std::string_view labels) const {
+        shape_builder shape;
+        for (const char c : labels) {
+            if (c == '.') {
+                shape.append(hidden_);
+            } else if (const std::int64_t size = size_[static_cast<unsigned char>(c)]; size >= 0) {
+                shape.push_back(size);
+            } else {
+                return invalid(std::string("einsum label '") + c + "' has no size");
+            }
+        }
+        return shape;
+    }
+
+private:
+    result<void> add_label(char c, std::int64_t size) {
+        std::int64_t& known = size_[static_cast<unsigned char>(c)];
+        if (known == -1 || known == 1) {
+            known = size;
+        } else if (size != 1 && size != known) {
+            return invalid(std::string("einsum label '") + c + "' has sizes " + std::to_string(known) +
+                           " and " + std::to_string(size));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    std::array<std::int64_t, 128> size_ = [] {
+        std::array<std::int64_t, 128> none{};
+        none.fill(-1);
+        return none;
+    }();
+    shape_builder hidden_;
+};
+
+template <one_of<ops<aten::einsum>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
+    if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
+        return invalid("einsum equation '" + std::string(a.equation) + "' does not have " +
+                       std::to_string(a.tensors.size()) + " operands");
+    }
+    einsum_sizes known;
+    for (std::size_t i = 0; i != a.tensors.size(); ++i) {
+        BOOST_OUTCOME_TRY(known.add(equation.operands[i], inference::of(a.tensors[i]).shape));
+    }
+    BOOST_OUTCOME_TRY(shape, known.shape_of(equation.result));
+    return add_result(out, inference::of(a.tensors[0]).dtype, shape);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape rules of the ops of aten that split, join, repeat and pad.
+#ifndef HEADRACE_INFER_ATEN_JOIN_HPP
+#define HEADRACE_INFER_ATEN_JOIN_HPP
+
+#include <headrace/infer/promotion.hpp>
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+namespace aten {
+
+using split_ops = ops<split_tensor, split_copy_tensor, unsafe_split_tensor>;
+using split_with_sizes_ops = ops<split_with_sizes, split_with_sizes_copy, unsafe_split_with_sizes>;
+using reflection_pad_ops = ops<reflection_pad1d, reflection_pad2d, reflection_pad3d>;
+using replication_pad_ops = ops<replication_pad1d, replication_pad2d, replication_pad3d>;
+
+}  // namespace aten
+
+namespace detail {
+
+/// One axis of a tensor that is split.
+struct split_axis {
+    const tensor_meta& self;
+    std::size_t axis;
+
+    [[nodiscard]] std::int64_t size() const { return self.shape[axis]; }
+    [[nodiscard]] result<void> add(inference& out, std::int64_t part) const {
+        shape_builder shape(self.shape);
+        shape[axis] = part;
+        return add_result(out, self.dtype, shape);
+    }
+};
+inline result<split_axis> split_axis_of(const tensor_meta& self, std::int64_t dim) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    if (self.rank() == 0) return invalid("a tensor of rank 0 cannot be split");
+    return split_axis{self, axis};
+}
+
+/// More results than any program has; hostile sizes must not fill the memory.
+inline constexpr std::int64_t most_parts = 1 << 20;
+
+inline result<void> infer_split(inference& out, const split_axis& from, std::int64_t part) {
+    if (part < 0 || (part == 0 && from.size() != 0)) return invalid("parts must have a positive size");
+    if (from.size() == 0) return from.add(out, 0);
+    if ((from.size() - 1) / part >= most_parts) return invalid("too many parts");
+    for (std::int64_t left = from.size(); left > 0; left -= part) {
+        BOOST_OUTCOME_TRY(from.add(out, left < part ? left : part));
+    }
+    return boost::outcome_v2::success();
+}
+inline result<void> infer_split_sizes(inference& out, const split_axis& from, sizes parts) {
+    std::int64_t sum = 0;
+    for (const std::int64_t part : parts) {
+        BOOST_OUTCOME_TRY(from.add(out, part));
+        sum = saturating_add(sum, part);
+    }
+    if (sum == from.size()) return boost::outcome_v2::success();
+    return invalid("parts " + shape_text(parts) + " do not add up to " + std::to_string(from.size()));
+}
+inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
+    if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
+    for (std::int64_t i = 0; i != sections; ++i) {
+        BOOST_OUTCOME_TRY(from.add(out, from.size() / sections + (i < from.size() % sections ? 1 : 0)));
+    }
+    return boost::outcome_v2::success();
+}
+/// Cuts at the indices, which Python slices with.
+inline result<void> infer_cuts(inference& out, const split_axis& from, sizes indices) {
+    std::int64_t start = 0;
+    for (const std::int64_t index : indices) {
+        BOOST_OUTCOME_TRY(from.add(out, clamped_slice(start, index, from.size()).count(1)));
+        start = index;
+    }
+    return from.add(out, clamped_slice(start, std::nullopt, from.size()).count(1));
+}
+
+/// torch.cat passes over empty tensors of rank 1, which may stand among tensors of another rank.
+inline bool skipped_in_cat(const tensor_meta& t) { return t.rank() == 1 && t.shape[0] == 0; }
+
+inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t dim) {
+    promotion type;
+    const tensor_meta* first = nullptr;
+    for (const value v : tensors) {
+        const tensor_meta& t = inference::of(v);
+        type.add(t);
+        if (first == nullptr && !skipped_in_cat(t)) first = &t;
+    }
+    if (tensors.empty()) return invalid("there are no tensors to join");
+    if (first == nullptr) return add_result(out, type.type(), {0});
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, first->rank()));
+    if (first->rank() == 0) return invalid("tensors of rank 0 cannot be joined");
+    shape_builder shape(first->shape);
+    std::int64_t sum = 0;
+    for (const value v : tensors) {
+        const tensor_meta& t = inference::of(v);
+        if (skipped_in_cat(t)) continue;
+        shape_builder expected(t.shape);
+        if (axis < expected.size()) expected[axis] = first->shape[axis];
+        if (expected != shape) {
+            return invalid("cannot join " + shape_text(first->shape) + " and " + shape_text(t.shape) +
+                           " along axis " + std::to_string(axis));
+        }
+        sum = saturating_add(sum, t.shape[axis]);
+    }
+    shape[axis] = sum;
+    return add_result(out, type.type(), shape);
+}
+
+/// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
+inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes pad) {
+    if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
+        return invalid("padding " + shape_text(pad) + " does not fit " + shape_text(self.shape));
+    }
+    if (self.rank() > shape_builder::capacity) return invalid("rank is too large");
+    shape_builder shape(self.shape);
+    for (std::size_t i = 0; i != pad.size() / 2; ++i) {
+        std::int64_t& size = shape[self.rank() - 1 - i];
+        size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
+    }
+    return add_result(out, self.dtype, shape);
+}
+
+inline result<void> infer_repeated(inference& out, const tensor_meta& self, sizes repeats) {
+    if (repeats.size() < self.rank()) {
+        return invalid("repeats " + shape_text(repeats) + " are too few for " + shape_text(self.shape));
+    }
+    shape_builder shape(repeats);
+    const std::size_t lead = repeats.size() - self.rank();
+    for (std::size_t i = lead; i < shape.size(); ++i)
+        shape[i] = saturating_mul(shape[i], self.shape[i - lead]);
+    return add_result(out, self.dtype, shape);
+}
+
+/// The factor by which two spatial axes shrink or grow, at the cost of channels.
+inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
+                                        bool grow) {
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
+    shape_builder shape(self.shape);
+    std::int64_t& channels = shape[shape.size() - 3];
+    std::int64_t& height = shape[shape.size() - 2];
+    std::int64_t& width = shape.back();
+    const std::int64_t area = saturating_mul(factor, factor);
+    const bool fits =
+        factor > 0 && (grow ? channels % area == 0 : height % factor == 0 && width % factor == 0);
+    if (!fits) {
+        return invalid("factor " + std::to_string(factor) + " does not divide " + shape_text(self.shape));
+    }
+    channels = grow ? channels / area : saturating_mul(channels, area);
+    height = grow ? saturating_mul(height, factor) : height / factor;
+    width = grow ? saturating_mul(width, factor) : width / factor;
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::chunk>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    if (a.chunks <= 0 || a.chunks > detail::most_parts)
+        return invalid("the number of chunks is out of range");
+    if (from.size() == 0) return detail::infer_sections(out, from, a.chunks);
+    return detail::infer_split(out, from, (from.size() - 1) / a.chunks + 1);
+}
+template <one_of<aten::split_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    return detail::infer_split(out, from, a.split_size);
+}
+template <one_of<ops<aten::split_sizes>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    return detail::infer_split_sizes(out, from, a.split_size);
+}
+template <one_of<aten::split_with_sizes_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    return detail::infer_split_sizes(out, from, a.split_sizes);
+}
+template <one_of<ops<aten::tensor_split_sections>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    return detail::infer_sections(out, from, a.sections);
+}
+template <one_of<ops<aten::tensor_split_indices>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    return detail::infer_cuts(out, from, a.indices);
+}
+template <one_of<ops<aten::unbind_int, aten::unbind_copy_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    if (from.size() > detail::most_parts) return invalid("too many parts");
+    shape_builder shape(from.self.shape);
+    shape.erase(from.axis);
+    for (std::int64_t i = 0; i < from.size(); ++i) {
+        BOOST_OUTCOME_TRY(add_result(out, from.self.dtype, shape));
+    }
+    return boost::outcome_v2::success();
+}
+
+template <one_of<ops<aten::cat, aten::concat>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_cat(out, a.tensors, a.dim);
+}
+template <one_of<ops<aten::stack>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.tensors.empty()) return invalid("there are no tensors to stack");
+    const tensor_meta& first = inference::of(a.tensors[0]);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, first.rank() + 1));
+    promotion type;
+    for (const value v : a.tensors) {
+        const tensor_meta& t = inference::of(v);
+        if (t.shape != first.shape) {
+            return invalid("cannot stack " + shape_text(first.shape) + " and " + shape_text(t.shape));
+        }
+        type.add(t);
+    }
+    shape_builder shape(first.shape);
+    shape.insert(axis, static_cast<std::int64_t>(a.tensors.size()));
+    return add_result(out, type.type(), shape);
+}
+template <one_of<ops<aten::meshgrid_indexing>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    shape_builder shape;
+    for (const value v : a.tensors) {
+        const tensor_meta& t = inference::of(v);
+        BOOST_OUTCOME_TRY(require_rank("tensor", t.shape, 0, 1));
+        shape.push_back(t.rank() == 0 ? 1 : t.shape[0]);
+    }
+    if (a.indexing != "xy" && a.indexing != "ij") return invalid("indexing must be xy or ij");
+    if (a.indexing == "xy" && shape.size() > 1) std::swap(shape[0], shape[1]);
+    for (const value v : a.tensors) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+    }
+    return boost::outcome_v2::success();
+}
+
+template <one_of<ops<aten::repeat>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_repeated(out, inference::of(a.self), a.repeats);
+}
+template <one_of<ops<aten::tile>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    shape_builder repeats;
+    for (std::size_t i = a.dims.size(); i < self.rank(); ++i) repeats.push_back(1);
+    repeats.append(a.dims);
+    return detail::infer_repeated(out, self, repeats);
+}
+template <one_of<ops<aten::repeat_interleave_self_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    shape_builder shape(self.shape);
+    std::size_t axis = 0;
+    if (a.dim) {
+        BOOST_OUTCOME_TRY(found, axis_of(*a.dim, self.rank()));
+        axis = found;
+    }
+    if (!a.dim || self.rank() == 0) shape = {element_count(self.shape)};
+    shape[axis] = saturating_mul(shape[axis], a.repeats);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::pixel_shuffle>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_pixel_shuffle(out, inference::of(a.self), a.upscale_factor, true);
+}
+template <one_of<ops<aten::pixel_unshuffle>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_pixel_shuffle(out, inference::of(a.self), a.downscale_factor, false);
+}
+
+template <one_of<ops<aten::constant_pad_nd, aten::pad>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_padded(out, inference::of(a.self), a.pad);
+}
+template <one_of<aten::replication_pad_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_padded(out, inference::of(a.self), a.padding);
+}
+template <one_of<aten::reflection_pad_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    for (std::size_t i = 0; i != a.padding.size() && i / 2 < self.rank(); ++i) {
+        if (a.padding[i] >= self.shape[self.rank() - 1 - i / 2]) {
+            return invalid("padding " + shape_text(a.padding) + " reflects more than " +
+                           shape_text(self.shape));
+        }
+    }
+    return detail::infer_padded(out, self, a.padding);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape and dtype rules of the reductions of aten.
+#ifndef HEADRACE_INFER_ATEN_REDUCTION_HPP
+#define HEADRACE_INFER_ATEN_REDUCTION_HPP
+
+#include <headrace/infer/promotion.hpp>
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// No list of axes, and for most ops an empty one, means all of them.
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
+                                  no_axes empty = no_axes::all) {
+    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size(), empty));
+    return add_result(out, type, reduced_shape(shape, reduced, keepdim));
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
+                                  bool keepdim) {
+    return infer_reduced(out, type, shape, sizes(axes), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape,
+                                  const std::optional<int_list>& axes, bool keepdim) {
+    return infer_reduced(out, type, shape, axes ? sizes(*axes) : sizes(), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::int64_t axis, bool keepdim) {
+    return infer_reduced(out, type, shape, sizes(&axis, 1), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::optional<std::int64_t> axis,
+                                  bool keepdim) {
+    return axis ? infer_reduced(out, type, shape, *axis, keepdim)
+                : infer_reduced(out, type, shape, sizes(), keepdim);
+}
+
+/// `all` and `any` keep uint8, which once stood for bool.
+constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
+
+}  // namespace detail
+
+template <one_of<ops<aten::sum, aten::prod>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), {});
+}
+
+template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
+                                 a.keepdim);
+}
+
+template <one_of<ops<aten::cumsum>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape);
+}
+
+template <one_of<ops<aten::mean>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), {});
+}
+
+template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, a.dtype.value_or(self.dtype), self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::amax, aten::amin, aten::std_correction, aten::std_dim, aten::var_correction,
+                     aten::var_dim, aten::norm_scalaropt_dim>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::logsumexp>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, as_floating(self.dtype), self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::max, aten::min, aten::std_, aten::var, aten::norm_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self).dtype, {});
+}
+
+template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::aminmax, aten::var_mean_correction>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::argmax, aten::argmin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_reduced(out, dtype::int64, inference::of(a.self).shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::all, aten::any>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, detail::truth_of(inference::of(a.self).dtype), {});
+}
+
+template <one_of<ops<aten::all_dim, aten::any_dim>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, detail::truth_of(self.dtype), self.shape, a.dim, a.keepdim);
+}
+
+/// Here an empty list reduces nothing.
+template <one_of<ops<aten::all_dims, aten::any_dims>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const dtype type = detail::truth_of(self.dtype);
+    return a.dim ? detail::infer_reduced(out, type, self.shape, sizes(*a.dim), a.keepdim, no_axes::none)
+                 : detail::infer_reduced(out, type, self.shape, sizes(), a.keepdim);
+}
+
+// Softmax: the shape stays.
+
+template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, a.dtype.value_or(as_floating(self.dtype)), self.shape);
+}
+
+template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape rules of the resizing ops and the Fourier transforms of aten.
+#ifndef HEADRACE_INFER_ATEN_RESIZE_HPP
+#define HEADRACE_INFER_ATEN_RESIZE_HPP
+
+#include <headrace/infer/aten_convolution.hpp>
+#include <headrace/infer/promotion.hpp>
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+namespace aten {
+
+using resize_ops = ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d,
+                       upsample_nearest2d, upsample_nearest3d, _upsample_nearest_exact1d,
+                       _upsample_nearest_exact2d, upsample_trilinear3d>;
+/// These have the new size or the factors.
+using resize_vec_ops =
+    ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
+        upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
+        _upsample_nearest_exact2d_vec, upsample_trilinear3d_vec>;
+
+}  // namespace aten
+
+namespace detail {
+
+inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
+    BOOST_OUTCOME_TRY(require_rank("output_size", output, 0, SIZE_MAX));
+    if (output.size() != count)
+        return invalid("output_size must have " + std::to_string(count) + " elements");
+    shape_builder shape(sizes(input.shape).first(2));
+    shape.append(output);
+    return add_result(out, input.dtype, shape);
+}
+
+/// Sizes times factors, toward zero as in PyTorch.
+inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
+    if (factors.size() != spatial.size()) {
+        return invalid("there must be " + std::to_string(spatial.size()) + " scale_factors");
+    }
+    shape_builder scaled;
+    for (std::size_t i = 0; i != spatial.size(); ++i) {
+        scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
+    }
+    return scaled;
+}
+
+}  // namespace detail
+
+template <one_of<aten::resize_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_resized(out, inference::of(a.self), detail::spatial_rank<Op>, a.output_size);
+}
+
+template <one_of<aten::resize_vec_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr std::size_t count = detail::spatial_rank<Op>;
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
+    if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
+    if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
+    BOOST_OUTCOME_TRY(scaled, detail::scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    return detail::infer_resized(out, input, count, scaled);
+}
+
+template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& grid = inference::of(a.grid);
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4, 5));
+    BOOST_OUTCOME_TRY(require_rank("grid", grid.shape, input.rank()));
+    shape_builder shape(sizes(input.shape).first(2));
+    shape.append(sizes(grid.shape).subspan(1, input.rank() - 2));
+    return add_result(out, input.dtype, shape);
+}
+
+template <one_of<ops<aten::fft_rfft2>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes_of(a.dim, self.rank(), no_axes::none));
+    if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
+    if (a.s && a.s->size() != a.dim.size()) return invalid("s must have a size for each of dim");
+    shape_builder shape(self.shape);
+    for (std::size_t i = 0; i != a.dim.size(); ++i) {
+        const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
+        if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
+        if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
+    }
+    return add_result(out, complex_of(self.dtype), shape);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// Defines the shape rules of the views of aten and their copies.
+#ifndef HEADRACE_INFER_ATEN_VIEW_HPP
+#define HEADRACE_INFER_ATEN_VIEW_HPP
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+
+namespace headrace {
+namespace aten {
+
+using view_ops = ops<view, view_copy, _unsafe_view>;
+using expand_ops = ops<broadcast_to, expand, expand_copy>;
+using permute_ops = ops<permute, permute_copy>;
+using transpose_ops = ops<transpose_int, transpose_copy_int>;
+using select_ops = ops<select_int, select_copy_int>;
+using slice_ops = ops<slice_tensor, slice_copy_tensor>;
+using squeeze_ops = ops<squeeze, squeeze_copy>;
+using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim>;
+using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
+using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
+
+}  // namespace aten
+
+namespace detail {
+
+inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
+    BOOST_OUTCOME_TRY(viewed, viewed_shape(self.shape, shape));
+    return add_result(out, self.dtype, viewed);
+}
+inline result<void> infer_expanded(inference& out, const tensor_meta& self, sizes shape) {
+    BOOST_OUTCOME_TRY(expanded, expanded_shape(self.shape, shape));
+    return add_result(out, self.dtype, expanded);
+}
+inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
+                                     std::int64_t b) {
+    BOOST_OUTCOME_TRY(first, axis_of(a, self.rank()));
+    BOOST_OUTCOME_TRY(second, axis_of(b, self.rank()));
+    shape_builder shape(self.shape);
+    std::swap(shape[first], shape[second]);
+    return add_result(out, self.dtype, shape);
+}
+inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis_set axes) {
+    axis_set dropped;
+    for (std::size_t i = 0; i != self.rank(); ++i) {
+        if (axes.contains(i) && self.shape[i] == 1) dropped.insert(i);
+    }
+    return add_result(out, self.dtype, reduced_shape(self.shape, dropped, false));
+}
+/// Where each axis of the result comes from.
+inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
+    if (sources.size() != destinations.size()) {
+        return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
+    }
+    BOOST_OUTCOME_TRY(moved, axes_of(sources, rank, no_axes::none));
+    BOOST_OUTCOME_TRY(taken, axes_of(destinations, rank, no_axes::none));
+    shape_builder order = shape_builder::filled(rank, 0);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (taken.contains(i)) continue;
+        while (moved.contains(next)) ++next;
+        order[i] = static_cast<std::int64_t>(next++);
+    }
+    for (std::size_t i = 0; i != sources.size(); ++i) {
+        const std::size_t at = *normalized_axis(destinations[i], rank);
+        order[at] = static_cast<std::int64_t>(*normalized_axis(sources[i], rank));
+    }
+    return order;
+}
+inline result<void> infer_permuted(inference& out, const tensor_meta& self, sizes order) {
+    shape_builder shape;
+    for (const std::int64_t axis : order) shape.push_back(self.shape[static_cast<std::size_t>(axis)]);
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace detail
+
+template <one_of<aten::view_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), a.size);
+}
+template <one_of<ops<aten::reshape>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), a.shape);
+}
+template <one_of<ops<aten::reshape_as, aten::view_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), inference::of(a.other).shape);
+}
+template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self).dtype, a.size);
+}
+template <one_of<aten::expand_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_expanded(out, inference::of(a.self), a.size);
+}
+template <one_of<ops<aten::expand_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_expanded(out, inference::of(a.self), inference::of(a.other).shape);
+}
+
+template <one_of<ops<aten::flatten_using_ints>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(first, axis_of(a.start_dim, self.rank()));
+    BOOST_OUTCOME_TRY(last, axis_of(a.end_dim, self.rank()));
+    if (self.rank() == 0) return add_result(out, self.dtype, {1});
+    if (first > last) return invalid("start_dim must not come after end_dim");
+    const sizes shape(self.shape);
+    shape_builder flat(shape.first(first));
+    flat.push_back(element_count(shape.subspan(first, last - first + 1)));
+    flat.append(shape.subspan(last + 1));
+    return add_result(out, self.dtype, flat);
+}
+
+template <one_of<ops<aten::unflatten_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const sizes shape(self.shape);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
+    BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
+    shape_builder given(shape.first(axis));
+    given.append(parts);
+    given.append(shape.subspan(axis + 1));
+    return add_result(out, self.dtype, given);
+}
+
+template <one_of<aten::permute_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
+    return detail::infer_permuted(out, self, order);
+}
+template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (self.rank() == 0) return add_result(out, self);
+    BOOST_OUTCOME_TRY(order,
+                      detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    return detail::infer_permuted(out, self, order);
+}
+template <one_of<aten::transpose_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_transposed(out, inference::of(a.self), a.dim0, a.dim1);
+}
+template <one_of<ops<aten::t, aten::t_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
+    return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
+}
+
+template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
+    const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
+    if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
+        return invalid("start " + std::to_string(a.start) + " and length " + std::to_string(a.length) +
+                       " do not lie in axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    shape[axis] = a.length;
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<aten::slice_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (a.step <= 0) return invalid("step must be positive");
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
+    shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<aten::select_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
+    if (a.index < -shape[axis] || a.index >= shape[axis]) {
+        return invalid("index " + std::to_string(a.index) + " is out of range for axis " +
+                       std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    shape.erase(axis);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<aten::squeeze_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::squeeze_dim_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::squeeze_dims_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::unsqueeze_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
+    shape_builder shape(self.shape);
+    shape.insert(axis, 1);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
+    shape_builder shape(self.shape);
+    const std::int64_t room = shape.empty() ? 1 : shape[axis];
+    if (a.size < 0 || a.size > room || a.step <= 0) {
+        return invalid("windows of " + std::to_string(a.size) + " with step " + std::to_string(a.step) +
+                       " do not fit axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
+    shape.push_back(a.size);
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace headrace
+
+#endif

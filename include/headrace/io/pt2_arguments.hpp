@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::argument_reader, which fills an op's argument struct from a node's inputs.
+#ifndef HEADRACE_IO_PT2_ARGUMENTS_HPP
+#define HEADRACE_IO_PT2_ARGUMENTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/json.hpp>
+#include <headrace/io/pt2_convert.hpp>
+#include <headrace/io/pt2_number.hpp>
+#include <headrace/io/pt2_scope.hpp>
+#include <headrace/op/op.hpp>
+
+namespace headrace::pt2 {
+
+/// Reads the arguments of one node. Lists that it makes lie in `scratch` until graph::create copies them.
+/// Finding a name can parse a weight's description: `names` must have another parser than `json`.
+class argument_reader : private argument_converter {
+public:
+    using region_reader = std::function<graph*(std::string_view text)>;
+
+    argument_reader(scope& names, json_parser& json, std::pmr::memory_resource* scratch,
+                    region_reader read_region)
+        : argument_converter(names, scratch),
+          json_(json),
+          read_region_(std::move(read_region)),
+          given_(scratch),
+          numbers_(scratch) {}
+
+    /// The argument struct of a known op.
+    [[nodiscard]] const void* read(const op_info& op, std::string_view inputs) {
+        void* arguments = scratch_->allocate(op.args_size + 1, op.args_alignment);
+        std::memcpy(arguments, op.default_args, op.args_size);
+        op_ = &op;
+        arguments_ = static_cast<std::byte*>(arguments);
+        for_each_input(inputs, [&](std::string_view name, std::string_view text) {
+            try {
+                read_one(name, text);
+            } catch (failure& f) {
+                if (!name.empty()) f.what.message = "argument " + in_quotes(name) + ": " + f.what.message;
+                throw;
+            }
+        });
+        place_numbers();
+        for (const field_info& f : op) require(f);
+        return arguments;
+    }
+
+    /// The tensors among the arguments of an op that is not known.
+    [[nodiscard]] list<value> read_operands(std::string_view inputs) {
+        std::pmr::vector<value> operands(scratch_);
+        for_each_input(inputs, [&](std::string_view, std::string_view text) {
+            if (is_graph(text)) return;
+            const argument a(json_.parse(text));
+            list<std::optional<value>> several;
+            value one;
+            if (convert(a, one)) {
+                operands.push_back(one);
+            } else if (convert(a, several)) {
+                for (const auto& v : several) {
+                    if (v) operands.push_back(*v);
+                }
+            }
+        });
+        return keep(operands);
+    }
+
+private:
+    template <class F>
+    static void for_each_input(std::string_view inputs, F&& f) {
+        json_cursor at(inputs);
+        at.elements([&] {
+            std::string_view name;
+            std::string_view text;
+            at.members([&](std::string_view key) {
+                const std::string_view content = at.skip();
+                if (key == "name" && content.size() >= 2) name = content.substr(1, content.size() - 2);
+                if (key == "arg") text = content;
+            });
+            if (text.empty()) fail_malformed("an input has no 'arg'");
+            f(name, text);
+        });
+    }
+
+    // A nested graph must not be parsed as a whole.
+    static bool is_graph(std::string_view text) {
+        bool found = false;
+        json_cursor at(text);
+        at.members([&](std::string_view key) {
+            found = found || key == "as_graph";
+            at.skip();
+        });
+        return found;
+    }
+
+    // What PyTorch's schemas have, and no pass can make use of.
+    static bool is_ignored(std::string_view name) {
+        return name == "layout" || name == "device" || name == "generator" || name == "pin_memory";
+    }
+
+    const field_info& field_for(std::string_view name) {
+        if (!name.empty()) {
+            const field_info* found = op_->find(name);
+            if (found == nullptr) fail_malformed("the op has no such argument");
+            return *found;
+        }
+        const bool to_last = !given_.empty() && given_.size() == op_->field_count;
+        if (given_.size() >= op_->field_count &&
+            !(to_last && op_->fields[op_->field_count - 1].kind == field_kind::tensors)) {
+            fail_malformed("it has more arguments than the op");
+        }
+        return op_->fields[to_last ? op_->field_count - 1 : given_.size()];
+    }
+
+    void read_one(std::string_view name, std::string_view text) {
+        if (is_ignored(name) && op_->find(name) == nullptr) return;
+        const field_info& field = field_for(name);
+        const bool again = std::find(given_.begin(), given_.end(), &field) != given_.end();
+        if (field.kind == field_kind::region) {
+            if (again) fail_malformed("it is given twice");
+            given_.push_back(&field);
+            at<graph*>(field) = read_region_(text);
+            return;
+        }
+        if (is_graph(text)) fail_malformed("the op takes no graph here");
+        const argument a(json_.parse(text));
+        if (field.kind == field_kind::tensors && name.empty() && a.is("as_tensor")) return append(field, a);
+        if (again) fail_malformed("it is given twice");
+        given_.push_back(&field);
+        assign(field, a);
+    }
+
+    // Tensors that a higher-order op takes one by one, where the struct has a list.
+    void append(const field_info& field, const argument& a) {
+        auto& items = at<list<value>>(field);
+        std::pmr::vector<value> longer(items.begin(), items.end(), scratch_);
+        longer.push_back(names_.find(json_get<std::string_view>(a.content, "name")));
+        items = keep(longer);
+        if (given_.empty() || given_.back() != &field) given_.push_back(&field);
+    }
+
+    void assign(const field_info& field, const argument& a) {
+        switch (field.kind) {
+            case field_kind::tensor:
+                return put<value>(field, a);
+            case field_kind::tensors:
+                return put<list<value>>(field, a);
+            case field_kind::optional_tensors:
+                return put<list<std::optional<value>>>(field, a);
+            case field_kind::integer:
+                return put<std::int64_t>(field, a);
+            case field_kind::integers:
+                return put<int_list>(field, a);
+            case field_kind::floating:
+                return put<double>(field, a);
+            case field_kind::floatings:
+                return put<list<double>>(field, a);
+            case field_kind::boolean:
+                return put<bool>(field, a);
+            case field_kind::number:
+                return put<scalar>(field, a);
+            case field_kind::text:
+                return put<std::string_view>(field, a);
+            case field_kind::element_type:
+                return put<dtype>(field, a);
+            case field_kind::format:
+                return put<memory_format>(field, a);
+            default:
+                fail_malformed("a .pt2 has no argument of that kind");
+        }
+    }
+
+    template <class T>
+    void put(const field_info& field, const argument& a) {
+        const bool none =
+            a.is("as_none") || (a.is("as_optional_tensor") && argument(a.content).is("as_none"));
+        if (none && field.optional) {
+            at<std::optional<T>>(field).reset();
+        } else if (none && field.kind == field_kind::integers) {
+            // Schemas with `int[2]? x=None`, whose struct has an empty list for None.
+        } else if (scalar number; field.kind == field_kind::tensor && convert(a, number)) {
+            numbers_.emplace_back(&field, number);
+        } else if (T converted = initial<T>(field); convert(a, converted)) {
+            if (field.optional) {
+                at<std::optional<T>>(field) = converted;
+            } else {
+                at<T>(field) = converted;
+            }
+        } else {
+            fail_malformed("it cannot be " + in_quotes(a.tag));
+        }
+    }
+    template <class T>
+    T initial(const field_info& field) {
+        return field.optional ? T{} : at<T>(field);
+    }
+
+    // After all others: a number's type follows that of the tensors beside it.
+    void place_numbers() {
+        if (numbers_.empty()) return;
+        dtype beside = dtype::unknown;
+        for (const field_info& f : *op_) {
+            if (f.kind != field_kind::tensor) continue;
+            const value v = f.optional ? at<std::optional<value>>(f).value_or(value{}) : at<value>(f);
+            if (beside == dtype::unknown && v && meta_of(v) != nullptr) beside = meta_of(v)->dtype;
+        }
+        for (const auto& [field, number] : numbers_) {
+            const value made = number_constant(names_.owner(), number, beside);
+            if (field->optional) {
+                at<std::optional<value>>(*field) = made;
+            } else {
+                at<value>(*field) = made;
+            }
+        }
+    }
+
+    // Only for tensors and graphs does the struct show that nothing was given.
+    void require(const field_info& field) {
+        const bool is_list = field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors;
+        const bool missing = (field.kind == field_kind::tensor && !field.optional && !at<value>(field)) ||
+                             (field.kind == field_kind::region && at<graph*>(field) == nullptr) ||
+                             (is_list && std::find(given_.begin(), given_.end(), &field) == given_.end() &&
+                              field.name != "operands");
+        if (missing) fail_malformed("argument " + in_quotes(field.name) + " is missing");
+    }
+
+    template <class T>
+    T& at(const field_info& field) {
+        return *reinterpret_cast<T*>(arguments_ + field.offset);
+    }
+
+    json_parser& json_;
+    region_reader read_region_;
+    const op_info* op_ = nullptr;
+    std::byte* arguments_ = nullptr;
+    std::pmr::vector<const field_info*> given_;
+    std::pmr::vector<std::pair<const field_info*, scalar>> numbers_;
+};
+
+}  // namespace headrace::pt2
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::graph_builder, which makes the nodes of an exported graph.
+#ifndef HEADRACE_IO_PT2_GRAPH_HPP
+#define HEADRACE_IO_PT2_GRAPH_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/json.hpp>
+#include <headrace/io/pt2_arguments.hpp>
+#include <headrace/io/pt2_scope.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/op/cortex_m.hpp>
+#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/op/higher_order.hpp>
+#include <headrace/op/quantized_decomposed.hpp>
+
+namespace headrace::pt2 {
+
+/// The op that a node calls, or null.
+[[nodiscard]] inline const op_info* find_target(std::string_view name) {
+    return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
+                   higher_order::dialect>(name);
+}
+
+/// Text that many nodes have in common is kept once for neighbours: module stacks mostly repeat.
+class text_cache {
+public:
+    [[nodiscard]] std::string_view own(graph& g, json_parser& json, std::string_view raw) {
+        if (raw == raw_) return owned_;
+        std::string_view text;
+        if (json.parse(raw).get(text)) fail_malformed("its metadata is not text");
+        raw_ = raw;
+        owned_ = g.own(text);
+        return owned_;
+    }
+
+private:
+    std::string_view raw_;
+    std::string_view owned_;
+};
+
+/// Where the parts of a node are in the JSON.
+struct node_text {
+    std::string_view target;
+    std::string_view name;
+    std::string_view inputs;
+    std::string_view outputs;
+    std::string_view custom;
+    std::string_view modules;
+};
+
+[[nodiscard]] inline node_text read_node_text(json_cursor& at) {
+    node_text parts;
+    at.members([&](std::string_view key) {
+        if (key == "metadata") {
+            at.members([&](std::string_view kind) {
+                const std::string_view text = at.skip();
+                if (kind == "custom") parts.custom = text;
+                if (kind == "nn_module_stack") parts.modules = text;
+            });
+            return;
+        }
+        const std::string_view text = at.skip();
+        if (key == "target") parts.target = text;
+        if (key == "name") parts.name = text;
+        if (key == "inputs") parts.inputs = text;
+        if (key == "outputs") parts.outputs = text;
+    });
+    if (parts.inputs.empty() || parts.outputs.empty())
+        fail_malformed("a node has no 'inputs' or no 'outputs'");
+    return parts;
+}
+
+class graph_builder {
+public:
+    /// `json` parses nodes; the scopes have `values_json` for what nodes refer to.
+    graph_builder(json_parser& json, json_parser& values_json, std::pmr::memory_resource* arena)
+        : json_(json), values_json_(values_json), arena_(arena) {}
+
+    /// Adds the nodes of a graph whose inputs `names` has.
+    void read_nodes(scope& names, std::string_view nodes) {
+        json_cursor at(nodes);
+        at.elements([&] {
+            const node_text text = read_node_text(at);
+            const std::string target = target_of(text.target);
+            const std::string name = plain(text.name);
+            try {
+                read_node(names, text, target, name);
+            } catch (failure& f) {
+                f.what.message = "node " + name + " (" + target + "): " + f.what.message;
+                throw;
+            }
+        });
+    }
+
+private:
+    // A string without its quotes, for messages and names; empty for null.
+    [[nodiscard]] std::string plain(std::string_view raw) {
+        std::string_view text;
+        if (raw.empty() || json_.parse(raw).get(text)) return {};
+        return std::string(text);
+    }
+    [[nodiscard]] std::string target_of(std::string_view raw) {
+        constexpr std::string_view prefix = "torch.ops.";
+        std::string target = plain(raw);
+        if (target.empty()) fail_malformed("a node has no 'target'");
+        if (target.starts_with(prefix)) target.erase(0, prefix.size());
+        return target;
+    }
+
+    void read_node(scope& names, const node_text& text, const std::string& target, const std::string& name) {
+        std::array<std::byte, 2048> first;
+        std::pmr::monotonic_buffer_resource scratch(first.data(), first.size());
+        graph& g = names.owner();
+        std::pmr::vector<std::string_view> results(&scratch);
+        read_results(text.outputs, results, scratch);
+        argument_reader reader(names, json_, &scratch,
+                               [&](std::string_view region) { return read_region(g, region); });
+        const op_info* op = find_target(target);
+        node* made = nullptr;
+        if (op == nullptr) {
+            const builtin::opaque::args arguments{target, reader.read_operands(text.inputs)};
+            made = &g.create<builtin::opaque>(arguments, results.size());
+        } else {
+            const void* arguments = reader.read(*op, text.inputs);
+            made = &g.create(*op, arguments, results_of(*op, results.size()));
+            check_regions(*made);
+        }
+        annotate(*made, text, name.empty() && !results.empty() ? results[0] : std::string_view(name));
+        for (std::uint32_t i = 0; i != results.size(); ++i) {
+            if (!results[i].empty()) names.define(made->result(i), results[i]);
+        }
+    }
+
+    // A result without a name is one that is None.
+    void read_results(std::string_view outputs, std::pmr::vector<std::string_view>& results,
+                      std::pmr::memory_resource& scratch) {
+        const auto add = [&](simdjson::dom::element tensor) {
+            const auto name = json_get<std::string_view>(tensor, "name");
+            if (name.empty()) fail_malformed("a result has an empty name");
+            char* copy = static_cast<char*>(scratch.allocate(name.size(), 1));
+            std::memcpy(copy, name.data(), name.size());
+            results.emplace_back(copy, name.size());
+        };
+        simdjson::dom::array array;
+        if (json_.parse(outputs).get(array)) fail_malformed("'outputs' is not a list");
+        for (const simdjson::dom::element e : array) {
+            const argument a(e);
+            simdjson::dom::array several;
+            if (a.is("as_tensor")) {
+                add(a.content);
+            } else if (a.is("as_none")) {
+                results.emplace_back();
+            } else if (a.is("as_tensors") && a.content.get(several) == simdjson::SUCCESS) {
+                for (const simdjson::dom::element t : several) add(t);
+            } else {
+                fail_unsupported("its result " + in_quotes(a.tag) +
+                                 " is not a tensor, but known only when the program runs");
+            }
+        }
+    }
+
+    static std::size_t results_of(const op_info& op, std::size_t named) {
+        if (op.results == variadic_results) return named;
+        const auto expected = static_cast<std::size_t>(op.results);
+        if (named > expected) {
+            fail_malformed("it has " + std::to_string(named) + " results, the op " +
+                           std::to_string(expected));
+        }
+        return expected;
+    }
+
+    graph* read_region(graph& parent, std::string_view text) {
+        // A region takes its memory from the graph around it, half as much again with each level.
+        constexpr int deepest = 16;
+        if (depth_ == deepest) fail_malformed("graphs are nested too deep");
+        ++depth_;
+        graph& region = parent.create_region();
+        json_cursor at(text);
+        at.members([&](std::string_view key) {
+            if (key != "as_graph") fail_malformed("a graph is expected, not " + in_quotes(key));
+            at.members([&](std::string_view part) {
+                if (part != "graph") return static_cast<void>(at.skip());
+                if (region.output() != nullptr) fail_malformed("a graph is given twice");
+                fill_region(region, read_graph_text(at));
+            });
+        });
+        if (region.output() == nullptr) fail_malformed("'graph' is missing");
+        --depth_;
+        return &region;
+    }
+
+    void fill_region(graph& region, const graph_text& text) {
+        scope names(region, text.tensor_values, values_json_, arena_);
+        for_each_tensor(text.inputs, [&](std::string_view name) {
+            names.define(region.create<builtin::placeholder>({}).result(), name);
+        });
+        read_nodes(names, text.nodes);
+        std::pmr::vector<value> results(arena_);
+        for_each_tensor(text.outputs, [&](std::string_view name) { results.push_back(names.find(name)); });
+        region.create<builtin::output>({.values = results});
+    }
+
+    template <class F>
+    void for_each_tensor(std::string_view arguments, F&& f) {
+        json_cursor at(arguments);
+        at.elements([&] {
+            const argument a(json_.parse(at.skip()));
+            if (!a.is("as_tensor"))
+                fail_unsupported("a nested graph has the input or output " + in_quotes(a.tag));
+            f(json_get<std::string_view>(a.content, "name"));
+        });
+    }
+
+    // Passes inline regions by position: the counts must fit.
+    static void check_regions(const node& n) {
+        const auto check = [](const graph* region, std::size_t inputs, std::size_t outputs) {
+            std::size_t count = 0;
+            for ([[maybe_unused]] const node& input : region->inputs()) ++count;
+            if (count != inputs || region->outputs().size() != outputs) {
+                fail_malformed("a nested graph has not as many inputs or outputs as it is called with");
+            }
+        };
+        if (is<higher_order::cond>(n)) {
+            const auto& a = args_of<higher_order::cond>(n);
+            check(a.true_graph, a.operands.size(), n.result_count);
+            check(a.false_graph, a.operands.size(), n.result_count);
+        } else if (is<higher_order::while_loop>(n)) {
+            const auto& a = args_of<higher_order::while_loop>(n);
+            const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
+            check(a.cond_graph, inputs, 1);
+            check(a.body_graph, inputs, a.carried_inputs.size());
+            if (n.result_count != a.carried_inputs.size())
+                fail_malformed("it has not as many results as it carries");
+        } else if (is<higher_order::wrap_with_set_grad_enabled>(n)) {
+            const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(n);
+            check(a.wrapped_graph, a.operands.size(), n.result_count);
+        }
+    }
+
+    void annotate(node& n, const node_text& text, std::string_view name) {
+        graph& g = *n.owner;
+        const std::string_view op = is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
+        g.annotate(n, provenance{g.own(name), op});
+        if (!text.modules.empty()) g.annotate(n, module_stack{modules_.own(g, json_, text.modules)});
+        if (!text.custom.empty()) g.annotate(n, custom_metadata{custom_.own(g, json_, text.custom)});
+    }
+
+    json_parser& json_;
+    json_parser& values_json_;
+    std::pmr::memory_resource* arena_;
+    text_cache modules_;
+    text_cache custom_;
+    int depth_ = 0;
+};
+
+}  // namespace headrace::pt2
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::signature_reader, which turns an exported program's signature into inputs and
+// outputs.
+#ifndef HEADRACE_IO_PT2_SIGNATURE_HPP
+#define HEADRACE_IO_PT2_SIGNATURE_HPP
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/io/json.hpp>
+#include <headrace/io/pt2_convert.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/pt2_scope.hpp>
+#include <headrace/io/pt2_weights.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/signature.hpp>
+
+namespace headrace::pt2 {
+
+class signature_reader {
+public:
+    /// `names` must have another parser than `json`.
+    signature_reader(scope& names, weight_store& weights, json_parser& json)
+        : names_(names), weights_(weights), json_(json) {}
+
+    /// Makes the placeholders and names the weights, in the order of the graph's own inputs.
+    void read_inputs(std::string_view specs, std::string_view graph_inputs) {
+        std::vector<std::string> tensors;
+        for_each(graph_inputs, [&](const argument& a) {
+            if (a.is("as_tensor")) tensors.emplace_back(json_get<std::string_view>(a.content, "name"));
+        });
+        std::size_t next = 0;
+        for_each(specs, [&](const argument& spec) {
+            const std::string name = read_input(spec);
+            if (name.empty()) return;
+            if (next == tensors.size() || tensors[next] != name) {
+                fail_malformed("the signature's input " + in_quotes(name) +
+                               " is not the graph's in that place");
+            }
+            ++next;
+        });
+        if (next != tensors.size()) {
+            fail_malformed("the graph's input " + in_quotes(tensors[next]) + " is not in the signature");
+        }
+    }
+
+    /// Makes the output node.
+    void read_outputs(std::string_view specs, program& out) {
+        for_each(specs, [&](const argument& spec) { read_output(spec); });
+        out.user_outputs = users_.size();
+        for (mutation& m : mutations_) {
+            m.position += users_.size();
+            out.mutations.push_back(std::move(m));
+        }
+        std::vector<value> values;
+        std::vector<std::string_view> texts;
+        for (const auto* list : {&users_, &written_}) {
+            for (const result_name& r : *list) {
+                values.push_back(r.known);
+                texts.push_back(names_.owner().own(r.name));
+            }
+        }
+        graph& g = names_.owner();
+        node& output = g.create<builtin::output>({.values = values});
+        g.annotate(output, output_names{g.own(list<std::string_view>(texts))});
+    }
+
+private:
+    struct result_name {
+        value known;
+        std::string name;
+    };
+
+    template <class F>
+    void for_each(std::string_view items, F&& f) {
+        json_cursor at(items);
+        at.elements([&] { f(argument(json_.parse(at.skip()))); });
+    }
+
+    static argument argument_in(const argument& spec) {
+        simdjson::dom::element inner;
+        if (spec.content["arg"].get(inner)) fail_malformed("a specification in the signature has no 'arg'");
+        return argument(inner);
+    }
+
+    // Gives the name of the input if it is a tensor. Python constants are in the arguments that use them.
+    std::string read_input(const argument& spec) {
+        if (spec.is("user_input")) return read_user_input(argument_in(spec));
+        if (spec.is("parameter")) return read_weight(spec, "parameter_name");
+        if (spec.is("buffer")) return read_weight(spec, "buffer_name");
+        if (spec.is("tensor_constant")) return read_weight(spec, "tensor_constant_name");
+        if (spec.is("constant_input")) return {};
+        fail_unsupported("the program has an input of kind " + in_quotes(spec.tag));
+    }
+    std::string read_user_input(const argument& a) {
+        if (a.is("as_sym_int") || a.is("as_sym_float") || a.is("as_sym_bool")) {
+            std::string_view symbol;
+            if (a.content["as_name"].get(symbol)) fail_malformed("an input has no name");
+            fail_unsupported("the input " + in_quotes(symbol) +
+                             " is a dynamic number; export with static shapes");
+        }
+        if (a.is("as_custom_obj")) fail_unsupported("the program has an input that is an object");
+        if (!a.is("as_tensor")) return {};
+        const std::string name(json_get<std::string_view>(a.content, "name"));
+        try {
+            names_.define(names_.owner().create<builtin::placeholder>({}).result(), name);
+        } catch (failure& f) {
+            f.what.message = "input " + f.what.message;
+            throw;
+        }
+        return name;
+    }
+    std::string read_weight(const argument& spec, std::string_view key) {
+        simdjson::dom::element inner;
+        if (spec.content["arg"].get(inner)) fail_malformed("a specification in the signature has no 'arg'");
+        std::string name(json_get<std::string_view>(inner, "name"));
+        names_.define_weight(name, json_get<std::string_view>(spec.content, key), weights_);
+        return name;
+    }
+
+    void read_output(const argument& spec) {
+        if (spec.is("token")) fail_unsupported("the program has an output of kind 'token'");
+        const argument a = argument_in_output(spec);
+        const bool user = spec.is("user_output") || spec.is("loss_output");
+        if (user && a.is("as_none")) return;
+        if (!a.is("as_tensor")) {
+            fail_unsupported("the program's output " + std::to_string(users_.size()) + " is " +
+                             in_quotes(a.tag) + ", not a tensor");
+        }
+        const std::string name(json_get<std::string_view>(a.content, "name"));
+        if (!user) add_mutation(spec);
+        try {
+            (user ? users_ : written_).push_back({names_.find(name), name});
+        } catch (failure& f) {
+            f.what.message = "the signature's outputs: " + f.what.message;
+            throw;
+        }
+    }
+    // User outputs have an Argument, the others a tensor's name.
+    static argument argument_in_output(const argument& spec) {
+        if (spec.is("user_output")) return argument_in(spec);
+        argument whole = spec;
+        whole.tag = "as_tensor";
+        if (spec.content["arg"].get(whole.content))
+            fail_malformed("a specification in the signature has no 'arg'");
+        return whole;
+    }
+    void add_mutation(const argument& spec) {
+        using kind = mutation::kind_type;
+        const auto add = [&](kind k, std::string_view key) {
+            mutations_.push_back(
+                {k, std::string(json_get<std::string_view>(spec.content, key)), written_.size()});
+        };
+        if (spec.is("buffer_mutation")) return add(kind::buffer, "buffer_name");
+        if (spec.is("parameter_mutation")) return add(kind::parameter, "parameter_name");
+        if (spec.is("user_input_mutation")) return add(kind::user_input, "user_input_name");
+        fail_unsupported("the program has an output of kind " + in_quotes(spec.tag));
+    }
+
+    scope& names_;
+    weight_store& weights_;
+    json_parser& json_;
+    std::vector<result_name> users_;
+    std::vector<result_name> written_;
+    std::vector<mutation> mutations_;
+};
+
+}  // namespace headrace::pt2
+
+#endif

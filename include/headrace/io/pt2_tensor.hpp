@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::tensor_layout, a TensorMeta of the torch.export schema, and how it is read.
+#ifndef HEADRACE_IO_PT2_TENSOR_HPP
+#define HEADRACE_IO_PT2_TENSOR_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <headrace/io/json.hpp>
+#include <headrace/ir/tensor_meta.hpp>
+
+namespace headrace::pt2 {
+
+/// The schema's ScalarType, which is not numbered as c10's; unknown for what headrace has no type for.
+[[nodiscard]] constexpr dtype dtype_of(std::int64_t number) {
+    constexpr std::array<dtype, 14> first{
+        dtype::unknown,   dtype::uint8,      dtype::int8,    dtype::int16,   dtype::int32,
+        dtype::int64,     dtype::float16,    dtype::float32, dtype::float64, dtype::complex32,
+        dtype::complex64, dtype::complex128, dtype::boolean, dtype::bfloat16};
+    switch (number) {
+        case 28:
+            return dtype::uint16;
+        case 29:
+            return dtype::float8_e4m3;
+        case 30:
+            return dtype::float8_e5m2;
+        case 34:
+            return dtype::uint32;
+        case 35:
+            return dtype::uint64;
+        default:
+            return number < 0 || number >= 14 ? dtype::unknown : first[static_cast<std::size_t>(number)];
+    }
+}
+
+[[nodiscard]] inline dtype read_dtype(std::int64_t number) {
+    const dtype type = dtype_of(number);
+    if (type == dtype::unknown)
+        fail_unsupported("no such element type: ScalarType " + std::to_string(number));
+    return type;
+}
+
+/// More dimensions than any tensor of PyTorch's has.
+inline constexpr std::size_t largest_rank = 64;
+
+/// A short list of integers that was read from JSON.
+struct extents {
+    std::array<std::int64_t, largest_rank> items{};
+    std::size_t count = 0;
+
+    [[nodiscard]] std::span<const std::int64_t> span() const { return {items.data(), count}; }
+};
+
+/// Where in its storage a tensor lies. Lengths and strides are not negative and as many.
+struct tensor_layout {
+    headrace::dtype dtype = headrace::dtype::unknown;
+    extents sizes;
+    extents strides;
+    std::int64_t offset = 0;
+    std::int64_t elements = 0;
+
+    [[nodiscard]] std::int64_t size(std::size_t i) const { return sizes.items[i]; }
+    [[nodiscard]] std::int64_t stride(std::size_t i) const { return strides.items[i]; }
+
+    /// Do elements follow each other in this order of dimensions without a gap? Dimensions of length 1 do not
+    /// count.
+    template <class Order>
+    [[nodiscard]] bool is_dense(const Order& order) const {
+        std::int64_t expected = 1;
+        for (std::size_t i = sizes.count; i-- != 0;) {
+            const std::size_t d = order(i);
+            if (size(d) != 1 && stride(d) != expected) return false;
+            expected *= size(d);
+        }
+        return true;
+    }
+    [[nodiscard]] bool is_row_major() const {
+        return elements == 0 || is_dense([](std::size_t i) { return i; });
+    }
+};
+
+/// "Mul(Integer(2), Symbol('s77', positive=True))" to "s77".
+[[nodiscard]] inline std::string_view symbol_in(std::string_view expression) {
+    constexpr std::string_view before = "Symbol('";
+    const std::size_t at = expression.find(before);
+    if (at == std::string_view::npos) return expression;
+    const std::string_view rest = expression.substr(at + before.size());
+    return rest.substr(0, rest.find('\''));
+}
+
+/// A SymInt; one that is symbolic is refused.
+[[nodiscard]] inline std::int64_t read_size(simdjson::dom::element e, const char* what) {
+    std::int64_t number = 0;
+    if (e["as_int"].get(number) == simdjson::SUCCESS) {
+        if (number < 0)
+            fail_malformed(std::string("it has a negative ") + what + ", " + std::to_string(number));
+        return number;
+    }
+    std::string_view text;
+    if (e["as_expr"]["expr_str"].get(text) && e["as_name"].get(text)) {
+        fail_malformed(std::string("a ") + what + " is not an integer");
+    }
+    fail_unsupported(std::string("it has the dynamic ") + what + " " + in_quotes(symbol_in(text)) +
+                     "; export the model with static shapes");
+}
+
+[[nodiscard]] inline extents read_sizes(const simdjson::dom::object& meta, const char* key,
+                                        const char* what) {
+    extents read;
+    for (const simdjson::dom::element e : json_get<simdjson::dom::array>(meta, key)) {
+        if (read.count == largest_rank) fail_malformed("it has more than 64 dimensions");
+        read.items[read.count++] = read_size(e, what);
+    }
+    return read;
+}
+
+[[nodiscard]] inline tensor_layout read_layout(const simdjson::dom::object& meta) {
+    constexpr std::int64_t strided = 7;
+    constexpr std::int64_t widest_element = 16;
+    tensor_layout read;
+    if (json_get<std::int64_t>(meta, "layout") != strided) fail_unsupported("it is not a strided tensor");
+    read.dtype = read_dtype(json_get<std::int64_t>(meta, "dtype"));
+    read.sizes = read_sizes(meta, "sizes", "size");
+    read.strides = read_sizes(meta, "strides", "stride");
+    if (read.sizes.count != read.strides.count) fail_malformed("it has not as many strides as sizes");
+    simdjson::dom::element offset;
+    if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
+    read.offset = read_size(offset, "storage offset");
+    // Zeros left out, so that no product of some of the sizes overflows either.
+    std::int64_t bytes = widest_element;
+    for (const std::int64_t size : read.sizes.span()) {
+        if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) fail_malformed("it is too large");
+    }
+    read.elements = tensor_meta{read.dtype, read.sizes.span(), {}}.elements();
+    return read;
+}
+
+/// The `val` of a value with that layout. It has a dim order only where its elements fill memory in another
+/// order than the row-major one.
+[[nodiscard]] inline tensor_meta meta_of_layout(const tensor_layout& layout, extents& order) {
+    tensor_meta meta{layout.dtype, layout.sizes.span(), {}};
+    if (layout.is_row_major()) return meta;
+    order.count = layout.sizes.count;
+    for (std::size_t i = 0; i != order.count; ++i) order.items[i] = static_cast<std::int64_t>(i);
+    const auto stride_of = [&](std::int64_t d) { return layout.stride(static_cast<std::size_t>(d)); };
+    const auto last = order.items.begin() + static_cast<std::ptrdiff_t>(order.count);
+    std::stable_sort(order.items.begin(), last, [&](auto a, auto b) { return stride_of(a) > stride_of(b); });
+    if (layout.is_dense([&](std::size_t i) { return static_cast<std::size_t>(order.items[i]); })) {
+        meta.dim_order = order.span();
+    }
+    return meta;
+}
+
+}  // namespace headrace::pt2
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::weight_store, the parameters, buffers and constants of a .pt2 archive, viewed in
+// place.
+#ifndef HEADRACE_IO_PT2_WEIGHTS_HPP
+#define HEADRACE_IO_PT2_WEIGHTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <headrace/io/json.hpp>
+#include <headrace/io/pt2_tensor.hpp>
+#include <headrace/io/zip_archive.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::pt2 {
+
+/// A weight: where its first element lies, and how the others follow.
+struct weight {
+    tensor_layout layout;
+    const std::byte* bytes = nullptr;
+};
+
+/// Weights by their fully qualified names. An entry is read, and its checksum compared, when a weight in it
+/// is first asked for: weights that the program does not use cost nothing.
+class weight_store {
+public:
+    weight_store(const zip_archive& archive, std::span<const std::byte> file, std::string_view folder,
+                 json_parser& json, std::pmr::memory_resource* arena)
+        : archive_(archive), file_(file), folder_(folder), json_(json), configs_(arena), entries_(arena) {}
+
+    /// Reads `data/<kind>/<model>_<kind>_config.json`, if the archive has it.
+    void add_config(std::string_view kind, std::string_view model) {
+        const std::string place = folder_ + "data/" + std::string(kind) + "/";
+        const std::string name = place + std::string(model) + "_" + std::string(kind) + "_config.json";
+        const zip_entry* entry = archive_.find(name);
+        if (entry == nullptr) return;
+        texts_.emplace_back(bytes_of(*entry), file_);
+        folders_.push_back(place);
+        json_cursor at(texts_.back().view());
+        at.members([&](std::string_view key) {
+            if (key != "config") return static_cast<void>(at.skip());
+            at.members([&](std::string_view fqn) {
+                const std::string_view name_of_weight = json_.text(fqn);
+                if (!configs_.try_emplace(name_of_weight, config{at.skip(), folders_.back()}).second) {
+                    fail_malformed(name + ": names the weight " + in_quotes(name_of_weight) + " twice");
+                }
+            });
+        });
+        at.finish();
+    }
+
+    /// The weight of that name.
+    [[nodiscard]] weight load(std::string_view fqn, graph& g) {
+        const auto found = configs_.find(fqn);
+        if (found == configs_.end()) fail_malformed("the archive has no data for it, " + in_quotes(fqn));
+        const simdjson::dom::object entry = json_.parse_object(found->second.text);
+        bool pickled = false;
+        if (entry["use_pickle"].get(pickled) == simdjson::SUCCESS && pickled) {
+            fail_malformed("its data is pickled, which only tensors of other classes than torch.Tensor are");
+        }
+        const auto meta = json_get<simdjson::dom::object>(entry, "tensor_meta");
+        const std::string path =
+            std::string(found->second.folder) + std::string(json_get<std::string_view>(entry, "path_name"));
+        weight loaded{read_layout(meta), nullptr};
+        loaded.bytes = place(loaded.layout, path, g);
+        return loaded;
+    }
+
+    [[nodiscard]] std::span<const std::byte> bytes_of(const zip_entry& entry) const {
+        auto viewed = archive_.view(entry);
+        if (!viewed) throw failure{viewed.error()};
+        return viewed.value();
+    }
+
+private:
+    struct config {
+        std::string_view text;
+        std::string_view folder;
+    };
+
+    // PyTorch aligns entries to 64 bytes. Another writer may not: what it wrote is copied once, into the
+    // graph, so that every element can be read through a pointer to its type.
+    [[nodiscard]] std::span<const std::byte> file_of(const std::string& path, graph& g) {
+        constexpr std::uintptr_t widest_element = 16;
+        const auto known = entries_.find(path);
+        if (known != entries_.end()) return known->second;
+        const zip_entry* entry = archive_.find(path);
+        if (entry == nullptr) fail_malformed("the archive has no entry " + in_quotes(path));
+        std::span<const std::byte> bytes = bytes_of(*entry);
+        if (reinterpret_cast<std::uintptr_t>(bytes.data()) % widest_element != 0) {
+            const std::span<std::byte> copy = g.allocate_data(bytes.size());
+            std::copy(bytes.begin(), bytes.end(), copy.begin());
+            bytes = copy;
+        }
+        return entries_.try_emplace(entry->name, bytes).first->second;
+    }
+
+    // The index behind the last element that the layout reaches, from the storage's begin.
+    static std::uint64_t extent_of(const tensor_layout& layout) {
+        std::int64_t last = layout.offset;
+        for (std::size_t i = 0; i != layout.sizes.count; ++i) {
+            std::int64_t reach = 0;
+            if (__builtin_mul_overflow(layout.size(i) - 1, layout.stride(i), &reach) ||
+                __builtin_add_overflow(last, reach, &last)) {
+                fail_malformed("its strides reach too far");
+            }
+        }
+        return static_cast<std::uint64_t>(last) + 1;
+    }
+
+    const std::byte* place(const tensor_layout& layout, const std::string& path, graph& g) {
+        const std::span<const std::byte> bytes = file_of(path, g);
+        if (layout.elements == 0) return bytes.data();
+        const std::uint64_t width = storage_bytes(layout.dtype, 1);
+        const std::uint64_t extent = extent_of(layout);
+        if (extent > bytes.size() / width) {
+            fail_malformed("it reaches to element " + std::to_string(extent) + " of entry " +
+                           in_quotes(path) + ", which has " + std::to_string(bytes.size()) + " bytes");
+        }
+        return bytes.data() + static_cast<std::uint64_t>(layout.offset) * width;
+    }
+
+    const zip_archive& archive_;
+    std::span<const std::byte> file_;
+    std::string folder_;
+    json_parser& json_;
+    std::deque<padded_text> texts_;
+    std::deque<std::string> folders_;
+    std::pmr::unordered_map<std::string_view, config> configs_;
+    std::pmr::unordered_map<std::string_view, std::span<const std::byte>> entries_;
+};
+
+}  // namespace headrace::pt2
+
+#endif

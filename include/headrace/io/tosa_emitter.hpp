@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::emit_tosa, which writes a graph of the tosa dialect as a TOSA 1.0 flatbuffer.
+#ifndef HEADRACE_IO_TOSA_EMITTER_HPP
+#define HEADRACE_IO_TOSA_EMITTER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/inference.hpp>
+#include <headrace/io/tosa_format.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/op/error.hpp>
+#include <headrace/op/tosa.hpp>
+
+namespace headrace {
+
+/// A flatbuffer that owns its bytes.
+class emitted_tosa {
+public:
+    explicit emitted_tosa(flatbuffers::DetachedBuffer buffer) : buffer_(std::move(buffer)) {}
+    [[nodiscard]] std::span<const std::byte> bytes() const {
+        return {reinterpret_cast<const std::byte*>(buffer_.data()), buffer_.size()};
+    }
+
+private:
+    flatbuffers::DetachedBuffer buffer_;
+};
+
+namespace detail {
+
+/// Names that are used once in a whole file, as the blocks of a file may be read into one namespace.
+class unique_names {
+public:
+    [[nodiscard]] const std::string& make(std::string_view base) {
+        auto [first, is_new] = used_.emplace(base, 1U);
+        if (is_new) return first->first;
+        for (;;) {
+            // The count is looked up again: inserting may have moved it.
+            const std::uint32_t count = used_.find(std::string(base))->second++;
+            auto [next, is_free] = used_.emplace(std::string(base) + '_' + std::to_string(count), 1U);
+            if (is_free) return next->first;
+        }
+    }
+
+private:
+    std::unordered_map<std::string, std::uint32_t> used_;
+};
+
+inline bool is_row_major(const tensor_data& data, const int_list& shape) {
+    if (data.strides.empty()) return true;
+    std::int64_t expected = 1;
+    for (std::size_t i = shape.size(); i-- != 0;) {
+        if (shape[i] != 1 && data.strides[i] != expected) return false;
+        expected *= shape[i];
+    }
+    return true;
+}
+
+/// Copies the elements of a constant in row-major order; INT4 elements are packed anew.
+class element_copier {
+public:
+    element_copier(const tensor_data& data, const tensor_meta& meta, std::uint8_t* to)
+        : data_(data), meta_(meta), to_(to), bits_(traits_of(meta.dtype).bits) {}
+
+    void copy() {
+        const auto count = static_cast<std::uint64_t>(meta_.elements());
+        if (count == 0) return;
+        if (is_row_major(data_, meta_.shape)) {
+            std::memcpy(to_, data_.bytes, storage_bytes(meta_.dtype, count));
+        } else {
+            if (bits_ == 4) std::memset(to_, 0, storage_bytes(meta_.dtype, count));
+            copy_dimension(0, 0);
+        }
+    }
+
+private:
+    void copy_dimension(std::size_t dimension, std::int64_t from) {
+        if (dimension == meta_.rank()) return put(from, 1);
+        const std::int64_t size = meta_.shape[dimension];
+        const std::int64_t stride = data_.strides[dimension];
+        if (dimension + 1 == meta_.rank() && stride == 1 && bits_ != 4) return put(from, size);
+        for (std::int64_t i = 0; i != size; ++i) copy_dimension(dimension + 1, from + i * stride);
+    }
+    void put(std::int64_t from, std::int64_t count) {
+        if (bits_ == 4) {
+            const unsigned pair = std::to_integer<unsigned>(data_.bytes[from >> 1]);
+            const unsigned nibble = (pair >> ((from & 1) * 4)) & 15U;
+            to_[done_ / 2] = static_cast<std::uint8_t>(to_[done_ / 2] | nibble << (done_ % 2 * 4));
+        } else {
+            const std::int64_t bytes = bits_ / 8;
+            std::memcpy(to_ + done_ * static_cast<std::uint64_t>(bytes), data_.bytes + from * bytes,
+                        static_cast<std::size_t>(count * bytes));
+        }
+        done_ += static_cast<std::uint64_t>(count);
+    }
+
+    const tensor_data& data_;
+    const tensor_meta& meta_;
+    std::uint8_t* to_;
+    std::int64_t bits_;
+    std::uint64_t done_ = 0;
+};
+
+/// The data of a node if it is a constant of either dialect.
+inline const tensor_data* constant_data(const node& n) {
+    if (is<builtin::constant>(n)) return &args_of<builtin::constant>(n).data;
+    if (is<tosa::const_>(n)) return &args_of<tosa::const_>(n).data;
+    return nullptr;
+}
+
+class tosa_emitter {
+public:
+    [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
+        BOOST_OUTCOME_TRY(bytes, estimate(g));
+        tosa_emitter e(bytes);
+        return e.write(g);
+    }
+
+private:
+    using text = flatbuffers::Offset<flatbuffers::String>;
+    template <class T>
+    using offsets = std::vector<flatbuffers::Offset<T>>;
+
+    // More than any operator with its tensor, names and attributes takes, its constant data and its names
+    // aside.
+    static constexpr std::size_t operator_bytes = 400;
+    // The format's offsets have 31 bits.
+    static constexpr std::uint64_t largest_file = (std::uint64_t{1} << 31) - 1;
+
+    explicit tosa_emitter(std::size_t bytes) : builder_(bytes) {}
+
+    // An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
+    // twice.
+    static result<std::size_t> estimate(const graph& g) {
+        std::uint64_t bytes = 4096;
+        for (const graph* region : regions_of(g)) {
+            for (const node& n : region->nodes()) {
+                bytes += operator_bytes + 8 * n.operand_count;
+                for (const result_slot& r : std::span(n.results, n.result_count)) {
+                    bytes += 128 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
+                }
+                if (const auto* origin = n.find_annotation<provenance>()) bytes += origin->node_name.size();
+                bytes += attribute_bytes(n);
+            }
+        }
+        if (bytes > largest_file)
+            return unsupported("a TOSA file holds at most 2 GB, this one would have more");
+        return static_cast<std::size_t>(bytes);
+    }
+    static std::uint64_t attribute_bytes(const node& n) {
+        std::uint64_t bytes = 0;
+        for (const field_info& f : *n.op) {
+            if (f.kind == field_kind::integers && !f.optional) {
+                bytes += 8 * tosa_format::member<int_list>(n.arguments, f).size();
+            } else if (f.kind == field_kind::text && !f.optional) {
+                bytes += tosa_format::member<std::string_view>(n.arguments, f).size() + 8;
+            }
+        }
+        const tensor_meta* meta = n.result_count == 1 && n.results[0].meta ? &*n.results[0].meta : nullptr;
+        if (meta != nullptr && constant_data(n) != nullptr) {
+            const auto elements = static_cast<std::uint64_t>(meta->checked_elements().value_or(largest_file));
+            bytes += elements > largest_file ? largest_file : storage_bytes(meta->dtype, elements) + 16;
+        }
+        if (is<tosa::variable>(n)) {
+            const auto& v = args_of<tosa::variable>(n);
+            const tensor_meta what{v.type, v.shape, {}};
+            bytes +=
+                storage_bytes(v.type, static_cast<std::uint64_t>(what.checked_elements().value_or(0))) + 16;
+        }
+        return bytes;
+    }
+    // A graph and all regions that its operators name, in the order in which they are met.
+    static std::vector<const graph*> regions_of(const graph& g) {
+        std::vector<const graph*> all{&g};
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            for (const node& n : all[i]->nodes()) {
+                for (const field_info& f : *n.op) {
+                    if (f.kind != field_kind::region) continue;
+                    const graph* region = tosa_format::member<graph*>(n.arguments, f);
+                    if (region != nullptr && std::find(all.begin(), all.end(), region) == all.end()) {
+                        all.push_back(region);
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    result<emitted_tosa> write(const graph& g) {
+        empty_text_ = builder_.CreateString("");
+        no_data_ = builder_.CreateVector(static_cast<const std::uint8_t*>(nullptr), 0);
+        no_location_ = tosa_fb::CreateOpLocation(builder_, empty_text_);
+        pending_.push_back({&g, names_.make("main")});
+        offsets<tosa_fb::TosaRegion> regions;
+        for (std::size_t i = 0; i != pending_.size(); ++i) {
+            const auto [region, name] = pending_[i];
+            BOOST_OUTCOME_TRY(written, write_region(*region, name));
+            regions.push_back(written);
+        }
+        const auto version = tosa_fb::CreateVersion(builder_, 1, 0, 0, false);
+        const auto all = builder_.CreateVector(regions);
+        tosa_fb::FinishTosaGraphBuffer(builder_, tosa_fb::CreateTosaGraph(builder_, version, all));
+
+        flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
+                                       std::numeric_limits<flatbuffers::uoffset_t>::max());
+        if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
+            return invalid("the flatbuffer that was written is not sound");
+        return emitted_tosa(builder_.Release());
+    }
+
+    struct block {
+        const graph* region;
+        std::vector<std::size_t> first_value;  // by node id, into `names`
+        std::vector<text> names;
+        std::vector<bool> defined;
+        offsets<tosa_fb::TosaTensor> tensors;
+        offsets<tosa_fb::TosaShape> shapes;
+        offsets<tosa_fb::TosaOperator> operators;
+
+        [[nodiscard]] std::size_t index(value v) const { return first_value[v.producer->id] + v.result; }
+        [[nodiscard]] text name_of(value v) const { return names[index(v)]; }
+    };
+
+    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g, const std::string& name) {
+        block b{.region = &g,
+                .first_value = {},
+                .names = {},
+                .defined = {},
+                .tensors = {},
+                .shapes = {},
+                .operators = {}};
+        BOOST_OUTCOME_TRY(check_outputs(g));
+        name_values(b);
+        std::vector<text> inputs;
+        variables_.clear();
+        for (const node& n : g.nodes()) {
+            if (is<builtin::placeholder>(n)) inputs.push_back(b.names[b.first_value[n.id]]);
+            if (is<builtin::output>(n)) continue;
+            BOOST_OUTCOME_TRY(write_node(b, n));
+            for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.first_value[n.id] + i] = true;
+        }
+        std::vector<text> outputs;
+        for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
+
+        const auto block_name = builder_.CreateString(name);
+        const auto operators = builder_.CreateVector(b.operators);
+        const auto tensors = builder_.CreateVector(b.tensors);
+        const auto input_names = builder_.CreateVector(inputs);
+        const auto output_names = builder_.CreateVector(outputs);
+        const auto shapes = builder_.CreateVector(b.shapes);
+        const auto written = tosa_fb::CreateTosaBasicBlock(builder_, block_name, operators, tensors,
+                                                           input_names, output_names, shapes);
+        const auto blocks = builder_.CreateVector(&written, 1);
+        return tosa_fb::CreateTosaRegion(builder_, block_name, blocks);
+    }
+
+    // Each output must be a tensor of its own that an operator computes: readers take both for granted.
+    static result<void> check_outputs(const graph& g) {
+        const node* out = g.output();
+        if (out == nullptr) return invalid("the graph has no output node");
+        std::vector<value> seen;
+        for (const value v : g.outputs()) {
+            const node& n = *v.producer;
+            if (is<builtin::placeholder>(n) || constant_data(n) != nullptr) {
+                return invalid(message_prefix(n) +
+                               "an input or constant is an output; put a tosa.IDENTITY between");
+            }
+            if (std::find(seen.begin(), seen.end(), v) != seen.end()) {
+                return invalid(message_prefix(n) + "is an output twice; put a tosa.IDENTITY between");
+            }
+            seen.push_back(v);
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Inputs and outputs are named first, so that no other value takes the names that the program gave them.
+    void name_values(block& b) {
+        b.first_value.assign(b.region->id_bound(), 0);
+        std::size_t count = 0;
+        for (const node& n : b.region->nodes()) {
+            b.first_value[n.id] = count;
+            count += n.result_count;
+        }
+        b.names.resize(count);
+        b.defined.resize(count);
+        for (node& n : b.region->inputs()) name_value(b, n.result());
+        for (const value v : b.region->outputs()) name_value(b, v);
+        for (node& n : b.region->nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) name_value(b, n.result(i));
+        }
+    }
+    void name_value(block& b, value v) {
+        text& name = b.names[b.index(v)];
+        if (!name.IsNull()) return;
+        const node& n = *v.producer;
+        std::string base(n.results[v.result].name);
+        if (base.empty()) base = origin_name(n);
+        if (base.empty()) {
+            base = n.op->name.substr(n.op->name.rfind('.') + 1);
+            for (char& c : base) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        }
+        name = builder_.CreateString(names_.make(base));
+    }
+
+    result<void> write_node(block& b, const node& n) {
+        if (is<tosa::variable>(n)) return write_variable(b, n);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            BOOST_OUTCOME_TRY(write_result(b, n, i));
+        }
+        if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+        const op_info* op = n.op == &info_of<builtin::constant> ? &info_of<tosa::const_> : n.op;
+        if (op->dialect != &info_of_dialect<tosa::dialect>) {
+            return unsupported(message_prefix(n) + "no pass lowers this to TOSA");
+        }
+        std::vector<text> inputs;
+        std::vector<text> outputs;
+        for (const edge& e : n.operand_edges()) {
+            const value v = *e.slot;
+            if (v.producer->owner != b.region || !b.defined[b.index(v)]) {
+                return invalid(message_prefix(n) + "an operand is not computed before it in the same region");
+            }
+            inputs.push_back(b.name_of(v));
+        }
+        for (std::uint32_t i = 0; i != n.result_count; ++i)
+            outputs.push_back(b.names[b.first_value[n.id] + i]);
+        if (is<tosa::variable_read>(n)) {
+            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
+            inputs.push_back(of);
+        }
+        if (is<tosa::variable_write>(n)) {
+            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_write>(n).variable_name));
+            outputs.push_back(of);
+        }
+        BOOST_OUTCOME_TRY(attribute, write_attributes(*op, n));
+        const auto input_names = builder_.CreateVector(inputs);
+        const auto output_names = builder_.CreateVector(outputs);
+        const std::uint32_t number = tosa::number_of(*op);
+        // MLIR's serializer and the reference model know the variable operators as IDENTITY with their
+        // attributes.
+        const bool variable = is<tosa::variable_read>(n) || is<tosa::variable_write>(n);
+        const auto code = variable ? tosa_fb::Op::IDENTITY : static_cast<tosa_fb::Op>(number);
+        b.operators.push_back(tosa_fb::CreateTosaOperator(builder_, code,
+                                                          static_cast<tosa_fb::Attribute>(number), attribute,
+                                                          input_names, output_names, no_location_));
+        return boost::outcome_v2::success();
+    }
+
+    result<void> write_result(block& b, const node& n, std::uint32_t i) {
+        const text name = b.names[b.first_value[n.id] + i];
+        if (is<tosa::const_shape>(n)) {
+            const int_list& values = args_of<tosa::const_shape>(n).values;
+            std::uint8_t* to = nullptr;
+            builder_.ForceVectorAlignment(8 * values.size(), 1, 8);
+            const auto data = builder_.CreateUninitializedVector(8 * values.size(), 1, &to);
+            if (!values.empty()) std::memcpy(to, values.data(), 8 * values.size());
+            b.shapes.push_back(tosa_fb::CreateTosaShape(
+                builder_, name, static_cast<std::uint32_t>(values.size()), as_bytes(data)));
+            return boost::outcome_v2::success();
+        }
+        if (!n.results[i].meta)
+            return invalid(message_prefix(n) + "the type and shape of a result are not known");
+        return write_tensor(b, n, name, *n.results[i].meta, constant_data(n), {});
+    }
+
+    result<void> write_tensor(block& b, const node& n, text name, const tensor_meta& meta,
+                              const tensor_data* data, std::string_view variable) {
+        const auto type = tosa_format::number_of(meta.dtype);
+        if (!type || meta.dtype == dtype::shape) {
+            return unsupported(message_prefix(n) + "TOSA 1.0 has no tensors of " +
+                               std::string(name_of(meta.dtype)));
+        }
+        std::vector<std::int32_t> shape;
+        for (const std::int64_t size : meta.shape) {
+            if (size < 0 || size > std::numeric_limits<std::int32_t>::max()) {
+                return unsupported(message_prefix(n) + "TOSA 1.0 has no dimensions of size " +
+                                   std::to_string(size));
+            }
+            shape.push_back(static_cast<std::int32_t>(size));
+        }
+        flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> bytes = no_data_;
+        if (data != nullptr) {
+            if (!data->strides.empty() && data->strides.size() != meta.rank()) {
+                return invalid(message_prefix(n) + "the constant has strides of another rank");
+            }
+            const auto elements = static_cast<std::uint64_t>(meta.elements());
+            if (data->bytes == nullptr && elements != 0)
+                return invalid(message_prefix(n) + "the constant has no data");
+            const std::size_t size = storage_bytes(meta.dtype, elements);
+            std::uint8_t* to = nullptr;
+            builder_.ForceVectorAlignment(size, 1, 8);
+            const auto vector = builder_.CreateUninitializedVector(size, 1, &to);
+            element_copier(*data, meta, to).copy();
+            bytes = as_bytes(vector);
+        }
+        const auto dimensions = builder_.CreateVector(shape);
+        const text variable_name = variable.empty() ? empty_text_ : make_text(variable);
+        b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
+                                                      static_cast<tosa_fb::DType>(*type), bytes,
+                                                      !variable.empty(), false, variable_name));
+        return boost::outcome_v2::success();
+    }
+
+    // A variable is a tensor that the operators reading and writing it name; its declaration is no operator,
+    // which is how MLIR's serializer has it.
+    result<void> write_variable(block& b, const node& n) {
+        const auto& v = args_of<tosa::variable>(n);
+        const text name = builder_.CreateString(names_.make(v.variable_name));
+        variables_.emplace_back(v.variable_name, name);
+        return write_tensor(b, n, name, {v.type, v.shape, {}}, v.initial_value ? &*v.initial_value : nullptr,
+                            v.variable_name);
+    }
+    result<text> variable_tensor(const node& n, std::string_view variable) const {
+        for (const auto& [known, name] : variables_) {
+            if (known == variable) return name;
+        }
+        return invalid(message_prefix(n) + "the variable " + std::string(variable) +
+                       " is not declared before");
+    }
+
+    // The attribute table of an op, written from its field table: what lies outside of the table first.
+    result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
+        std::vector<flatbuffers::Offset<void>> parts(op.field_count);
+        for (std::size_t i = 0; i != op.field_count; ++i) {
+            if (!tosa::is_attribute(op, op.fields[i])) continue;
+            BOOST_OUTCOME_TRY(part, write_part(n, op.fields[i]));
+            parts[i] = part;
+        }
+        const auto start = builder_.StartTable();
+        flatbuffers::voffset_t slot = 4;
+        for (std::size_t i = 0; i != op.field_count; ++i) {
+            if (!tosa::is_attribute(op, op.fields[i])) continue;
+            write_slot(slot, n, op.fields[i], parts[i]);
+            slot = static_cast<flatbuffers::voffset_t>(slot + 2);
+        }
+        return flatbuffers::Offset<void>(builder_.EndTable(start));
+    }
+
+    result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {
+        switch (f.kind) {
+            case field_kind::integers: {
+                std::vector<std::int32_t> items;
+                for (const std::int64_t item : tosa_format::member<int_list>(n.arguments, f)) {
+                    items.push_back(static_cast<std::int32_t>(item));
+                    if (items.back() != item) return out_of_range(n, f, item);
+                }
+                return builder_.CreateVector(items).Union();
+            }
+            case field_kind::integer: {
+                const auto number = tosa_format::member<std::int64_t>(n.arguments, f);
+                if (number != static_cast<std::int32_t>(number)) return out_of_range(n, f, number);
+                return flatbuffers::Offset<void>();
+            }
+            case field_kind::number: {
+                const value input = n.operand(0);
+                const tensor_meta* meta = meta_of(input);
+                if (meta == nullptr)
+                    return invalid(message_prefix(n) + "the type of its operand is not known");
+                const auto e =
+                    tosa_format::encode_element(tosa_format::member<scalar>(n.arguments, f), meta->dtype);
+                return builder_.CreateVector(e.bytes.data(), e.size).Union();
+            }
+            case field_kind::text: {
+                const auto words = tosa_format::member<std::string_view>(n.arguments, f);
+                if (f.name != "implementation_attrs") return make_text(words).Union();
+                return builder_
+                    .CreateVector(reinterpret_cast<const std::uint8_t*>(words.data()), words.size())
+                    .Union();
+            }
+            case field_kind::region: {
+                const graph* region = tosa_format::member<graph*>(n.arguments, f);
+                if (region == nullptr) return invalid(message_prefix(n) + "has no " + std::string(f.name));
+                for (const auto& [known, name] : pending_) {
+                    if (known == region) return make_text(name).Union();
+                }
+                const std::string base = "main_" + std::string(f.name.substr(0, f.name.find('_')));
+                pending_.push_back({region, names_.make(base)});
+                return make_text(pending_.back().second).Union();
+            }
+            default:
+                return flatbuffers::Offset<void>();
+        }
+    }
+
+    void write_slot(flatbuffers::voffset_t slot, const node& n, const field_info& f,
+                    flatbuffers::Offset<void> part) {
+        switch (f.kind) {
+            case field_kind::integer:
+                builder_.AddElement(
+                    slot, static_cast<std::int32_t>(tosa_format::member<std::int64_t>(n.arguments, f)), 0);
+                break;
+            case field_kind::boolean:
+                builder_.AddElement<std::uint8_t>(slot, tosa_format::member<bool>(n.arguments, f) ? 1 : 0, 0);
+                break;
+            case field_kind::element_type:
+                builder_.AddElement<std::uint32_t>(
+                    slot, tosa_format::number_of(tosa_format::member<dtype>(n.arguments, f)).value_or(0), 0);
+                break;
+            case field_kind::resize:
+            case field_kind::nan:
+            case field_kind::rounding:
+                builder_.AddElement<std::uint32_t>(slot, tosa_format::member<std::uint8_t>(n.arguments, f),
+                                                   0);
+                break;
+            default:
+                builder_.AddOffset(slot, part);
+        }
+    }
+
+    text make_text(std::string_view words) { return builder_.CreateString(words.data(), words.size()); }
+    static flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> as_bytes(flatbuffers::uoffset_t at) {
+        return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
+    }
+    static error out_of_range(const node& n, const field_info& f, std::int64_t item) {
+        return unsupported(message_prefix(n) + std::string(f.name) + " has " + std::to_string(item) +
+                           ", which TOSA 1.0 cannot hold");
+    }
+
+    flatbuffers::FlatBufferBuilder builder_;
+    unique_names names_;
+    std::vector<std::pair<const graph*, std::string>> pending_;  // regions, and their names
+    std::vector<std::pair<std::string_view, text>> variables_;
+    text empty_text_;
+    flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
+    flatbuffers::Offset<tosa_fb::OpLocation> no_location_;
+};
+
+}  // namespace detail
+
+/// Writes a graph of the tosa and builtin dialects, whose values all have metadata, as TOSA 1.0.0. The same
+/// graph gives the same bytes everywhere.
+///
+/// Inputs and outputs keep the names of their values, and so does every other value as far as names differ;
+/// what has no name takes its exported node's, or its op's. Regions of control flow become regions of the
+/// file.
+///
+/// Fails with `unsupported` on a node or a type that TOSA 1.0 lacks, and with `invalid` if metadata is
+/// missing, or if an output is an input, a constant or another output: a pass must have put a tosa.IDENTITY
+/// there.
+[[nodiscard]] inline result<emitted_tosa> emit_tosa(const graph& g) { return detail::tosa_emitter::emit(g); }
+
+}  // namespace headrace
+
+#endif

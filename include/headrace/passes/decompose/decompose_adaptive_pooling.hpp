@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_adaptive_pooling.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADAPTIVE_POOLING_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADAPTIVE_POOLING_HPP
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis (PyTorch,
+/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one pooling;
+/// elsewhere one axis is pooled after the other, bin by bin.
+struct decompose_adaptive_pooling : pass {
+    using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
+
+    value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
+        return pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
+            return e.make<aten::avg_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
+        });
+    }
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
+        const value pooled = pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
+            return e.make<aten::max_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
+        });
+        return {pooled, {}};
+    }
+
+private:
+    struct bins {
+        std::int64_t in = 1;
+        std::int64_t out = 1;
+
+        [[nodiscard]] constexpr std::int64_t begin(std::int64_t i) const { return i * in / out; }
+        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const { return ((i + 1) * in + out - 1) / out; }
+        [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
+        [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
+        [[nodiscard]] constexpr bool uniform() const {
+            for (std::int64_t i = 0; i != out; ++i) {
+                if (begin(i) != i * stride() || end(i) - begin(i) != size()) return false;
+            }
+            return stride() > 0;
+        }
+    };
+
+    template <class Pool>
+    static value pool(emit<produces>& e, value v, Pool&& pool_once) {
+        const int_list& in = e.shape(v);
+        const int_list& out = e.result_meta().shape;
+        const bins h{in[2], out[2]};
+        const bins w{in[3], out[3]};
+        if (h.uniform() && w.uniform()) return pool_once(v, {h.size(), w.size()}, {h.stride(), w.stride()});
+        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally long.
+        v = along(e, v, 2, h, [&](value part, std::int64_t size, std::int64_t stride) {
+            return pool_once(part, {size, 1}, {stride, 1});
+        });
+        return along(e, v, 3, w, [&](value part, std::int64_t size, std::int64_t stride) {
+            return pool_once(part, {1, size}, {1, stride});
+        });
+    }
+
+    template <class Pool>
+    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b, Pool&& pool_once) {
+        if (b.uniform()) return pool_once(v, b.size(), b.stride());
+        value_list parts;
+        for (std::int64_t i = 0; i != b.out; ++i) {
+            const value bin =
+                e.make<aten::slice_tensor>({.self = v, .dim = axis, .start = b.begin(i), .end = b.end(i)});
+            parts.push_back(pool_once(bin, b.end(i) - b.begin(i), 1));
+        }
+        return e.make<aten::cat>({.tensors = parts, .dim = axis});
+    }
+};
+
+}  // namespace headrace
+
+#endif

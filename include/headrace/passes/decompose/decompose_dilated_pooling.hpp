@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_dilated_pooling.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
+
+#include <limits>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/window.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input: TOSA's
+/// MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+struct decompose_dilated_pooling : pass {
+    using targets = ops<aten::max_pool2d>;
+    using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
+
+    std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
+        auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
+        if (!windows) return e.fail(std::move(windows).error());
+        const auto& w = windows.value();
+        if (w[0].dilation == 1 && w[1].dilation == 1) return std::nullopt;
+        const int_list& in = e.shape(a.self);
+        const int_list& out = e.result_meta().shape;
+        const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
+            return std::max<std::int64_t>(
+                (out[2 + i] - 1) * w[i].stride + w[i].extent() - in[2 + i] - w[i].before, 0);
+        };
+        value v = e.make<aten::constant_pad_nd>({.self = a.self,
+                                                 .pad = {w[1].before, after(1), w[0].before, after(0)},
+                                                 .value = lowest(e.dtype(a.self))});
+        for (std::size_t i = 0; i != 2; ++i) v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
+        return v;
+    }
+
+private:
+    static scalar lowest(dtype t) {
+        if (is_floating(t)) return -std::numeric_limits<double>::infinity();
+        return -(std::int64_t{1} << (traits_of(t).bits - 1));
+    }
+
+    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w, std::int64_t positions) {
+        value highest;
+        for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
+            const std::int64_t begin = tap * w.dilation;
+            const value slice = e.make<aten::slice_tensor>({.self = v,
+                                                            .dim = axis,
+                                                            .start = begin,
+                                                            .end = begin + (positions - 1) * w.stride + 1,
+                                                            .step = w.stride});
+            highest = tap == 0 ? slice : e.make<aten::maximum>(highest, slice);
+        }
+        return highest;
+    }
+};
+
+}  // namespace headrace
+
+#endif

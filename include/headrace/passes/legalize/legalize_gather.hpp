@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::legalize_gather.
+#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_GATHER_HPP
+#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_GATHER_HPP
+
+#include <algorithm>
+
+#include <headrace/op/aten.hpp>
+#include <headrace/passes/support/indexing.hpp>
+
+namespace headrace {
+
+/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C], with the
+/// axes before and after the indexed one as N and C; torch.gather takes single elements, at positions that are computed.
+struct legalize_gather : pass {
+    using targets = ops<aten::index_select, aten::embedding, aten::gather>;
+    using produces = joined<build::gather_ops, build::position_ops>;
+
+    value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
+        const value self = build::with_rank(e, a.self, std::max<std::size_t>(e.rank(a.self), 1));
+        return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
+    }
+    value operator()(const args<aten::embedding>& a, emit<produces>& e) const {
+        return rows(e, a.weight, 0, a.indices);
+    }
+    value operator()(const args<aten::gather>& a, emit<produces>& e) const {
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if (e.failed() || refuse_empty(e)) return {};
+        const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
+        const value elements = build::reshape(e, a.self, shape_builder{at.batches, at.batch_size, 1});
+        return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
+    }
+
+private:
+    static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
+        if (e.failed() || refuse_empty(e)) return {};
+        const build::three_axes k = build::around(e.shape(v), axis);
+        index = build::cast(e, index, dtype::int32);
+        index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
+        const value found = build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
+        return build::reshape(e, found, e.result_meta().shape);
+    }
+    static bool refuse_empty(emit<produces>& e) {
+        if (e.result_meta().elements() != 0) return false;
+        e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
+        return true;
+    }
+};
+
+}  // namespace headrace
+
+#endif

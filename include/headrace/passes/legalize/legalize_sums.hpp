@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::legalize_sums.
+#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_SUMS_HPP
+#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SUMS_HPP
+
+#include <headrace/op/aten.hpp>
+#include <headrace/passes/support/reducing.hpp>
+
+namespace headrace {
+
+/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow integers in
+/// INT32, as PyTorch sums them.
+struct legalize_sums : pass {
+    using targets = ops<aten::sum, aten::sum_dim_intlist>;
+    using produces = joined<build::cast_ops, ops<tosa::reduce_sum>>;
+
+    template <one_of<targets> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const dtype type = build::lowered(e.result_meta().dtype);
+        const value wide = build::cast(e, build::cast(e, a.self, type), build::accumulator_of(type));
+        const value sum = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
+            return e.make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+        });
+        return build::cast(e, sum, type);
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::canonicalize_convolutions.
+#ifndef HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
+#define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/window.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length. The
+/// odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
+struct canonicalize_convolutions : pass {
+    using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
+    using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
+    using transposed = ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+    using targets = joined<forward, named_padding, transposed>;
+    using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
+
+    template <one_of<forward> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return convolve(e, a, a.input, a.padding, false, int_list{0});
+    }
+
+    template <one_of<named_padding> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        shape_builder padding = shape_builder::filled(dims, 0);
+        shape_builder odd = shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
+        if (a.padding == "same") {
+            for (std::size_t i = 0; i != dims; ++i) {
+                window w{.kernel = e.shape(a.weight)[2 + i], .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
+                w = same_padded(w);
+                padding[i] = w.before;
+                odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
+            }
+        } else if (a.padding != "valid") {
+            return e.unsupported("padding must be \"same\" or \"valid\"");
+        }
+        value input = a.input;
+        if (!std::all_of(odd.begin(), odd.end(), [](std::int64_t n) { return n == 0; })) {
+            input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(odd)});
+        }
+        return convolve(e, a, input, padding, false, int_list{0});
+    }
+
+    template <one_of<transposed> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return convolve(e, a, a.input, a.padding, true, a.output_padding);
+    }
+
+private:
+    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
+
+    template <class Args>
+    static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
+                          const int_list& output_padding) {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        const auto full = [&](sizes items) {
+            return items.size() == dims ? shape_builder(items) : shape_builder::filled(dims, items[0]);
+        };
+        const bool batched = e.rank(input) == dims + 2;
+        if (!batched) input = e.make<aten::unsqueeze>({.self = input, .dim = 0});
+        const value result = e.make<aten::convolution>({.input = input,
+                                                        .weight = a.weight,
+                                                        .bias = a.bias,
+                                                        .stride = int_list(full(a.stride)),
+                                                        .padding = int_list(full(padding)),
+                                                        .dilation = int_list(full(a.dilation)),
+                                                        .transposed = transposed_form,
+                                                        .output_padding = int_list(full(output_padding)),
+                                                        .groups = a.groups});
+        return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
+    }
+};
+
+}  // namespace headrace
+
+#endif

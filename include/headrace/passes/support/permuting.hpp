@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::build::permute and the arithmetic of permutations that passes share.
+#ifndef HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
+#define HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
+
+#include <headrace/op/tosa_legality.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace::build {
+
+[[nodiscard]] constexpr bool is_identity(sizes perms) {
+    for (std::size_t i = 0; i != perms.size(); ++i) {
+        if (perms[i] != static_cast<std::int64_t>(i)) return false;
+    }
+    return true;
+}
+
+/// The permutation that undoes one.
+[[nodiscard]] constexpr shape_builder inverse(sizes perms) {
+    shape_builder result = shape_builder::filled(perms.size(), 0);
+    for (std::size_t i = 0; i != perms.size(); ++i) {
+        result[static_cast<std::size_t>(perms[i])] = static_cast<std::int64_t>(i);
+    }
+    return result;
+}
+
+/// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
+[[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
+
+/// The elements stay in order: only axes of size 1 move.
+[[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
+    std::int64_t last = -1;
+    for (const std::int64_t axis : perms) {
+        if (shape[static_cast<std::size_t>(axis)] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+    }
+    return true;
+}
+
+/// A permutation of fewer axes, of a reshaped tensor.
+struct merged_permutation {
+    shape_builder shape;  ///< of the operand
+    shape_builder perms;
+};
+/// Axes of size 1 left out, and axes that stay neighbours made one.
+[[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
+    shape_builder group = shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
+    shape_builder moved;                                            // first axes, in the order of the result
+    std::int64_t last = -2;
+    for (const std::int64_t axis : perms) {
+        const auto i = static_cast<std::size_t>(axis);
+        if (shape[i] == 1) continue;
+        // Only axes of size 1 lie between two that are neighbours here.
+        const bool follows = last >= 0 && axis > last &&
+                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1, i - static_cast<std::size_t>(last) - 1)) == 1;
+        group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
+        if (!follows) moved.push_back(axis);
+        last = axis;
+    }
+    merged_permutation merged;
+    shape_builder position = shape_builder::filled(shape.size(), 0);
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (group[i] < 0) continue;
+        const auto first = static_cast<std::size_t>(group[i]);
+        if (first == i) {
+            position[i] = static_cast<std::int64_t>(merged.shape.size());
+            merged.shape.push_back(1);
+        }
+        merged.shape[static_cast<std::size_t>(position[first])] *= shape[i];
+    }
+    for (const std::int64_t axis : moved) merged.perms.push_back(position[static_cast<std::size_t>(axis)]);
+    return merged;
+}
+
+using permute_ops = joined<reshape_ops, transpose_ops>;
+
+/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank that TOSA
+/// does not have is reduced by merging axes that move together.
+template <class E>
+value permute(E& e, value v, sizes perms) {
+    if (!v || is_identity(perms)) return v;
+    const shape_builder result = permuted(e.shape(v), perms);
+    if (moves_only_ones(e.shape(v), perms)) return reshape(e, v, result);
+    if (perms.size() <= static_cast<std::size_t>(tosa::level_8k::max_rank)) return transpose(e, v, perms);
+    const merged_permutation merged = merge_axes(e.shape(v), perms);
+    if (merged.perms.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) {
+        return e.unsupported("a permutation of " + std::to_string(merged.perms.size()) +
+                             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
+    }
+    return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
+}
+
+}  // namespace headrace::build
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::reduced_axes and headrace::build::reduce, which the lowerings of reductions share.
+#ifndef HEADRACE_PASSES_SUPPORT_REDUCING_HPP
+#define HEADRACE_PASSES_SUPPORT_REDUCING_HPP
+
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace {
+
+/// The axes that a reduction's arguments name: `dim` may be one axis, a list, nothing at all, or missing.
+template <class Args>
+[[nodiscard]] result<axis_set> reduced_axes(const Args& a, std::size_t rank, no_axes empty = no_axes::all) {
+    if constexpr (!requires { a.dim; }) {
+        return axis_set::all(rank);
+    } else if constexpr (requires { a.dim.has_value(); }) {
+        if (!a.dim) return axis_set::all(rank);
+        if constexpr (requires { a.dim->size(); }) {
+            return axes_of(sizes(*a.dim), rank, empty);
+        } else {
+            return axes_of(sizes(&*a.dim, 1), rank, empty);
+        }
+    } else if constexpr (requires { a.dim.size(); }) {
+        return axes_of(sizes(a.dim), rank, empty);
+    } else {
+        return axes_of(sizes(&a.dim, 1), rank, empty);
+    }
+}
+
+namespace build {
+
+/// The type that stands for an int64 in TOSA; others stay.
+[[nodiscard]] constexpr dtype lowered(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
+
+/// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
+[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
+    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
+}
+
+/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than that, the
+/// last first; the result has the shape of the node's.
+template <class E, class Args, class Step>
+value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
+    const auto axes = reduced_axes(a, e.rank(v), empty);
+    if (!axes) return e.fail(axes.error());
+    for (std::size_t i = e.rank(v); i-- != 0;) {
+        if (axes.value().contains(i) && v && e.shape(v)[i] != 1) v = step(v, i);
+    }
+    return reshape(e, v, e.result_meta().shape);
+}
+
+}  // namespace build
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::build's parts and joins: slices, strided slices, concatenations, paddings and reversals.
+#ifndef HEADRACE_PASSES_SUPPORT_SLICING_HPP
+#define HEADRACE_PASSES_SUPPORT_SLICING_HPP
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <headrace/op/tosa_legality.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace::build {
+
+/// An axis of `v` that an argument names; refuses one that is out of range.
+template <class E>
+std::size_t axis_in(E& e, std::int64_t axis, std::size_t rank) {
+    if (const auto found = normalized_axis(axis, rank)) return *found;
+    e.unsupported("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+    return 0;
+}
+
+/// A shape folded to three sizes around `count` axes: what lies before them, they, and what lies after.
+struct three_axes {
+    std::int64_t before = 1;
+    std::int64_t size = 1;
+    std::int64_t after = 1;
+};
+[[nodiscard]] constexpr three_axes around(sizes shape, std::size_t first, std::size_t count = 1) {
+    if (first + count > shape.size()) return {};
+    return {element_count(shape.first(first)), element_count(shape.subspan(first, count)),
+            element_count(shape.subspan(first + count))};
+}
+/// That shape with those axes replaced.
+[[nodiscard]] constexpr shape_builder with_axes(sizes shape, std::size_t first, std::size_t count, sizes by) {
+    shape_builder result(shape.first(std::min(first, shape.size())));
+    result.append(by);
+    if (first + count <= shape.size()) result.append(shape.subspan(first + count));
+    return result;
+}
+[[nodiscard]] constexpr shape_builder with_axis(sizes shape, std::size_t axis, std::int64_t size) {
+    return with_axes(shape, axis, 1, sizes(&size, 1));
+}
+
+using slice_ops = ops<tosa::const_shape, tosa::slice>;
+
+/// `count` elements of an axis, from `start` on; both must lie in it.
+template <class E>
+value slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
+    if (!v || axis >= e.rank(v) || e.shape(v)[axis] == count) return v;
+    shape_builder starts = shape_builder::filled(e.rank(v), 0);
+    starts[axis] = start;
+    const shape_builder counts = with_axis(e.shape(v), axis, count);
+    return e.template make<tosa::slice>(
+        {.input1 = v, .start = const_shape(e, starts), .size = const_shape(e, counts)});
+}
+
+using concat_ops = ops<tosa::concat>;
+
+/// The parts one after another. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
+template <class E>
+value concat(E& e, std::span<const value> parts, std::size_t axis) {
+    constexpr auto most = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
+    if (parts.size() == 1) return parts[0];
+    if (parts.size() > most) {
+        std::vector<value> groups;
+        for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), most))) {
+            groups.push_back(concat(e, parts.first(std::min(parts.size(), most)), axis));
+        }
+        return concat(e, groups, axis);
+    }
+    return e.template make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+}
+
+using pad_ops = ops<tosa::const_shape, tosa::pad>;
+
+/// `before` and `after` elements more along an axis, each `with`.
+template <class E>
+value pad(E& e, value v, std::size_t axis, std::int64_t before, std::int64_t after, scalar with = 0) {
+    if (before == 0 && after == 0) return v;
+    shape_builder padding = shape_builder::filled(2 * e.rank(v), 0);
+    padding[2 * axis] = before;
+    padding[2 * axis + 1] = after;
+    return e.template make<tosa::pad>(
+        {.input1 = v, .padding = const_shape(e, padding), .pad_const = e.splat(with, e.dtype(v), 1)});
+}
+
+using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
+
+/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n, step], of
+/// which one column is kept; the span is moved back to fit in the axis, or padded where the axis is too short.
+template <class E>
+value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count, std::int64_t step) {
+    if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
+    const std::int64_t size = e.shape(v)[axis];
+    const std::int64_t span = saturating_mul(count, step);
+    const std::int64_t first = std::min(start, std::max<std::int64_t>(size - span, 0));
+    const shape_builder result = with_axis(e.shape(v), axis, count);
+    const three_axes a = around(e.shape(v), axis);
+    v = slice(e, v, axis, first, std::min(span, size - first));
+    v = pad(e, v, axis, 0, span - std::min(span, size - first));
+    v = reshape(e, v, shape_builder{a.before, count, step, a.after});
+    v = slice(e, v, 2, start - first, 1);
+    return reshape(e, v, result);
+}
+
+using reverse_ops = ops<tosa::reverse>;
+
+template <class E>
+value reverse(E& e, value v, std::size_t axis) {
+    if (!v || axis >= e.rank(v) || e.shape(v)[axis] == 1) return v;
+    return e.template make<tosa::reverse>({.input1 = v, .axis = static_cast<std::int64_t>(axis)});
+}
+
+}  // namespace headrace::build
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Defines a pipeline that runs a pass before the one which it needs before it.
+// EXPECT: pipeline: a required order is violated
+// EXPECT: misordered<lower_relu, lower_relu6>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu6 : pass {
+    using targets = ops<toy::relu6>;
+    using produces = ops<toy::relu>;
+    value operator()(const args<toy::relu6>& a, emit<produces>& e) const { return e.make<toy::relu>(a.self); }
+};
+struct lower_relu : pass {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    using requires_before = pass_list<lower_relu6>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::clamp>(a.self); }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp, toy::relu>, lower_relu6, lower_relu> {};

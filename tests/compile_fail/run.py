@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that mistakes do not compile, and that the compiler says so in a few lines.
+
+Each case is `<what_is_wrong>.cpp` with lines `// EXPECT: text`, and `<what_is_wrong>.ok.cpp`, which differs in exactly
+one line and must compile without a warning. With each compiler given, a case must fail with one `error:` line and at
+most eight lines in all; every text must stand on an error line or on a note. And every static_assert in
+include/headrace/{op,pass} must have a message `<entity>: <what is wrong>; <how to fix>`; those in MANDATED, a case.
+
+    run.py [--include DIR] [--only NAME] g++ clang++-16
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FLAGS = ["-std=c++20", "-fsyntax-only", "-fdiagnostics-color=never"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+MAX_LINES = 8
+MAX_MESSAGE = 120
+MESSAGE = re.compile(r"[a-z_]+: [^A-Z].*; .*[^.]")
+MANDATED = {
+    "pipeline: an op can survive it": ("op_survives", "op_survives_untargeted", "op_survives_aten"),
+    "pass: a target has no handler": ("target_without_handler", "target_without_handler_aten"),
+    "emit: op is not in the pass's `produces`": ("emission_not_produced",),
+    "pipeline: a required order is violated": ("required_before_violated", "required_after_violated"),
+    "pipeline: a required pass is not in the list": ("dependency_missing",),
+    "pipeline: a pass is listed twice": ("pass_listed_twice",),
+    "pipeline: an edit names a pass that is not in it": ("insertion_next_to_missing_pass",),
+    "dialect: two ops have the same name": ("ops_share_a_name",),
+    "pass: a handler's result cannot replace a node": ("handler_result_not_a_value",),
+}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def compile_file(compiler, path, include, flags):
+    done = subprocess.run([compiler, *FLAGS, *flags, "-I", include, path], capture_output=True, text=True,
+                          cwd=HERE, env={**os.environ, "LC_ALL": "C"})
+    return done.returncode, done.stderr.splitlines()
+
+
+def check_case(compiler, case, include):
+    """Yields what is wrong with a case."""
+    text = read(os.path.join(HERE, case + ".cpp"))
+    expected = re.findall(r"^// EXPECT: (.*)$", text, re.M)
+    twin = case + ".ok.cpp"
+    if not expected:
+        yield "has no EXPECT line"
+    lines, twin_lines = text.splitlines(), read(os.path.join(HERE, twin)).splitlines()
+    differing = sum(a != b for a, b in zip(lines, twin_lines))
+    if len(lines) != len(twin_lines) or differing != 1:
+        yield f"{twin} must differ in exactly one line, not in {differing}"
+
+    status, output = compile_file(compiler, case + ".cpp", include, [])
+    shown = "".join("\n    " + line for line in output[:30])
+    errors = [line for line in output if re.search(r"\berror:", line)]
+    if status == 0:
+        yield "compiles"
+        return
+    if len(errors) != 1:
+        yield f"gives {len(errors)} errors{shown}"
+    if len(output) > MAX_LINES:
+        yield f"gives {len(output)} lines, more than {MAX_LINES}{shown}"
+    # Source lines that the compiler quotes do not count: the text must be in what it says.
+    said = [re.sub(r"\s*>", ">", line) for line in output if re.search(r"\b(error|note):", line)]
+    for want in expected:
+        if not any(re.sub(r"\s*>", ">", want) in line for line in said):
+            yield f"does not say '{want}'{shown}"
+
+    status, output = compile_file(compiler, twin, include, WARNINGS)
+    if status != 0 or output:
+        yield "the twin does not compile cleanly" + "".join("\n    " + line for line in output[:12])
+
+
+def check_messages(include, cases):
+    """Yields what is wrong with the messages of static_asserts."""
+    messages = []
+    for folder in ("op", "pass"):
+        path = os.path.join(include, "headrace", folder)
+        for name in sorted(os.listdir(path)):
+            text = re.sub(r"//[^\n]*", "", read(os.path.join(path, name)))
+            for found in re.finditer(r"\bstatic_assert\s*\(", text):
+                depth, end = 1, found.end()
+                while depth:
+                    depth += {"(": 1, ")": -1}.get(text[end], 0)
+                    end += 1
+                literal = re.search(r',\s*((?:"[^"]*"\s*)+)\)$', text[found.start():end])
+                message = "".join(re.findall(r'"([^"]*)"', literal[1])) if literal else ""
+                messages.append(message)
+                if not MESSAGE.fullmatch(message):
+                    yield f"{folder}/{name}: message must be '<entity>: <what is wrong>; <how to fix>': '{message}'"
+                if len(message) > MAX_MESSAGE:
+                    yield f"{folder}/{name}: message has {len(message)} characters: '{message}'"
+    expectations = {c: read(os.path.join(HERE, c + ".cpp")) for c in cases}
+    for mandated, wanted in MANDATED.items():
+        if not any(m.startswith(mandated) for m in messages):
+            yield f"no static_assert says '{mandated}'"
+        for case in wanted:
+            if f"// EXPECT: {mandated}" not in expectations.get(case, ""):
+                yield f"{case}.cpp must expect '{mandated}'"
+    for message in sorted(set(messages)):
+        if not any(f"// EXPECT: {message.split(';')[0]}" in text for text in expectations.values()):
+            print(f"note: no case for '{message}'")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("compilers", nargs="*", default=["g++", "clang++-16"])
+    parser.add_argument("--include", default=os.path.join(ROOT, "include"))
+    parser.add_argument("--only", help="a part of the names of the cases to check")
+    options = parser.parse_args()
+    include = os.path.relpath(options.include, HERE)  # short paths, as a user's own build has
+
+    cases = sorted(n[:-4] for n in os.listdir(HERE) if n.endswith(".cpp") and not n.endswith(".ok.cpp"))
+    faults = [f"messages: {fault}" for fault in check_messages(options.include, cases)]
+    for case in cases:
+        if options.only and options.only not in case:
+            continue
+        for compiler in options.compilers:
+            faults += [f"{case} with {compiler}: {fault}" for fault in check_case(compiler, case, include)]
+    for fault in faults:
+        print(fault)
+    print(f"{len(cases)} cases, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

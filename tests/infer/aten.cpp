@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Defines tests of the shape and dtype rules of the dialects of PyTorch.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/builtin.hpp>
+#include <headrace/infer/cortex_m.hpp>
+#include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/ir/graph.hpp>
+
+using namespace headrace;
+
+namespace {
+
+template <class List>
+constexpr bool all_inferable = false;
+template <class... Ops>
+constexpr bool all_inferable<ops<Ops...>> = [] {
+    for (const bool one : {inferable<Ops>...}) {  // no fold: Clang nests one to a depth of 256 only
+        if (!one) return false;
+    }
+    return true;
+}();
+
+static_assert(all_inferable<aten::dialect::all_ops>);
+static_assert(all_inferable<builtin::dialect::all_ops>);
+static_assert(all_inferable<cortex_m::dialect::all_ops>);
+static_assert(all_inferable<dim_order_ops::dialect::all_ops>);
+static_assert(all_inferable<higher_order::dialect::all_ops>);
+static_assert(all_inferable<quantized_decomposed::dialect::all_ops>);
+
+/// Tensors to infer from.
+struct fixture {
+    graph g;
+
+    value tensor(dtype type, int_list shape) {
+        const value v = g.create<builtin::placeholder>({}).result();
+        g.set_meta(v, {type, shape, {}});
+        return v;
+    }
+    value real(int_list shape) { return tensor(dtype::float32, shape); }
+
+    /// "float32[2, 3] int64[2]", or the error.
+    template <class Op>
+    std::string infer(const args<Op>& a) {
+        inference out(g.arena());
+        const auto done = infer_results(Op{}, a, out);
+        if (!done) return done.error().message;
+        std::string text;
+        for (const tensor_meta& meta : out.results()) {
+            if (!text.empty()) text += ' ';
+            text += std::string(name_of(meta.dtype)) + shape_text(meta.shape);
+        }
+        return text;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(fixture, "elementwise ops broadcast and promote") {
+    CHECK(infer<aten::relu>({real({2, 3})}) == "float32[2, 3]");
+    CHECK(infer<aten::sigmoid>({tensor(dtype::int32, {2})}) == "float32[2]");
+    CHECK(infer<aten::add_tensor>({real({2, 1}), tensor(dtype::int64, {3})}) == "float32[2, 3]");
+    CHECK(infer<aten::add_tensor>({real({2, 3}), real({4})}) == "cannot broadcast [2, 3] with [4]");
+    CHECK(infer<aten::add_scalar>({tensor(dtype::int8, {2}), 1.5}) == "float32[2]");
+    CHECK(infer<aten::add_inplace_tensor>({real({2, 3}), tensor(dtype::float64, {3})}) == "float32[2, 3]");
+    CHECK(infer<aten::add_inplace_tensor>({real({3}), real({2, 3})}) == "cannot expand [2, 3] to [3]");
+    CHECK(infer<aten::div_tensor>({tensor(dtype::int32, {2}), tensor(dtype::int32, {})}) == "float32[2]");
+    CHECK(infer<aten::div_tensor_mode>({tensor(dtype::int32, {2}), tensor(dtype::int8, {2}), "floor"}) ==
+          "int32[2]");
+    CHECK(infer<aten::pow_scalar>({2.0, tensor(dtype::int8, {2})}) == "float32[2]");
+    CHECK(infer<aten::square>({tensor(dtype::boolean, {2})}) == "int64[2]");
+    CHECK(infer<aten::eq_scalar>({real({2}), 1}) == "bool[2]");
+    CHECK(infer<aten::clamp>({tensor(dtype::int8, {2}), scalar(0.5)}) == "float32[2]");
+    CHECK(infer<aten::clamp>({real({2})}) == "neither min nor max is given");
+    CHECK(infer<aten::where_scalar>({tensor(dtype::boolean, {2}), 1, 2.0}) == "float32[2]");
+    CHECK(infer<aten::glu>({real({2, 6})}) == "float32[2, 3]");
+    CHECK(infer<aten::glu>({real({2, 5})}) == "axis 1 of [2, 5] must be even");
+}
+
+TEST_CASE_METHOD(fixture, "reductions") {
+    const value x = tensor(dtype::uint8, {2, 3, 4});
+    CHECK(infer<aten::sum>({x}) == "int64[]");
+    CHECK(infer<aten::sum_dim_intlist>({x, int_list{0, -1}, true}) == "int64[1, 3, 1]");
+    CHECK(infer<aten::sum_dim_intlist>({x, int_list{}}) == "int64[]");
+    CHECK(infer<aten::mean_dim>({x, int_list{1}, false, dtype::float32}) == "float32[2, 4]");
+    CHECK(infer<aten::amax>({x}) == "uint8[]");
+    CHECK(infer<aten::argmax>({x, 1, true}) == "int64[2, 1, 4]");
+    CHECK(infer<aten::argmax>({x, std::nullopt, true}) == "int64[1, 1, 1]");
+    CHECK(infer<aten::max_dim>({x, -1}) == "uint8[2, 3] int64[2, 3]");
+    CHECK(infer<aten::any_dim>({x, 0}) == "uint8[3, 4]");
+    CHECK(infer<aten::any_dims>({x, int_list{}}) == "uint8[2, 3, 4]");
+    CHECK(infer<aten::cumsum>({tensor(dtype::int32, {2}), 0}) == "int64[2]");
+    CHECK(infer<aten::sum_dim_intlist>({x, int_list{3}}) == "axis 3 is out of range for rank 3");
+    CHECK(infer<aten::softmax_int>({real({2}), 0, dtype::float64}) == "float64[2]");
+}
+
+TEST_CASE_METHOD(fixture, "views") {
+    const value x = real({2, 3, 4});
+    CHECK(infer<aten::view>({x, {4, -1}}) == "float32[4, 6]");
+    CHECK(infer<aten::flatten_using_ints>({x, 1}) == "float32[2, 12]");
+    CHECK(infer<aten::flatten_using_ints>({real({})}) == "float32[1]");
+    CHECK(infer<aten::unflatten_int>({x, 2, {2, -1}}) == "float32[2, 3, 2, 2]");
+    CHECK(infer<aten::permute>({x, {2, 0, 1}}) == "float32[4, 2, 3]");
+    CHECK(infer<aten::permute>({x, {2, 0, 0}}) == "axis 0 is named twice");
+    CHECK(infer<aten::movedim_int>({x, 0, -1}) == "float32[3, 4, 2]");
+    CHECK(infer<aten::movedim_intlist>({x, {2, 0}, {0, 1}}) == "float32[4, 2, 3]");
+    CHECK(infer<aten::slice_tensor>({x, 2, 1, INT64_MAX, 2}) == "float32[2, 3, 2]");
+    CHECK(infer<aten::select_int>({x, 1, -3}) == "float32[2, 4]");
+    CHECK(infer<aten::select_int>({x, 1, 3}) == "index 3 is out of range for axis 1 of [2, 3, 4]");
+    CHECK(infer<aten::squeeze>({real({1, 2, 1})}) == "float32[2]");
+    CHECK(infer<aten::squeeze_dim>({real({1, 2, 1}), -1}) == "float32[1, 2]");
+    CHECK(infer<aten::unsqueeze>({x, -1}) == "float32[2, 3, 4, 1]");
+    CHECK(infer<aten::unfold>({x, 2, 2, 1}) == "float32[2, 3, 3, 2]");
+    CHECK(infer<aten::t>({x}) == "self [2, 3, 4] must have rank 0 to 2");
+    CHECK(infer<aten::expand>({real({3, 1}), {2, -1, 4}}) == "float32[2, 3, 4]");
+}
+
+TEST_CASE_METHOD(fixture, "convolutions and poolings") {
+    const value x = real({1, 4, 8, 8});
+    CHECK(infer<aten::conv2d>({x, real({6, 4, 3, 3}), {}, {2}, {1}}) == "float32[1, 6, 4, 4]");
+    CHECK(infer<aten::conv2d>({real({4, 8, 8}), real({6, 4, 3, 3})}) == "float32[6, 6, 6]");
+    CHECK(infer<aten::conv2d>({x, real({6, 3, 3, 3})}) ==
+          "input [1, 4, 8, 8], weight [6, 3, 3, 3] and groups 1 do not fit");
+    CHECK(infer<aten::conv2d_padding>({x, real({4, 1, 3, 4}), {}, {1}, "same", {2}, 4}) ==
+          "float32[1, 4, 8, 8]");
+    CHECK(infer<aten::conv_transpose2d_input>({x, real({4, 3, 3, 3}), {}, {2}, {1}, {1}, 2}) ==
+          "float32[1, 6, 16, 16]");
+    CHECK(infer<aten::max_pool2d>({x, {3}, {2}, {0}, {1}, true}) == "float32[1, 4, 4, 4]");
+    CHECK(infer<aten::avg_pool2d>({x, {3, 2}}) == "float32[1, 4, 2, 4]");
+    CHECK(infer<aten::adaptive_avg_pool2d>({x, {1, 1}}) == "float32[1, 4, 1, 1]");
+    CHECK(infer<aten::max_pool2d_with_indices>({x, {2}}) == "float32[1, 4, 4, 4] int64[1, 4, 4, 4]");
+    CHECK(infer<aten::max_pool2d>({x, {9}}) == "a window of 9 does not fit in an axis of 8 padded to 8");
+    CHECK(infer<aten::upsample_nearest2d_vec>({x, {}, list<double>{2.0, 1.5}}) == "float32[1, 4, 16, 12]");
+}
+
+TEST_CASE_METHOD(fixture, "matrix products, attention and recurrent networks") {
+    CHECK(infer<aten::matmul>({real({5, 1, 2, 3}), real({4, 3, 6})}) == "float32[5, 4, 2, 6]");
+    CHECK(infer<aten::matmul>({real({3}), real({4, 3, 6})}) == "float32[4, 6]");
+    CHECK(infer<aten::matmul>({real({3}), real({3})}) == "float32[]");
+    CHECK(infer<aten::mm>({real({2, 3}), real({4, 3})}) == "cannot multiply [2, 3] by [4, 3]");
+    CHECK(infer<aten::linear>({real({2, 5, 3}), real({4, 3})}) == "float32[2, 5, 4]");
+    const value a = real({2, 3, 4});
+    const value b = real({2, 4, 5});
+    const std::vector<value> pair{a, b};
+    CHECK(infer<aten::einsum>({"bij, bjk -> bik", pair}) == "float32[2, 3, 5]");
+    CHECK(infer<aten::einsum>({"...ij,...jk", pair}) == "float32[2, 3, 5]");
+    CHECK(infer<aten::einsum>({"bij,bjk->bz", pair}) == "einsum label 'z' has no size");
+    CHECK(infer<aten::einsum>({"bij,bik", pair}) == "einsum label 'i' has sizes 3 and 4");
+    CHECK(infer<aten::einsum>({"bij", pair}) == "einsum equation 'bij' does not have 2 operands");
+    CHECK(infer<aten::scaled_dot_product_attention>(
+              {real({2, 4, 5, 8}), real({2, 4, 6, 8}), real({2, 4, 6, 7})}) == "float32[2, 4, 5, 7]");
+    const std::vector<value> state{real({2, 1, 8}), real({2, 1, 9})};
+    CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, {}, true, 1, 0.0, false, true, false}) ==
+          "float32[5, 1, 16] float32[2, 1, 8] float32[2, 1, 9]");
+}
+
+TEST_CASE_METHOD(fixture, "splitting, joining and indexing") {
+    const value x = real({2, 5});
+    CHECK(infer<aten::chunk>({x, 2, 1}) == "float32[2, 3] float32[2, 2]");
+    CHECK(infer<aten::split_tensor>({x, 2, 1}) == "float32[2, 2] float32[2, 2] float32[2, 1]");
+    CHECK(infer<aten::split_with_sizes>({x, {2, 2}, 1}) == "parts [2, 2] do not add up to 5");
+    CHECK(infer<aten::tensor_split_sections>({x, 3, 1}) == "float32[2, 2] float32[2, 2] float32[2, 1]");
+    CHECK(infer<aten::tensor_split_indices>({x, {1, 3}, 1}) == "float32[2, 1] float32[2, 2] float32[2, 2]");
+    CHECK(infer<aten::unbind_int>({x}) == "float32[5] float32[5]");
+    const std::vector<value> parts{x, tensor(dtype::float64, {2, 1}), real({0})};
+    CHECK(infer<aten::cat>({parts, 1}) == "float64[2, 6]");
+    CHECK(infer<aten::cat>({parts, 0}) == "cannot join [2, 5] and [2, 1] along axis 0");
+    CHECK(infer<aten::constant_pad_nd>({x, {1, 2}}) == "float32[2, 8]");
+    CHECK(infer<aten::reflection_pad1d>({x, {5, 0}}) == "padding [5, 0] reflects more than [2, 5]");
+    CHECK(infer<aten::repeat>({x, {3, 1, 2}}) == "float32[3, 2, 10]");
+    CHECK(infer<aten::pixel_shuffle>({real({1, 8, 2, 2}), 2}) == "float32[1, 2, 4, 4]");
+    const value index = tensor(dtype::int64, {3, 1});
+    const std::vector<std::optional<value>> apart{index, std::nullopt, index};
+    const std::vector<std::optional<value>> together{std::nullopt, index, index};
+    CHECK(infer<aten::index_tensor>({real({4, 5, 6}), apart}) == "float32[3, 1, 5]");
+    CHECK(infer<aten::index_tensor>({real({4, 5, 6}), together}) == "float32[4, 3, 1]");
+    const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {2})};
+    CHECK(infer<aten::index_tensor>({x, mask}) == "the shape that a mask selects depends on its data");
+    CHECK(infer<aten::embedding>({real({10, 4}), index}) == "float32[3, 1, 4]");
+}
+
+TEST_CASE_METHOD(fixture, "creation and casts") {
+    CHECK(infer<aten::arange>({7}) == "int64[7]");
+    CHECK(infer<aten::arange_start_step>({0, 1.0, 0.3}) == "float32[4]");
+    CHECK(infer<aten::arange_start_step>({5, 0, -2}) == "int64[3]");
+    CHECK(infer<aten::arange_start_step>({5, 0, 0}) == "the range has no end");
+    CHECK(infer<aten::full>({{2}, true}) == "bool[2]");
+    CHECK(infer<aten::zeros>({{2}}) == "float32[2]");
+    CHECK(infer<aten::to_dtype>({real({2}), dtype::int8}) == "int8[2]");
+    CHECK(infer<aten::fft_rfft2>({real({2, 6, 6})}) == "complex64[2, 6, 4]");
+    CHECK(infer<aten::_assert_async>({real({1})}).empty());
+}
+
+TEST_CASE_METHOD(fixture, "other dialects") {
+    CHECK(infer<quantized_decomposed::quantize_per_tensor>({real({2}), 0.1, 0, -128, 127, dtype::int8}) ==
+          "int8[2]");
+    args<cortex_m::quantized_conv2d_nhwc> conv{};
+    conv.input = tensor(dtype::int8, {1, 8, 8, 4});
+    conv.weight = tensor(dtype::int8, {6, 3, 3, 4});
+    conv.stride = {2, 2};
+    conv.padding = {1, 1};
+    conv.dilation = {1, 1};
+    CHECK(infer<cortex_m::quantized_conv2d_nhwc>(conv) == "int8[1, 4, 4, 6]");
+    CHECK(infer<builtin::opaque>({"custom.op", {}}) == "the shapes that custom.op gives are not known");
+    graph& region = g.create_region();
+    const value inner = region.create<builtin::placeholder>({}).result();
+    region.set_meta(inner, {dtype::float32, {3}, {}});
+    region.create<builtin::output>({list<value>(&inner, 1)});
+    const std::vector<value> xs{real({5, 3})};
+    CHECK(infer<higher_order::map_impl>({&region, xs, {}}) == "float32[5, 3]");
+    CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) == "float32[3]");
+    CHECK(infer<higher_order::scan>({&region, xs, xs, {}}) == "float32[3]");
+}
+
+TEST_CASE_METHOD(fixture, "rules are found at run time") {
+    node& n = g.create<aten::relu>({real({2})});
+    const inference_rule rule = find_rule<aten::dialect>(*n.op);
+    REQUIRE(rule != nullptr);
+    inference out(g.arena());
+    REQUIRE(rule(n.arguments, out).has_value());
+    CHECK(out.results()[0] == tensor_meta{dtype::float32, {2}, {}});
+}

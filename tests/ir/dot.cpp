@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Tests of Graphviz output, word by word.
+
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include <headrace/ir/dot.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/op/higher_order.hpp>
+#include <headrace/op/tosa.hpp>
+
+using namespace headrace;
+
+namespace {
+
+std::string dot_of(const graph& g) {
+    std::ostringstream out;
+    write_dot(out, g);
+    return out.str();
+}
+
+TEST_CASE("nodes have op, name and type, edges the operand's position") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    g.set_name(x.result(), "x\"y");
+    g.set_meta(x.result(), {dtype::float32, {2, 3}, {}});
+    node& sum = g.create<aten::add_tensor>({.self = x.result(), .other = x.result()});
+    node& abs = g.create<tosa::abs>({.input1 = sum.result()});
+    g.create<builtin::output>({.values = {abs.result()}});
+    CHECK(dot_of(g) == R"(digraph G {
+node [shape=box, style=filled, fontname="monospace"];
+n0 [label="builtin.placeholder\n%x\"y: float32[2, 3]", fillcolor="#e8e8e8"];
+n1 [label="aten.add.Tensor\n%add: ?", fillcolor="#cfe2f3"];
+n2 [label="tosa.ABS\n%abs: ?", fillcolor="#d9ead3"];
+n3 [label="builtin.output", fillcolor="#e8e8e8"];
+n0->n1  [label="0"];
+n0->n1  [label="1"];
+n1->n2  [label="0"];
+n2->n3  [label="0"];
+}
+)");
+}
+
+TEST_CASE("a region is a cluster") {
+    graph g;
+    node& p = g.create<builtin::placeholder>({});
+    graph& region = g.create_region();
+    node& x = region.create<builtin::placeholder>({});
+    region.create<builtin::output>({.values = {x.result()}});
+    const higher_order::wrap_with_set_grad_enabled::args a{false, &region, {p.result()}};
+    node& held = g.create<higher_order::wrap_with_set_grad_enabled>(a, 1);
+    g.create<builtin::output>({.values = {held.result()}});
+    CHECK(dot_of(g) == R"(digraph G {
+node [shape=box, style=filled, fontname="monospace"];
+subgraph "cluster_r0_" {
+label="wrapped_graph of %wrap_with_set_grad_enabled";
+r0_n0 [label="builtin.placeholder\n%placeholder_1: ?", fillcolor="#e8e8e8"];
+r0_n1 [label="builtin.output", fillcolor="#e8e8e8"];
+r0_n0->r0_n1  [label="0"];
+}
+n0 [label="builtin.placeholder\n%placeholder: ?", fillcolor="#e8e8e8"];
+n1 [label="higher_order.wrap_with_set_grad_enabled\n%wrap_with_set_grad_enabled: ?", fillcolor="#d9d2e9"];
+n2 [label="builtin.output", fillcolor="#e8e8e8"];
+n0->n1  [label="0"];
+n1->n2  [label="0"];
+}
+)");
+}
+
+}  // namespace
