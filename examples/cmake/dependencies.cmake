@@ -3,7 +3,7 @@
 find_package(Boost 1.74 REQUIRED)
 find_package(Eigen3 3.4 QUIET NO_MODULE)
 find_package(simdjson 3.0 QUIET CONFIG)
-find_package(Flatbuffers 2.0 QUIET CONFIG)
+find_package(FlatBuffers 2.0 QUIET CONFIG)
 find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND AND NOT TARGET headrace::libzip)
   pkg_check_modules(headrace_libzip QUIET IMPORTED_TARGET GLOBAL libzip>=1.7)

@@ -3,7 +3,7 @@
 """Checks the headers of include/headrace against the rules of the project, and prints each breach.
 
     includes.py                     layers, foreign libraries, umbrellas, first lines, guards, width
-    includes.py --self-contained    also compiles each header alone (slow; -j N at once, --compiler, --only SUBSTRING)
+    includes.py --self-contained    also compiles each header alone (slow)
 """
 
 import argparse
@@ -32,6 +32,7 @@ NOT_IN_UMBRELLA = {
     "ir/dot.hpp": "Boost's Graphviz writer is slow to compile, and needs RTTI",
 }
 WIDTH = 110
+WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 
@@ -114,8 +115,8 @@ def check_umbrellas():
 def check_self_contained(headers, compiler, jobs):
     def compile_alone(header):
         unit = f"#include <{header.relative_to(BASE)}>\n#include <{header.relative_to(BASE)}>\n"
-        flags = "-std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -x c++ -".split()
-        run = subprocess.run(compiler.split() + [f"-I{BASE}"] + flags, input=unit, capture_output=True, text=True)
+        command = f"{compiler} -I{BASE} -std=c++20 -fsyntax-only {WARNINGS} -x c++ -".split()
+        run = subprocess.run(command, input=unit, capture_output=True, text=True)
         return header, run.returncode, run.stderr
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -126,7 +127,8 @@ def check_self_contained(headers, compiler, jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--self-contained", action="store_true")
     parser.add_argument("--compiler", default="g++", help="the command, with flags if need be")
     parser.add_argument("-j", "--jobs", type=int, default=1)

@@ -173,8 +173,8 @@ TEST_CASE("regions are verified with the node that holds them") {
     sample s;
     graph& region = s.g.create_region();
     node& x = region.create<builtin::placeholder>({});
-    const higher_order::wrap_with_set_grad_enabled::args a{false, &region, {s.x.result()}};
-    node& held = s.g.create<higher_order::wrap_with_set_grad_enabled>(a, 1, &s.out);
+    using wrapped = higher_order::wrap_with_set_grad_enabled;
+    node& held = s.g.create<wrapped>({false, &region, {s.x.result()}}, 1, &s.out);
     s.g.set_name(held.result(), "held");
     CHECK(s.complaint() ==
           "held (higher_order.wrap_with_set_grad_enabled): in wrapped_graph: the graph has 0 output "

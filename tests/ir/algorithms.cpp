@@ -126,8 +126,8 @@ TEST_CASE("dead code goes from regions too, and from those that nothing holds al
         region->create<aten::relu>({.self = x.result()});
         region->create<builtin::output>({.values = {x.result()}});
     }
-    const higher_order::cond::args a{p.result(), &first, &second, {p.result()}};
-    node& held = g.create<higher_order::cond>(a, 1);
+    using branch = higher_order::cond;
+    node& held = g.create<branch>({p.result(), &first, &second, {p.result()}}, 1);
     g.create<builtin::output>({.values = {held.result()}});
     CHECK(eliminate_dead_code(g) == 2);
     CHECK(first.size() == 2);
@@ -145,8 +145,8 @@ TEST_CASE("an op has the effects of its regions") {
     node& x = region.create<builtin::placeholder>({});
     region.create<tosa::variable_write>({.input1 = x.result(), .variable_name = "state"});
     region.create<builtin::output>({.values = {x.result()}});
-    const higher_order::wrap_with_set_grad_enabled::args a{false, &region, {p.result()}};
-    g.create<higher_order::wrap_with_set_grad_enabled>(a, 1);
+    using wrapped = higher_order::wrap_with_set_grad_enabled;
+    g.create<wrapped>({false, &region, {p.result()}}, 1);
     g.create<builtin::output>({.values = {p.result()}});
     CHECK(eliminate_dead_code(g) == 0);
     CHECK(region.size() == 3);

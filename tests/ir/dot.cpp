@@ -48,8 +48,8 @@ TEST_CASE("a region is a cluster") {
     graph& region = g.create_region();
     node& x = region.create<builtin::placeholder>({});
     region.create<builtin::output>({.values = {x.result()}});
-    const higher_order::wrap_with_set_grad_enabled::args a{false, &region, {p.result()}};
-    node& held = g.create<higher_order::wrap_with_set_grad_enabled>(a, 1);
+    using wrapped = higher_order::wrap_with_set_grad_enabled;
+    node& held = g.create<wrapped>({false, &region, {p.result()}}, 1);
     g.create<builtin::output>({.values = {held.result()}});
     CHECK(dot_of(g) == R"(digraph G {
 node [shape=box, style=filled, fontname="monospace"];

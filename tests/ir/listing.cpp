@@ -58,7 +58,8 @@ TEST_CASE("arguments of every kind are printed") {
     g.create<aten::layer_norm>({.input = x.result(), .normalized_shape = {8}, .eps = 1e-6});
     g.create<aten::index_tensor>({.self = x.result(), .indices = {std::nullopt, x.result()}});
     g.create<aten::contiguous>({.self = x.result(), .memory_format = memory_format::channels_last});
-    g.create<tosa::max_pool2d>({.input = x.result(), .kernel = {2, 2}, .nan_mode = nan_mode::ignore});
+    using pool = tosa::max_pool2d;
+    g.create<pool>(pool::args{x.result(), {2, 2}, {2, 2}, {}, nan_mode::ignore});
     CHECK(listing(g) == R"(%placeholder: ? = input
 %gelu: ? = aten.gelu.default(%placeholder, approximate="ta\"nh\x0a")
 %add: ? = aten.add.Scalar(%placeholder, other=2)
@@ -68,7 +69,7 @@ TEST_CASE("arguments of every kind are printed") {
 %layer_norm: ? = aten.layer_norm.default(%placeholder, normalized_shape=[8], eps=1e-06)
 %index: ? = aten.index.Tensor(%placeholder, [none, %placeholder])
 %contiguous: ? = aten.contiguous.default(%placeholder, memory_format=channels_last)
-%max_pool2d: ? = tosa.MAX_POOL2D(%placeholder, kernel=[2, 2], nan_mode=ignore)
+%max_pool2d: ? = tosa.MAX_POOL2D(%placeholder, kernel=[2, 2], stride=[2, 2], nan_mode=ignore)
 )");
 }
 
@@ -81,8 +82,8 @@ TEST_CASE("regions follow the node that holds them") {
         node& x = typed(*region, region->create<builtin::placeholder>({}), "x", f32, {2});
         region->create<builtin::output>({.values = {x.result()}});
     }
-    const higher_order::cond::args a{p.result(), &yes, &no, {p.result()}};
-    node& held = g.create<higher_order::cond>(a, 1);
+    using branch = higher_order::cond;
+    node& held = g.create<branch>({p.result(), &yes, &no, {p.result()}}, 1);
     g.create<builtin::output>({.values = {held.result()}});
     CHECK(listing(g) == R"(%p: bool[] = input
 %cond: ? = higher_order.cond(%p, true_graph=#0, false_graph=#1, operands=[%p])

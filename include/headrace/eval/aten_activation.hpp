@@ -91,7 +91,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
 }
 
-[[nodiscard]] inline double log_sigmoid_of(double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::fabs(x))); }
+[[nodiscard]] inline double log_sigmoid_of(double x) {
+    return std::min(x, 0.0) - std::log1p(std::exp(-std::fabs(x)));
+}
 template <one_of<ops<aten::log_sigmoid, aten::log_sigmoid_forward>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return std::isnan(x) ? x : log_sigmoid_of(x); });
@@ -105,7 +107,8 @@ inline void evaluate(aten::logit, const args<aten::logit>& a, evaluation& e) {
 inline void evaluate(aten::softplus, const args<aten::softplus>& a, evaluation& e) {
     const double beta = a.beta.to_double();
     const double limit = a.threshold.to_double();
-    map_real(e, a.self, [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
+    map_real(e, a.self,
+             [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
 }
 inline void evaluate(aten::softshrink, const args<aten::softshrink>& a, evaluation& e) {
     const auto lambda = number_as<double>(a.lambd, e.output_type());

@@ -23,13 +23,15 @@ struct scaled {
     }
 };
 
-template <one_of<ops<aten::add_tensor, aten::add_scalar, aten::add_inplace_tensor, aten::add_inplace_scalar>> Op>
+template <
+    one_of<ops<aten::add_tensor, aten::add_scalar, aten::add_inplace_tensor, aten::add_inplace_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return plus()(x, by_alpha(y)); });
 }
 template <one_of<ops<aten::sub_tensor, aten::sub_scalar, aten::sub_inplace_tensor, aten::sub_inplace_scalar,
-                     aten::subtract_tensor>> Op>
+                     aten::subtract_tensor>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(x, by_alpha(y)); });
@@ -40,12 +42,14 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(y, by_alpha(x)); });
 }
 template <one_of<ops<aten::mul_tensor, aten::mul_scalar, aten::mul_inplace_tensor, aten::mul_inplace_scalar,
-                     aten::multiply_tensor>> Op>
+                     aten::multiply_tensor>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, times());
 }
 template <one_of<ops<aten::div_tensor, aten::div_scalar, aten::div_inplace_tensor, aten::div_inplace_scalar,
-                     aten::divide_tensor, aten::true_divide_tensor>> Op>
+                     aten::divide_tensor, aten::true_divide_tensor>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) { return x / y; });
 }
@@ -71,8 +75,9 @@ template <one_of<ops<aten::remainder_tensor, aten::remainder_scalar, aten::remai
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, remainder_of_divisor());
 }
-template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar, aten::pow_inplace_tensor,
-                     aten::pow_inplace_scalar>> Op>
+template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar,
+                     aten::pow_inplace_tensor, aten::pow_inplace_scalar>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.exponent, power());
 }
@@ -125,7 +130,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
 }
 
-// --- limits ------------------------------------------------------------------------------------------------------
+// --- limits
+// ------------------------------------------------------------------------------------------------------
 
 /// Both limits are optional; where they cross, the upper one wins.
 template <one_of<ops<aten::clamp, aten::clamp_inplace, aten::clip>> Op>

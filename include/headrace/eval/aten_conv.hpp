@@ -20,8 +20,8 @@ struct convolution_operands {
     std::int64_t groups;
 };
 
-[[nodiscard]] inline convolution_shape convolution_shape_of(const evaluation& e, const convolution_operands& a,
-                                                            bool transposed) {
+[[nodiscard]] inline convolution_shape convolution_shape_of(const evaluation& e,
+                                                            const convolution_operands& a, bool transposed) {
     const tensor& in = e.input(a.input);
     const tensor& weight = e.input(a.weight);
     const std::size_t count = weight.rank() - 2;
@@ -29,7 +29,8 @@ struct convolution_operands {
     const auto tail = [count](const extents& s) { return triple_of(std::span(s).last(count), count, 1); };
     convolution_shape s;
     s.batch = in.rank() == weight.rank() ? in.dim(0) : 1;
-    s.channels = weight.dim(1) * a.groups;  // a transposed weight is [features, result channels / groups, ...]
+    s.channels =
+        weight.dim(1) * a.groups;  // a transposed weight is [features, result channels / groups, ...]
     s.features = weight.dim(0);
     s.groups = a.groups;
     s.in = tail(transposed ? out : in.shape());
@@ -40,7 +41,8 @@ struct convolution_operands {
     return s;
 }
 
-inline void convolve_into(evaluation& e, const convolution_operands& a, const int_list& padding, bool transposed) {
+inline void convolve_into(evaluation& e, const convolution_operands& a, const int_list& padding,
+                          bool transposed) {
     convolution_shape s = convolution_shape_of(e, a, transposed);
     s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
     const std::vector<double> in = e.input(a.input).to<double>();

@@ -27,11 +27,14 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
 }
 /// What PyTorch leaves uninitialized is zero here.
 template <one_of<ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
-                     aten::empty_memory_format, aten::new_empty>> Op>
+                     aten::empty_memory_format, aten::new_empty>>
+              Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static_cast<void>(e.output());
 }
-inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) { fill_output(e, a.s); }
+inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) {
+    fill_output(e, a.s);
+}
 template <one_of<ops<aten::fill_scalar, aten::fill_inplace_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     fill_output(e, a.value);
@@ -52,14 +55,17 @@ inline void count_up(evaluation& e, const scalar& start, const scalar& step) {
         const bool integral = !start.is_floating() && !step.is_floating();
         for (std::size_t i = 0; i != out.size(); ++i) {
             const double real = start.to_double() + static_cast<double>(i) * step.to_double();
-            const std::int64_t whole = plus()(start.to_int(), times()(static_cast<std::int64_t>(i), step.to_int()));
+            const std::int64_t whole =
+                plus()(start.to_int(), times()(static_cast<std::int64_t>(i), step.to_int()));
             out[i] = integral ? element_cast<T>(whole) : element_cast<T>(real);
         }
         e.output().assign(out);
     });
 }
 inline void evaluate(aten::arange, const args<aten::arange>&, evaluation& e) { count_up(e, 0, 1); }
-inline void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation& e) { count_up(e, a.start, 1); }
+inline void evaluate(aten::arange_start, const args<aten::arange_start>& a, evaluation& e) {
+    count_up(e, a.start, 1);
+}
 inline void evaluate(aten::arange_start_step, const args<aten::arange_start_step>& a, evaluation& e) {
     count_up(e, a.start, a.step);
 }
@@ -71,7 +77,8 @@ inline void evaluate(aten::linspace, const args<aten::linspace>& a, evaluation& 
     std::vector<double> out;
     for (std::int64_t i = 0; i != e.output().size(); ++i) {
         const bool first_half = i < a.steps / 2 || a.steps == 1;
-        out.push_back(first_half ? start + step * static_cast<double>(i) : end - step * static_cast<double>(a.steps - 1 - i));
+        out.push_back(first_half ? start + step * static_cast<double>(i)
+                                 : end - step * static_cast<double>(a.steps - 1 - i));
     }
     e.output().assign(out);
 }
@@ -83,7 +90,8 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
     e.output().assign(out);
 }
 
-// --- sizes and assertions ----------------------------------------------------------------------------------------
+// --- sizes and assertions
+// ----------------------------------------------------------------------------------------
 
 template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -103,7 +111,9 @@ inline void evaluate(aten::_assert_scalar, const args<aten::_assert_scalar>& a, 
     if (a.self.to_double() == 0) e.fail("assertion failed: " + std::string(a.assert_msg));
 }
 /// Sizes and dtypes were asserted when the program was exported, and are static.
-template <one_of<ops<aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size>> Op>
+template <
+    one_of<ops<aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size>>
+        Op>
 void evaluate(Op, const args<Op>&, evaluation&) {}
 
 }  // namespace headrace::eval

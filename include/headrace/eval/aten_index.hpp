@@ -14,7 +14,8 @@
 namespace headrace::eval {
 
 /// Indices into an axis of that size, negative ones wrapped. Fails on one that is out of range.
-[[nodiscard]] inline std::vector<std::int64_t> checked_indices(evaluation& e, const tensor& t, std::int64_t size) {
+[[nodiscard]] inline std::vector<std::int64_t> checked_indices(evaluation& e, const tensor& t,
+                                                               std::int64_t size) {
     std::vector<std::int64_t> indices = t.to<std::int64_t>();
     for (std::int64_t& i : indices) {
         const std::int64_t given = i;
@@ -26,8 +27,8 @@ namespace headrace::eval {
     return indices;
 }
 
-/// Moves elements from one tensor to another of its dtype: `positions(move)` calls move(to, from). An `add` instead of
-/// a copy sums up.
+/// Moves elements from one tensor to another of its dtype: `positions(move)` calls move(to, from). An `add`
+/// instead of a copy sums up.
 template <class F>
 void move_elements(tensor& to, const tensor& from, F positions) {
     visit_width(to.type(), [&]<class U>(U) {
@@ -68,8 +69,8 @@ inline void evaluate(aten::index_select, const args<aten::index_select>& a, eval
     take_slices(e, in.rank() == 0 ? in.reshaped({1}) : in, a.dim, e.input(a.index));
 }
 
-/// Calls `f(p, i)` for each element of `index`: i is its position there, p the position in a tensor of shape `shape`
-/// that it names along the axis.
+/// Calls `f(p, i)` for each element of `index`: i is its position there, p the position in a tensor of shape
+/// `shape` that it names along the axis.
 template <class F>
 void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, F f) {
     if (shape.empty()) return f(0, 0);
@@ -88,13 +89,15 @@ void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std
 inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     move_elements(e.output(), in, [&](auto move) {
-        for_each_indexed(e, e.input(a.index), in.shape(), a.dim, [&](std::size_t p, std::size_t i) { move(i, p); });
+        for_each_indexed(e, e.input(a.index), in.shape(), a.dim,
+                         [&](std::size_t p, std::size_t i) { move(i, p); });
     });
 }
 /// Positions in `source` of the elements that belong to those of `index`, which may be smaller in each axis.
 [[nodiscard]] inline std::vector<std::size_t> positions_within(const extents& part, const extents& source) {
     std::vector<std::size_t> positions;
-    for_each_index<1>(part, {row_major_strides(source)}, [&](const auto& at) { positions.push_back(idx(at[0])); });
+    for_each_index<1>(part, {row_major_strides(source)},
+                      [&](const auto& at) { positions.push_back(idx(at[0])); });
     return positions;
 }
 inline void evaluate(aten::scatter_src, const args<aten::scatter_src>& a, evaluation& e) {
@@ -116,7 +119,8 @@ inline void evaluate(aten::scatter_add, const args<aten::scatter_add>& a, evalua
 inline void evaluate(aten::scatter_value, const args<aten::scatter_value>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     move_elements(e.output(), operand(e, a.value).cast(e.output_type()), [&](auto move) {
-        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim, [&](std::size_t p, std::size_t) { move(p, 0); });
+        for_each_indexed(e, e.input(a.index), e.output_shape(), a.dim,
+                         [&](std::size_t p, std::size_t) { move(p, 0); });
     });
 }
 
@@ -149,9 +153,19 @@ inline void evaluate(aten::index_add, const args<aten::index_add>& a, evaluation
     });
 }
 
-// --- index tensors -----------------------------------------------------------------------------------------------
+// --- index tensors
+// -----------------------------------------------------------------------------------------------
 
-/// Advanced indexing: one position in self for each index of the broadcast index tensors and the axes without one.
+[[nodiscard]] inline bool broadcasts_to(const extents& from, const extents& to) {
+    if (from.size() > to.size()) return false;
+    for (std::size_t d = 0; d != from.size(); ++d) {
+        if (from[d] != 1 && from[d] != to[to.size() - from.size() + d]) return false;
+    }
+    return true;
+}
+
+/// Advanced indexing: one position in self for each index of the broadcast index tensors and the axes without
+/// one.
 struct indexed_positions {
     extents shape;  ///< of the result
     std::vector<std::size_t> positions;
@@ -186,8 +200,9 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
     return indices;
 }
 
-/// The shape that the index tensors broadcast to.
-[[nodiscard]] inline extents common_shape(const std::vector<std::optional<tensor>>& indices) {
+/// The shape that the index tensors broadcast to. How many elements a mask selects, only the data tells: so
+/// this may fail.
+[[nodiscard]] inline extents common_shape(evaluation& e, const std::vector<std::optional<tensor>>& indices) {
     extents shape;
     for (const auto& t : indices) {
         if (!t) continue;
@@ -195,46 +210,63 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
         for (std::size_t d = 0; d != t->rank(); ++d) {
             std::int64_t& size = shape[shape.size() - t->rank() + d];
             if (size == 1) size = t->dim(d);
+            if (t->dim(d) != 1 && t->dim(d) != size) e.fail("index tensors do not broadcast");
         }
     }
     return shape;
 }
 
-[[nodiscard]] inline indexed_positions positions_of(evaluation& e, const tensor& self, list<std::optional<value>> given) {
-    const std::vector<std::optional<tensor>> indices = index_tensors(e, given, self.rank());
-    const extents common = common_shape(indices);
+/// The axes of self that have no index tensor: those before the first one that has, and the others. Where the
+/// axes with an index tensor are not neighbours, PyTorch puts their common axes first of all.
+struct free_axes {
+    extents before, after, strides_before, strides_after;
+};
+[[nodiscard]] inline free_axes free_axes_of(const tensor& self,
+                                            const std::vector<std::optional<tensor>>& indices) {
+    const extents dense = row_major_strides(self.shape());
+    free_axes axes;
+    int runs = 0;
+    for (std::size_t d = 0; d != indices.size(); ++d)
+        runs += indices[d] && (d == 0 || !indices[d - 1]) ? 1 : 0;
+    bool before = runs <= 1;
+    for (std::size_t d = 0; d != indices.size(); ++d) {
+        before = before && !indices[d];
+        if (indices[d]) continue;
+        (before ? axes.before : axes.after).push_back(self.dim(d));
+        (before ? axes.strides_before : axes.strides_after).push_back(dense[d]);
+    }
+    return axes;
+}
+/// The position in self that each index of the common shape stands for.
+[[nodiscard]] inline std::vector<std::int64_t> indexed_bases(
+    evaluation& e, const tensor& self, const std::vector<std::optional<tensor>>& indices,
+    const extents& common) {
     const extents dense = row_major_strides(self.shape());
     std::vector<std::int64_t> bases(idx(elements_in(common)), 0);
-    extents before;  // sizes and strides of the axes without an index, before and after the first that has one
-    extents after;
-    extents strides_before;
-    extents strides_after;
-    std::size_t runs = 0;  // of neighbouring index tensors: their axes stay in place only if there is one run
     for (std::size_t d = 0; d != indices.size(); ++d) {
-        if (!indices[d]) {
-            (runs == 0 ? before : after).push_back(self.dim(d));
-            (runs == 0 ? strides_before : strides_after).push_back(dense[d]);
-            continue;
-        }
-        runs += d == 0 || !indices[d - 1];
+        if (!indices[d]) continue;
         const std::vector<std::int64_t> numbers = checked_indices(e, *indices[d], self.dim(d));
         std::size_t i = 0;
         for_each_index<1>(common, {broadcast_strides(indices[d]->shape(), common)},
                           [&](const auto& at) { bases[i++] += numbers[idx(at[0])] * dense[d]; });
     }
-    if (runs > 1) {
-        after.insert(after.begin(), before.begin(), before.end());
-        strides_after.insert(strides_after.begin(), strides_before.begin(), strides_before.end());
-        before.clear();
-        strides_before.clear();
-    }
-    indexed_positions result{before, {}};
+    return bases;
+}
+
+[[nodiscard]] inline indexed_positions positions_of(evaluation& e, const tensor& self,
+                                                    list<std::optional<value>> given) {
+    const std::vector<std::optional<tensor>> indices = index_tensors(e, given, self.rank());
+    const extents common = common_shape(e, indices);
+    if (e.failed()) return {};
+    const free_axes axes = free_axes_of(self, indices);
+    const std::vector<std::int64_t> bases = indexed_bases(e, self, indices, common);
+    if (e.failed()) return {};
+    indexed_positions result{axes.before, {}};
     result.shape.insert(result.shape.end(), common.begin(), common.end());
-    result.shape.insert(result.shape.end(), after.begin(), after.end());
-    if (e.failed()) return result;
-    for_each_index<1>(before, {strides_before}, [&](const auto& outer) {
+    result.shape.insert(result.shape.end(), axes.after.begin(), axes.after.end());
+    for_each_index<1>(axes.before, {axes.strides_before}, [&](const auto& outer) {
         for (const std::int64_t base : bases) {
-            for_each_index<1>(after, {strides_after}, [&](const auto& inner) {
+            for_each_index<1>(axes.after, {axes.strides_after}, [&](const auto& inner) {
                 result.positions.push_back(idx(outer[0] + base + inner[0]));
             });
         }
@@ -246,7 +278,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const indexed_positions from = positions_of(e, in, a.indices);
     if (e.failed()) return;
-    if (from.shape != e.output_shape()) return e.fail("a mask selects another number of elements than inference says");
+    if (from.shape != e.output_shape())
+        return e.fail("a mask selects another number of elements than inference says");
     move_elements(e.output(), in, [&](auto move) {
         for (std::size_t i = 0; i != from.positions.size(); ++i) move(i, from.positions[i]);
     });
@@ -255,7 +288,7 @@ template <one_of<ops<aten::index_put, aten::index_put_inplace, aten::_unsafe_ind
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const indexed_positions to = positions_of(e, e.input(a.self), a.indices);
     if (e.failed()) return;
-    if (e.input(a.values).rank() > to.shape.size()) return e.fail("values have a higher rank than what they replace");
+    if (!broadcasts_to(e.input(a.values).shape(), to.shape)) return e.fail("values do not broadcast");
     e.set_output(duplicate(e.input(a.self)));
     const tensor values = broadcast_to(e.input(a.values), to.shape);
     const auto positions = [&](auto move) {
@@ -268,7 +301,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
 }
 
-// --- parts -------------------------------------------------------------------------------------------------------
+// --- parts
+// -------------------------------------------------------------------------------------------------------
 
 inline void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));

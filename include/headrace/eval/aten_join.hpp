@@ -41,8 +41,8 @@ inline void evaluate(aten::stack, const args<aten::stack>& a, evaluation& e) {
     }
 }
 
-/// Copies elements by their indices along each axis: `source(d, i)` is the index in `in` of index i of axis d, or -1
-/// for an element that keeps what the result holds.
+/// Copies elements by their indices along each axis: `source(d, i)` is the index in `in` of index i of axis
+/// d, or -1 for an element that keeps what the result holds.
 template <class F>
 void copy_by_axis(tensor& out, const tensor& in, F source) {
     const extents strides = row_major_strides(in.shape());
@@ -81,11 +81,13 @@ template <one_of<ops<aten::repeat, aten::tile>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     repeat_into(e, a.self);
 }
-inline void evaluate(aten::repeat_interleave_self_int, const args<aten::repeat_interleave_self_int>& a, evaluation& e) {
+inline void evaluate(aten::repeat_interleave_self_int, const args<aten::repeat_interleave_self_int>& a,
+                     evaluation& e) {
     const tensor& in = e.input(a.self);
     const tensor flat = a.dim ? in : in.reshaped({in.size()});
     const std::size_t axis = wrap_axis(a.dim.value_or(0), flat.rank());
-    copy_by_axis(e.output(), flat, [&](std::size_t d, std::int64_t i) { return d == axis ? i / a.repeats : i; });
+    copy_by_axis(e.output(), flat,
+                 [&](std::size_t d, std::int64_t i) { return d == axis ? i / a.repeats : i; });
 }
 inline void evaluate(aten::roll, const args<aten::roll>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
@@ -158,7 +160,8 @@ inline void evaluate(aten::triu, const args<aten::triu>& a, evaluation& e) {
     keep_triangle(e, a.self, [&](std::int64_t d) { return d >= a.diagonal; });
 }
 
-// --- padding -----------------------------------------------------------------------------------------------------
+// --- padding
+// -----------------------------------------------------------------------------------------------------
 
 /// The index that padding reads for index i of an axis of that size; -1: none, the padding value.
 [[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size) {
@@ -169,7 +172,8 @@ inline void evaluate(aten::triu, const args<aten::triu>& a, evaluation& e) {
     return -1;
 }
 /// `pad` holds before and after of each axis, the last axis first.
-inline void pad_into(evaluation& e, value self, const int_list& pad, std::string_view mode, const scalar& fill) {
+inline void pad_into(evaluation& e, value self, const int_list& pad, std::string_view mode,
+                     const scalar& fill) {
     const tensor& in = e.input(self);
     tensor& out = e.output();
     if (mode == "constant") {

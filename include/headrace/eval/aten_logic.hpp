@@ -51,7 +51,8 @@ template <class A, class B, class F>
 void map_bits(evaluation& e, const A& a, const B& b, F f) {
     broadcast_binary<std::int64_t>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
 }
-template <one_of<ops<aten::and_tensor, aten::and_scalar, aten::bitwise_and_tensor, aten::bitwise_and_scalar>> Op>
+template <
+    one_of<ops<aten::and_tensor, aten::and_scalar, aten::bitwise_and_tensor, aten::bitwise_and_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_and<>());
 }
@@ -59,28 +60,32 @@ template <one_of<ops<aten::or_tensor, aten::or_scalar, aten::bitwise_or_tensor, 
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_or<>());
 }
-template <one_of<ops<aten::xor_tensor, aten::xor_scalar, aten::bitwise_xor_tensor, aten::bitwise_xor_scalar>> Op>
+template <
+    one_of<ops<aten::xor_tensor, aten::xor_scalar, aten::bitwise_xor_tensor, aten::bitwise_xor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_xor<>());
 }
 /// A shift by a negative number or by the width and more: PyTorch shifts all bits out.
-template <one_of<ops<aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::lshift_tensor,
-                     aten::lshift_scalar>> Op>
+template <one_of<ops<aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar,
+                     aten::lshift_tensor, aten::lshift_scalar>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
     map_bits(e, a.self, a.other, [=](std::int64_t x, std::int64_t by) {
         return by < 0 || by >= width ? 0 : wrapping(static_cast<std::uint64_t>(x) << by);
     });
 }
-template <one_of<ops<aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar, aten::rshift_tensor,
-                     aten::rshift_scalar>> Op>
+template <one_of<ops<aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
+                     aten::rshift_tensor, aten::rshift_scalar>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
     map_bits(e, a.self, a.other,
              [=](std::int64_t x, std::int64_t by) { return x >> (by < 0 || by >= width ? width - 1 : by); });
 }
 
-// --- selection ---------------------------------------------------------------------------------------------------
+// --- selection
+// ---------------------------------------------------------------------------------------------------
 
 /// Picks elements of `yes` or `no`, both cast to the dtype of the result.
 inline void select_where(evaluation& e, const tensor& condition, const tensor& yes, const tensor& no) {
@@ -91,17 +96,20 @@ inline void select_where(evaluation& e, const tensor& condition, const tensor& y
     const auto strides_of = [&](const tensor& t) { return broadcast_strides(t.shape(), out.shape()); };
     visit_width(out.type(), [&]<class U>(U) {
         U* to = out.mutable_data<U>().data();
-        for_each_index<3>(out.shape(), {strides_of(condition), strides_of(a), strides_of(b)}, [&](const auto& at) {
-            *to++ = flags[idx(at[0])] != 0 ? a.data<U>()[idx(at[1])] : b.data<U>()[idx(at[2])];
-        });
+        for_each_index<3>(
+            out.shape(), {strides_of(condition), strides_of(a), strides_of(b)}, [&](const auto& at) {
+                *to++ = flags[idx(at[0])] != 0 ? a.data<U>()[idx(at[1])] : b.data<U>()[idx(at[2])];
+            });
     });
 }
-template <one_of<ops<aten::where_self, aten::where_scalar, aten::where_scalarother, aten::where_scalarself>> Op>
+template <
+    one_of<ops<aten::where_self, aten::where_scalar, aten::where_scalarother, aten::where_scalarself>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     select_where(e, e.input(a.condition), operand(e, a.self), operand(e, a.other));
 }
 template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::masked_fill_inplace_scalar,
-                     aten::masked_fill_inplace_tensor>> Op>
+                     aten::masked_fill_inplace_tensor>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     select_where(e, e.input(a.mask), operand(e, a.value), e.input(a.self));
 }

@@ -39,7 +39,8 @@ inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
 }
 
 /// beta * self + alpha * (a @ b). A beta of 0 keeps NaN of self out.
-inline void add_product(evaluation& e, value self, value a, value b, const scalar& beta, const scalar& alpha) {
+inline void add_product(evaluation& e, value self, value a, value b, const scalar& beta,
+                        const scalar& alpha) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
     const dtype type = e.output_type();
@@ -51,7 +52,8 @@ inline void add_product(evaluation& e, value self, value a, value b, const scala
             std::size_t i = 0;
             for_each_index<1>(e.output_shape(), {broadcast_strides(e.input(self).shape(), e.output_shape())},
                               [&](const auto& at) {
-                                  out[i] = plus()(out[i], times()(addend[idx(at[0])], number_as<T>(beta, type)));
+                                  out[i] =
+                                      plus()(out[i], times()(addend[idx(at[0])], number_as<T>(beta, type)));
                                   ++i;
                               });
         }
@@ -80,7 +82,8 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     });
 }
 
-// --- einsum ------------------------------------------------------------------------------------------------------
+// --- einsum
+// ------------------------------------------------------------------------------------------------------
 
 /// The labels of one operand, its "..." spelled out: ellipsis axis i from the right is the character 1 + i.
 [[nodiscard]] inline std::string einsum_labels(std::string_view term, std::size_t rank) {
@@ -93,7 +96,8 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
         }
         i += 2;
         const std::size_t named = labels.size() + (term.size() > i + 1 ? term.size() - i - 1 : 0);
-        for (std::size_t left = rank > named ? rank - named : 0; left-- > 0;) labels += static_cast<char>(1 + left);
+        for (std::size_t left = rank > named ? rank - named : 0; left-- > 0;)
+            labels += static_cast<char>(1 + left);
     }
     return labels;
 }
@@ -111,55 +115,73 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     std::string once;
     for (const char c : labels) {
         const bool is_ellipsis = c < ' ';
-        if ((is_ellipsis || std::ranges::count(labels, c) == 1) && once.find(c) == std::string::npos) once += c;
+        if ((is_ellipsis || std::ranges::count(labels, c) == 1) && once.find(c) == std::string::npos)
+            once += c;
     }
     std::ranges::sort(once, [](char x, char y) { return x < ' ' && y < ' ' ? x > y : x < y; });
     return once;
 }
 
-/// Sums products over all labels: quadratic work, but any equation.
-inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
-    constexpr std::size_t most = 4;
-    if (a.tensors.size() > most) return e.fail("einsum of more than four operands is not supported");
+inline constexpr std::size_t most_einsum_operands = 4;
+
+/// The space of all labels of an equation, and how each operand lies in it; the last strides are the
+/// result's.
+struct einsum_space {
+    std::string labels;
+    extents shape;
+    std::array<extents, most_einsum_operands + 1> strides;
+
+    explicit einsum_space(std::string all) : labels(std::move(all)), shape(labels.size(), 1) {
+        for (extents& s : strides) s.assign(labels.size(), 0);
+    }
+    /// An axis of size 1 is broadcast; a label that occurs twice takes the diagonal.
+    void place(std::size_t operand, const std::string& operand_labels, const extents& operand_shape) {
+        const extents dense = row_major_strides(operand_shape);
+        for (std::size_t d = 0; d != dense.size() && d != operand_labels.size(); ++d) {
+            const std::size_t axis = labels.find(operand_labels[d]);
+            if (operand_shape[d] == 1 || axis == std::string::npos) continue;
+            shape[axis] = operand_shape[d];
+            strides[operand][axis] += dense[d];
+        }
+    }
+};
+/// The labels of all operands and of the result; none if the equation does not fit.
+[[nodiscard]] inline std::vector<std::string> einsum_terms(const evaluation& e, const args<aten::einsum>& a) {
     const std::size_t arrow = a.equation.find("->");
     const std::vector<std::string_view> terms = split_terms(a.equation.substr(0, arrow));
-    if (terms.size() != a.tensors.size()) return e.fail("equation and operands differ in number");
+    if (terms.size() != a.tensors.size() || terms.size() > most_einsum_operands) return {};
     std::vector<std::string> labels;
     std::string all;
     for (std::size_t k = 0; k != terms.size(); ++k) {
         labels.push_back(einsum_labels(terms[k], e.input(a.tensors[k]).rank()));
         all += labels.back();
-        if (labels.back().size() != e.input(a.tensors[k]).rank()) return e.fail("equation does not fit an operand's rank");
     }
-    const std::string result = arrow == std::string_view::npos
-                                   ? implicit_einsum_result(all)
-                                   : einsum_labels(a.equation.substr(arrow + 2), e.output().rank());
-    std::string axes = result;
-    for (const char c : all) {
-        if (axes.find(c) == std::string::npos) axes += c;
+    const bool implicit = arrow == std::string_view::npos;
+    labels.push_back(implicit ? implicit_einsum_result(all)
+                              : einsum_labels(a.equation.substr(arrow + 2), e.output_shape().size()));
+    return labels;
+}
+
+/// Sums products over the whole space: not fast, but any equation of up to four operands.
+inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
+    const std::vector<std::string> terms = einsum_terms(e, a);
+    if (terms.empty()) return e.fail("this equation is not supported");
+    std::string all;
+    for (const std::string& term : terms) {
+        for (const char c : term) all += all.find(c) == std::string::npos ? std::string(1, c) : std::string();
     }
-    extents space(axes.size(), 1);
-    std::array<extents, most + 1> strides;
-    std::array<std::vector<double>, most> numbers;
-    for (extents& s : strides) s.assign(axes.size(), 0);
-    const extents out_strides = row_major_strides(e.output_shape());
-    for (std::size_t d = 0; d != result.size() && d != out_strides.size(); ++d) strides[most][d] = out_strides[d];
-    for (std::size_t k = 0; k != labels.size(); ++k) {
-        const tensor& in = e.input(a.tensors[k]);
-        const extents dense = row_major_strides(in.shape());
-        numbers[k] = in.to<double>();
-        for (std::size_t d = 0; d != in.rank(); ++d) {
-            if (in.dim(d) == 1) continue;
-            const std::size_t axis = axes.find(labels[k][d]);
-            space[axis] = in.dim(d);
-            strides[k][axis] += dense[d];
-        }
+    einsum_space space(all);
+    std::vector<std::vector<double>> numbers;
+    for (std::size_t k = 0; k != a.tensors.size(); ++k) {
+        space.place(k, terms[k], e.input(a.tensors[k]).shape());
+        numbers.push_back(e.input(a.tensors[k]).to<double>());
     }
+    space.place(most_einsum_operands, terms.back(), e.output_shape());
     std::vector<double> out(idx(e.output().size()), 0.0);
-    for_each_index<most + 1>(space, strides, [&](const auto& at) {
+    for_each_index<most_einsum_operands + 1>(space.shape, space.strides, [&](const auto& at) {
         double term = 1;
-        for (std::size_t k = 0; k != labels.size(); ++k) term *= numbers[k][idx(at[k])];
-        out[idx(at[most])] += term;
+        for (std::size_t k = 0; k != numbers.size(); ++k) term *= numbers[k][idx(at[k])];
+        out[idx(at[most_einsum_operands])] += term;
     });
     e.output().assign(out);
 }

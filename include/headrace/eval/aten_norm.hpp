@@ -56,7 +56,8 @@ template <one_of<ops<aten::layer_norm, aten::native_layer_norm>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     std::vector<double> x = e.input(a.input).template to<double>();
     const std::size_t row = idx(elements_in(a.normalized_shape));
-    const statistics s = normalize(x, row == 0 ? 0 : x.size() / row, a.eps, [=](std::size_t i) { return i / row; });
+    const statistics s =
+        normalize(x, row == 0 ? 0 : x.size() / row, a.eps, [=](std::size_t i) { return i / row; });
     scale_and_shift(x, e.input(a.weight), e.input(a.bias), [=](std::size_t i) { return i % row; });
     e.output().assign(x);
     write_statistics(e, s);
@@ -64,8 +65,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 /// Without an eps, that of the dtype.
 inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
-    const double epsilon = in.type() == dtype::float64 ? std::numeric_limits<double>::epsilon()
-                                                       : static_cast<double>(std::numeric_limits<float>::epsilon());
+    const double epsilon = in.type() == dtype::float64
+                               ? std::numeric_limits<double>::epsilon()
+                               : static_cast<double>(std::numeric_limits<float>::epsilon());
     std::vector<double> x = in.to<double>();
     const std::size_t row = idx(elements_in(a.normalized_shape));
     for (std::size_t first = 0; first < x.size(); first += row) {
@@ -78,8 +80,8 @@ inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& 
     e.output().assign(x);
 }
 
-inline void group_norm_into(evaluation& e, value input, const tensor* weight, const tensor* bias, std::int64_t groups,
-                            double eps) {
+inline void group_norm_into(evaluation& e, value input, const tensor* weight, const tensor* bias,
+                            std::int64_t groups, double eps) {
     const tensor& in = e.input(input);
     const axis_view view(in.shape(), 1);
     const std::size_t channels = idx(view.size);
@@ -122,11 +124,11 @@ template <one_of<ops<aten::batch_norm, aten::native_batch_norm, aten::_native_ba
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::optional<value> mean = a.running_mean;
     const std::optional<value> variance = a.running_var;
-    batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), a.training ? nullptr : e.input(mean),
-                    a.training ? nullptr : e.input(variance), a.eps);
+    batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias),
+                    a.training ? nullptr : e.input(mean), a.training ? nullptr : e.input(variance), a.eps);
 }
-inline void evaluate(aten::_native_batch_norm_legit_no_stats, const args<aten::_native_batch_norm_legit_no_stats>& a,
-                     evaluation& e) {
+inline void evaluate(aten::_native_batch_norm_legit_no_stats,
+                     const args<aten::_native_batch_norm_legit_no_stats>& a, evaluation& e) {
     batch_norm_into(e, e.input(a.input), e.input(a.weight), e.input(a.bias), nullptr, nullptr, a.eps);
 }
 /// The statistics that it returns are empty.

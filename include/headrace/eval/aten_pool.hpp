@@ -22,7 +22,8 @@ struct pool_arguments {
 [[nodiscard]] inline triple pooled_sizes(const extents& shape, std::size_t count) {
     return triple_of(std::span(shape).last(count), count, 1);
 }
-[[nodiscard]] inline pool_ranges pool_ranges_of(const triple& in, const triple& out, const pool_arguments& a) {
+[[nodiscard]] inline pool_ranges pool_ranges_of(const triple& in, const triple& out,
+                                                const pool_arguments& a) {
     const triple kernel = triple_of(a.kernel, a.count, 1);
     const triple stride = triple_of(a.stride.empty() ? a.kernel : a.stride, a.count, 1);
     const triple before = triple_of(a.padding, a.count, 0);
@@ -64,9 +65,11 @@ inline void max_pool(evaluation& e, value self, const triple& in, const pool_ran
         const std::vector<T> numbers = from.to<T>();
         const auto element = [&](std::size_t i) {
             std::int64_t& at = best.back();
-            if (at < 0 || numbers[i] > numbers[idx(at)] || numbers[i] != numbers[i]) at = static_cast<std::int64_t>(i);
+            if (at < 0 || numbers[i] > numbers[idx(at)] || numbers[i] != numbers[i])
+                at = static_cast<std::int64_t>(i);
         };
-        pool(planes_of(from, in), in, ranges, [&](std::int64_t) { best.push_back(-1); }, element);
+        pool(
+            planes_of(from, in), in, ranges, [&](std::int64_t) { best.push_back(-1); }, element);
     });
     visit_width(from.type(), [&]<class U>(U) {
         const std::span<U> out = e.output(0).mutable_data<U>();
@@ -128,7 +131,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     max_pool(e, a.self, in, pool_ranges_of(in, pooled_sizes(e.output_shape(), count), p));
 }
 template <one_of<ops<aten::adaptive_avg_pool1d, aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d,
-                     aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>> Op>
+                     aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr std::size_t count = pool_dimensions<Op>;
     const triple in = pooled_sizes(e.input(a.self).shape(), count);

@@ -31,7 +31,8 @@ struct cell_weights {
         if (b == nullptr) return Eigen::RowVectorXd::Zero(w_ih.dim(0));
         return matrix_of(*b, 1, b->size());
     };
-    return {matrix_of(w_ih, w_ih.dim(0), w_ih.dim(1)), matrix_of(w_hh, w_hh.dim(0), w_hh.dim(1)), bias(b_ih), bias(b_hh)};
+    return {matrix_of(w_ih, w_ih.dim(0), w_ih.dim(1)), matrix_of(w_hh, w_hh.dim(0), w_hh.dim(1)), bias(b_ih),
+            bias(b_hh)};
 }
 
 struct cell_state {
@@ -47,7 +48,9 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
     const Eigen::Index n = s.hidden.cols();
     for (Eigen::Index r = 0; r != s.hidden.rows(); ++r) {
         for (Eigen::Index c = 0; c != n; ++c) {
-            const auto gate = [&](Eigen::Index g) { return from_input(r, g * n + c) + from_hidden(r, g * n + c); };
+            const auto gate = [&](Eigen::Index g) {
+                return from_input(r, g * n + c) + from_hidden(r, g * n + c);
+            };
             double& h = s.hidden(r, c);
             if (kind == cell_kind::gru) {
                 const double reset = sigmoid_of(gate(0));
@@ -94,7 +97,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t batch = e.input(a.input).size() / std::max<std::int64_t>(1, w.input.cols());
     const batch_matrix x = matrix_of(e.input(a.input), batch, w.input.cols());
     cell_state s{matrix_of(e.input(hidden_operand(a.hx)), batch, w.hidden.cols()), {}};
-    if constexpr (std::is_same_v<Op, aten::lstm_cell>) s.cell = matrix_of(e.input(a.hx[1]), batch, w.hidden.cols());
+    if constexpr (std::is_same_v<Op, aten::lstm_cell>)
+        s.cell = matrix_of(e.input(a.hx[1]), batch, w.hidden.cols());
     advance(kind_of_cell<Op>, w, x, s);
     write_matrix(e.output(0), s.hidden);
     if constexpr (std::is_same_v<Op, aten::lstm_cell>) write_matrix(e.output(1), s.cell);
@@ -108,7 +112,8 @@ struct sequence {
 
 /// Runs one layer, in one or both directions; the outputs of both are joined.
 template <class Weights, class Initial>
-void run_layer(cell_kind kind, sequence& s, std::size_t layer, std::size_t directions, Weights weights, Initial initial) {
+void run_layer(cell_kind kind, sequence& s, std::size_t layer, std::size_t directions, Weights weights,
+               Initial initial) {
     std::vector<batch_matrix> out(s.steps.size());
     for (std::size_t d = 0; d != directions; ++d) {
         const std::size_t k = layer * directions + d;
@@ -118,7 +123,8 @@ void run_layer(cell_kind kind, sequence& s, std::size_t layer, std::size_t direc
         for (std::size_t i = 0; i != s.steps.size(); ++i) {
             const std::size_t t = d == 0 ? i : s.steps.size() - 1 - i;
             advance(kind, w, s.steps[t], state);
-            if (d == 0) out[t] = batch_matrix::Zero(state.hidden.rows(), n * static_cast<Eigen::Index>(directions));
+            if (d == 0)
+                out[t] = batch_matrix::Zero(state.hidden.rows(), n * static_cast<Eigen::Index>(directions));
             out[t].middleCols(static_cast<Eigen::Index>(d) * n, n) = state.hidden;
         }
         s.final_states.push_back(std::move(state));
@@ -145,9 +151,27 @@ inline void write_steps(evaluation& e, const std::vector<batch_matrix>& steps, b
     e.set_output(batch_first ? permuted(by_time, std::array<std::size_t, 3>{1, 0, 2}) : by_time);
 }
 
+/// State k of [layers * directions, batch, size].
+[[nodiscard]] inline batch_matrix state_of(const tensor& t, std::size_t k) {
+    const std::vector<double> numbers = t.to<double>();
+    const std::int64_t size = t.dim(1) * t.dim(2);
+    return Eigen::Map<const batch_matrix>(numbers.data() + static_cast<std::int64_t>(k) * size, t.dim(1),
+                                          t.dim(2));
+}
+inline void write_states(evaluation& e, const std::vector<cell_state>& states) {
+    for (std::size_t i = 1; i != e.output_count(); ++i) {
+        if (!e.is_known(i)) continue;
+        std::vector<double> numbers;
+        for (const cell_state& s : states) {
+            const batch_matrix& m = i == 1 ? s.hidden : s.cell;
+            numbers.insert(numbers.end(), m.data(), m.data() + m.size());
+        }
+        e.output(i).assign(numbers);
+    }
+}
+
 template <one_of<ops<aten::gru_input, aten::lstm_input, aten::rnn_tanh_input, aten::rnn_relu_input>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    constexpr cell_kind kind = kind_of_cell<Op>;
     const std::size_t directions = a.bidirectional ? 2 : 1;
     const std::size_t each = a.has_biases ? 4 : 2;
     const auto layers = static_cast<std::size_t>(a.num_layers);
@@ -157,27 +181,17 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         return weights_of(e.input(p[0]), e.input(p[1]), a.has_biases ? &e.input(p[2]) : nullptr,
                           a.has_biases ? &e.input(p[3]) : nullptr);
     };
-    const auto state_at = [&](const tensor& t, std::size_t k) {
-        return matrix_of(t.reshaped({t.dim(0), t.dim(1) * t.dim(2)}), t.dim(0), t.dim(1) * t.dim(2))
-            .row(static_cast<Eigen::Index>(k)).template reshaped<Eigen::RowMajor>(t.dim(1), t.dim(2)).eval();
-    };
     const auto initial = [&](std::size_t k) {
-        cell_state s{state_at(e.input(hidden_operand(a.hx)), k), {}};
-        if constexpr (kind == cell_kind::lstm) s.cell = state_at(e.input(a.hx[1]), k);
+        cell_state s{state_of(e.input(hidden_operand(a.hx)), k), {}};
+        if constexpr (std::is_same_v<Op, aten::lstm_input>) s.cell = state_of(e.input(a.hx[1]), k);
         return s;
     };
     sequence s{steps_of(e.input(a.input), a.batch_first), {}};
-    for (std::size_t layer = 0; layer != layers; ++layer) run_layer(kind, s, layer, directions, weights, initial);
-    write_steps(e, s.steps, a.batch_first);
-    for (std::size_t result = 1; result != e.output_count(); ++result) {
-        if (!e.is_known(result)) continue;
-        std::vector<double> numbers;
-        for (const cell_state& f : s.final_states) {
-            const batch_matrix& m = result == 1 ? f.hidden : f.cell;
-            numbers.insert(numbers.end(), m.data(), m.data() + m.size());
-        }
-        e.output(result).assign(numbers);
+    for (std::size_t layer = 0; layer != layers; ++layer) {
+        run_layer(kind_of_cell<Op>, s, layer, directions, weights, initial);
     }
+    write_steps(e, s.steps, a.batch_first);
+    write_states(e, s.final_states);
 }
 
 }  // namespace headrace::eval

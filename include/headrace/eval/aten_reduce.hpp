@@ -25,13 +25,15 @@ template <class Args>
 template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{}, plus()));
+        e.output().assign(
+            reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{}, plus()));
     });
 }
 template <one_of<ops<aten::prod, aten::prod_dim_int>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{1}, times()));
+        e.output().assign(
+            reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{1}, times()));
     });
 }
 template <one_of<ops<aten::mean, aten::mean_dim>> Op>
@@ -53,13 +55,15 @@ template <class T>
 template <one_of<ops<aten::amax, aten::max>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(e.input(a.self).template to<T>(), lowest_number<T>(), larger()));
+        e.output().assign(
+            reduction_of(e, a).fold(e.input(a.self).template to<T>(), lowest_number<T>(), larger()));
     });
 }
 template <one_of<ops<aten::amin, aten::min>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(e.input(a.self).template to<T>(), highest_number<T>(), smaller()));
+        e.output().assign(
+            reduction_of(e, a).fold(e.input(a.self).template to<T>(), highest_number<T>(), smaller()));
     });
 }
 inline void evaluate(aten::aminmax, const args<aten::aminmax>& a, evaluation& e) {
@@ -170,7 +174,9 @@ inline void evaluate(aten::var_mean_correction, const args<aten::var_mean_correc
     if (std::isinf(p)) {
         return p > 0 ? r.fold(x, 0.0, larger()) : r.fold(x, highest_number<double>(), smaller());
     }
-    const auto add = [p](double sum, double v) { return sum + (p == 0 ? (v != 0) : p == 2 ? v * v : std::pow(v, p)); };
+    const auto add = [p](double sum, double v) {
+        return sum + (p == 0 ? (v != 0) : p == 2 ? v * v : std::pow(v, p));
+    };
     std::vector<double> out = r.fold(x, 0.0, add);
     for (double& v : out) v = p == 0 || p == 1 ? v : p == 2 ? std::sqrt(v) : std::pow(v, 1 / p);
     return out;

@@ -22,14 +22,16 @@ struct taps {
     std::size_t count = 0;
 };
 
-/// The axis that is resampled: how PyTorch computes positions depends on both sizes and on the given scale, if any.
+/// The axis that is resampled: how PyTorch computes positions depends on both sizes and on the given scale,
+/// if any.
 struct resampled_axis {
     std::int64_t in = 1, out = 1;
     std::optional<double> scale{};
     bool align_corners = false;
 };
 
-/// PyTorch computes positions in float: so does this, for a position on an edge decides which element is read.
+/// PyTorch computes positions in float: so does this, for a position on an edge decides which element is
+/// read.
 [[nodiscard]] inline float step_of(const resampled_axis& a) {
     return a.scale && *a.scale > 0 ? static_cast<float>(1.0 / *a.scale)
                                    : static_cast<float>(a.in) / static_cast<float>(a.out);
@@ -61,7 +63,8 @@ struct resampled_axis {
     const double fraction = static_cast<double>(position - first);
     taps t{{}, {}, 4};
     for (std::size_t k = 0; k != 4; ++k) {
-        t.at[k] = std::clamp<std::int64_t>(static_cast<std::int64_t>(first) - 1 + static_cast<std::int64_t>(k), 0, a.in - 1);
+        t.at[k] = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(first) - 1 + static_cast<std::int64_t>(k), 0, a.in - 1);
         const double x = std::fabs(static_cast<double>(k) - 1 - fraction);
         t.weight[k] = x <= 1 ? ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
                              : ((sharpness * x - 5 * sharpness) * x + 8 * sharpness) * x - 4 * sharpness;
@@ -122,22 +125,27 @@ void upsample(evaluation& e, const Args& a, bool align_corners, F taps_of) {
     extents shape = in.shape();
     std::vector<double> numbers = in.to<double>();
     for (std::size_t d = 2; d != shape.size(); ++d) {
-        numbers = resample(numbers, shape, d, {shape[d], e.output_shape()[d], scales[d - 2], align_corners}, taps_of);
+        numbers = resample(numbers, shape, d, {shape[d], e.output_shape()[d], scales[d - 2], align_corners},
+                           taps_of);
     }
     e.output().assign(numbers);
 }
 template <one_of<ops<aten::upsample_nearest1d, aten::upsample_nearest1d_vec, aten::upsample_nearest2d,
-                     aten::upsample_nearest2d_vec, aten::upsample_nearest3d, aten::upsample_nearest3d_vec>> Op>
+                     aten::upsample_nearest2d_vec, aten::upsample_nearest3d, aten::upsample_nearest3d_vec>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.F); });
 }
 template <one_of<ops<aten::_upsample_nearest_exact1d, aten::_upsample_nearest_exact1d_vec,
-                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec>> Op>
+                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.5F); });
 }
-template <one_of<ops<aten::upsample_linear1d, aten::upsample_linear1d_vec, aten::upsample_bilinear2d,
-                     aten::upsample_bilinear2d_vec, aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>> Op>
+template <
+    one_of<ops<aten::upsample_linear1d, aten::upsample_linear1d_vec, aten::upsample_bilinear2d,
+               aten::upsample_bilinear2d_vec, aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, a.align_corners, linear_taps);
 }
@@ -146,7 +154,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, a.align_corners, cubic_taps);
 }
 
-// --- grid_sampler ------------------------------------------------------------------------------------------------
+// --- grid_sampler
+// ------------------------------------------------------------------------------------------------
 
 struct grid_modes {
     std::int64_t interpolation;  ///< 0 bilinear, 1 nearest
@@ -167,35 +176,41 @@ struct grid_modes {
     }
     return m.padding == 0 ? position : limited(position, 0.0, n - 1);
 }
+/// The elements around a position in a plane, with their weights: outside of the plane there is nothing.
+[[nodiscard]] inline taps plane_taps(double x, double y, std::int64_t width, std::int64_t height) {
+    taps t;
+    for (int corner = 0; corner != 4; ++corner) {
+        const double cx = std::floor(x) + corner % 2;
+        const double cy = std::floor(y) + corner / 2;
+        const bool inside =
+            cx >= 0 && cx < static_cast<double>(width) && cy >= 0 && cy < static_cast<double>(height);
+        if (!inside) continue;
+        t.at[t.count] = static_cast<std::int64_t>(cy) * width + static_cast<std::int64_t>(cx);
+        t.weight[t.count++] = (1 - std::fabs(x - cx)) * (1 - std::fabs(y - cy));
+    }
+    return t;
+}
 template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& input = e.input(a.input);
-    if (input.rank() != 4 || a.interpolation_mode > 1) return e.fail("only bilinear and nearest sampling in 2D");
+    if (input.rank() != 4 || a.interpolation_mode > 1)
+        return e.fail("only bilinear and nearest sampling in 2D");
     const grid_modes modes{a.interpolation_mode, a.padding_mode, a.align_corners};
     const std::vector<double> in = input.template to<double>();
     const std::vector<double> grid = e.input(a.grid).template to<double>();
-    const std::int64_t channels = input.dim(1);
-    const std::int64_t height = input.dim(2);
-    const std::int64_t width = input.dim(3);
+    const std::int64_t plane = input.dim(2) * input.dim(3);
     const std::int64_t points = e.output().dim(2) * e.output().dim(3);
     std::vector<double> out(idx(e.output().size()), 0.0);
     for (std::int64_t p = 0; p != input.dim(0) * points; ++p) {
-        double x = grid_position(grid[idx(2 * p)], width, modes);
-        double y = grid_position(grid[idx(2 * p + 1)], height, modes);
-        if (modes.interpolation == 1) {
-            x = std::nearbyint(x);
-            y = std::nearbyint(y);
-        }
-        for (int corner = 0; corner != 4; ++corner) {
-            const double cx = std::floor(x) + corner % 2;
-            const double cy = std::floor(y) + corner / 2;
-            const double weight = (1 - std::fabs(x - cx)) * (1 - std::fabs(y - cy));
-            if (!(cx >= 0 && cx < static_cast<double>(width) && cy >= 0 && cy < static_cast<double>(height))) continue;
-            for (std::int64_t c = 0; c != channels; ++c) {
-                const std::int64_t plane = p / points * channels + c;
-                const std::int64_t at = (plane * height + static_cast<std::int64_t>(cy)) * width + static_cast<std::int64_t>(cx);
-                out[idx(plane * points + p % points)] += weight * in[idx(at)];
-            }
+        const double x = grid_position(grid[idx(2 * p)], input.dim(3), modes);
+        const double y = grid_position(grid[idx(2 * p + 1)], input.dim(2), modes);
+        const bool nearest = modes.interpolation == 1;
+        const taps t = plane_taps(nearest ? std::nearbyint(x) : x, nearest ? std::nearbyint(y) : y,
+                                  input.dim(3), input.dim(2));
+        for (std::int64_t c = 0; c != input.dim(1); ++c) {
+            const std::int64_t image = p / points * input.dim(1) + c;
+            double& sum = out[idx(image * points + p % points)];
+            for (std::size_t k = 0; k != t.count; ++k) sum += t.weight[k] * in[idx(image * plane + t.at[k])];
         }
     }
     e.output().assign(out);

@@ -26,7 +26,9 @@ namespace headrace::eval {
     const double half = 2 / (std::numbers::pi * a) + logarithm / 2;
     double y = std::copysign(std::sqrt(std::sqrt(half * half - logarithm / a) - half), x);
     for (int step = 0; step != 4; ++step) {
-        const double distance = std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1 - std::fabs(x), x) - std::copysign(std::erfc(std::fabs(y)), x);
+        // Near 1 the complements hold more digits than the functions themselves.
+        const double tail = std::copysign(1 - std::fabs(x) - std::erfc(std::fabs(y)), x);
+        const double distance = std::fabs(x) < 0.5 ? std::erf(y) - x : tail;
         y -= distance / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
     }
     return y;
@@ -34,44 +36,53 @@ namespace headrace::eval {
 
 inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
-// clang-format off: one line for a kernel wherever it fits
+/// Functions of real numbers, by tag.
+[[nodiscard]] inline double apply(aten::acos, double x) { return std::acos(x); }
+[[nodiscard]] inline double apply(aten::acosh, double x) { return std::acosh(x); }
+[[nodiscard]] inline double apply(aten::asin, double x) { return std::asin(x); }
+[[nodiscard]] inline double apply(aten::asinh, double x) { return std::asinh(x); }
+[[nodiscard]] inline double apply(aten::atan, double x) { return std::atan(x); }
+[[nodiscard]] inline double apply(aten::atanh, double x) { return std::atanh(x); }
+[[nodiscard]] inline double apply(aten::cos, double x) { return std::cos(x); }
+[[nodiscard]] inline double apply(aten::cosh, double x) { return std::cosh(x); }
+[[nodiscard]] inline double apply(aten::erf, double x) { return std::erf(x); }
+[[nodiscard]] inline double apply(aten::erfc, double x) { return std::erfc(x); }
+[[nodiscard]] inline double apply(aten::exp2, double x) { return std::exp2(x); }
+[[nodiscard]] inline double apply(aten::expm1, double x) { return std::expm1(x); }
+[[nodiscard]] inline double apply(aten::log10, double x) { return std::log10(x); }
+[[nodiscard]] inline double apply(aten::log1p, double x) { return std::log1p(x); }
+[[nodiscard]] inline double apply(aten::log2, double x) { return std::log2(x); }
+[[nodiscard]] inline double apply(aten::sin, double x) { return std::sin(x); }
+[[nodiscard]] inline double apply(aten::sinh, double x) { return std::sinh(x); }
+[[nodiscard]] inline double apply(aten::tan, double x) { return std::tan(x); }
+[[nodiscard]] inline double apply(aten::exp, double x) { return std::exp(x); }
+[[nodiscard]] inline double apply(aten::log, double x) { return std::log(x); }
+[[nodiscard]] inline double apply(aten::sqrt, double x) { return std::sqrt(x); }
+[[nodiscard]] inline double apply(aten::tanh, double x) { return std::tanh(x); }
+[[nodiscard]] inline double apply(aten::erfinv, double x) { return inverse_erf(x); }
+[[nodiscard]] inline double apply(aten::reciprocal, double x) { return 1 / x; }
+[[nodiscard]] inline double apply(aten::rsqrt, double x) { return 1 / std::sqrt(x); }
+[[nodiscard]] inline double apply(aten::sigmoid, double x) { return sigmoid_of(x); }
+[[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
+[[nodiscard]] inline double apply(aten::exp_inplace, double x) { return std::exp(x); }
+[[nodiscard]] inline double apply(aten::log_inplace, double x) { return std::log(x); }
+[[nodiscard]] inline double apply(aten::reciprocal_inplace, double x) { return 1 / x; }
+[[nodiscard]] inline double apply(aten::rsqrt_inplace, double x) { return 1 / std::sqrt(x); }
+[[nodiscard]] inline double apply(aten::sqrt_inplace, double x) { return std::sqrt(x); }
+[[nodiscard]] inline double apply(aten::sigmoid_inplace, double x) { return sigmoid_of(x); }
+[[nodiscard]] inline double apply(aten::tanh_inplace, double x) { return std::tanh(x); }
 
-inline void evaluate(aten::acos, const args<aten::acos>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::acos(x); }); }
-inline void evaluate(aten::acosh, const args<aten::acosh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::acosh(x); }); }
-inline void evaluate(aten::asin, const args<aten::asin>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::asin(x); }); }
-inline void evaluate(aten::asinh, const args<aten::asinh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::asinh(x); }); }
-inline void evaluate(aten::atan, const args<aten::atan>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::atan(x); }); }
-inline void evaluate(aten::atanh, const args<aten::atanh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::atanh(x); }); }
-inline void evaluate(aten::cos, const args<aten::cos>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::cos(x); }); }
-inline void evaluate(aten::cosh, const args<aten::cosh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::cosh(x); }); }
-inline void evaluate(aten::erf, const args<aten::erf>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::erf(x); }); }
-inline void evaluate(aten::erfc, const args<aten::erfc>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::erfc(x); }); }
-inline void evaluate(aten::erfinv, const args<aten::erfinv>& a, evaluation& e) { map_real(e, a.self, inverse_erf); }
-inline void evaluate(aten::exp2, const args<aten::exp2>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::exp2(x); }); }
-inline void evaluate(aten::expm1, const args<aten::expm1>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::expm1(x); }); }
-inline void evaluate(aten::log10, const args<aten::log10>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log10(x); }); }
-inline void evaluate(aten::log1p, const args<aten::log1p>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log1p(x); }); }
-inline void evaluate(aten::log2, const args<aten::log2>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log2(x); }); }
-inline void evaluate(aten::sin, const args<aten::sin>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sin(x); }); }
-inline void evaluate(aten::sinh, const args<aten::sinh>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sinh(x); }); }
-inline void evaluate(aten::tan, const args<aten::tan>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::tan(x); }); }
-
-template <one_of<ops<aten::exp, aten::exp_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::exp(x); }); }
-template <one_of<ops<aten::log, aten::log_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::log(x); }); }
-template <one_of<ops<aten::reciprocal, aten::reciprocal_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return 1 / x; }); }
-template <one_of<ops<aten::rsqrt, aten::rsqrt_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return 1 / std::sqrt(x); }); }
-template <one_of<ops<aten::sqrt, aten::sqrt_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::sqrt(x); }); }
-template <one_of<ops<aten::sigmoid, aten::sigmoid_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, sigmoid_of); }
-template <one_of<ops<aten::tanh, aten::tanh_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) { map_real(e, a.self, [](double x) { return std::tanh(x); }); }
-
-// clang-format on
+using real_functions =
+    ops<aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan, aten::atanh, aten::cos, aten::cosh,
+        aten::erf, aten::erfc, aten::exp2, aten::expm1, aten::log10, aten::log1p, aten::log2, aten::sin,
+        aten::sinh, aten::tan, aten::exp, aten::log, aten::sqrt, aten::tanh, aten::erfinv, aten::reciprocal,
+        aten::rsqrt, aten::sigmoid, aten::frac, aten::exp_inplace, aten::log_inplace,
+        aten::reciprocal_inplace, aten::rsqrt_inplace, aten::sqrt_inplace, aten::sigmoid_inplace,
+        aten::tanh_inplace>;
+template <one_of<real_functions> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    map_real(e, a.self, [](double x) { return apply(Op{}, x); });
+}
 
 /// Functions that integers have too, where rounding changes nothing.
 template <class F>
@@ -105,9 +116,6 @@ inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, 
 }
 inline void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::trunc(x); });
-}
-inline void evaluate(aten::frac, const args<aten::frac>& a, evaluation& e) {
-    map_real(e, a.self, [](double x) { return x - std::trunc(x); });
 }
 template <one_of<ops<aten::abs, aten::abs_inplace>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -148,10 +156,14 @@ inline void evaluate(aten::bitwise_not, const args<aten::bitwise_not>& a, evalua
 /// The largest finite number of a float dtype.
 [[nodiscard]] inline double largest_of(dtype t) {
     switch (t) {
-        case dtype::float16: return 65504.0;
-        case dtype::bfloat16: return static_cast<double>(std::numeric_limits<Eigen::bfloat16>::max());
-        case dtype::float64: return std::numeric_limits<double>::max();
-        default: return static_cast<double>(std::numeric_limits<float>::max());
+        case dtype::float16:
+            return 65504.0;
+        case dtype::bfloat16:
+            return static_cast<double>(std::numeric_limits<Eigen::bfloat16>::max());
+        case dtype::float64:
+            return std::numeric_limits<double>::max();
+        default:
+            return static_cast<double>(std::numeric_limits<float>::max());
     }
 }
 inline void evaluate(aten::nan_to_num, const args<aten::nan_to_num>& a, evaluation& e) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's views: reshapes share their operand's elements, the others copy them with strides.
+// Defines the kernels of ATen's views: reshapes share their operand's elements, the others copy them with
+// strides.
 #ifndef HEADRACE_EVAL_ATEN_VIEW_HPP
 #define HEADRACE_EVAL_ATEN_VIEW_HPP
 
@@ -15,17 +16,20 @@ namespace headrace::eval {
 
 /// Ops whose result has the elements of self in the same order.
 using reshaping_ops =
-    ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace, aten::flatten_using_ints,
-        aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy, aten::squeeze_copy_dim,
-        aten::squeeze_copy_dims, aten::squeeze_dim, aten::squeeze_dims, aten::unflatten_int, aten::_unsafe_view,
-        aten::unsqueeze, aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone,
-        aten::contiguous, aten::lift_fresh, aten::lift_fresh_copy, aten::_to_copy, aten::to_device, aten::to_dtype,
-        aten::to_dtype_layout, aten::to_other, aten::type_as, aten::dropout_inplace>;
+    ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace,
+        aten::flatten_using_ints, aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy,
+        aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_dim, aten::squeeze_dims,
+        aten::unflatten_int, aten::_unsafe_view, aten::unsqueeze, aten::unsqueeze_copy, aten::view,
+        aten::view_as, aten::view_copy, aten::clone, aten::contiguous, aten::lift_fresh,
+        aten::lift_fresh_copy, aten::_to_copy, aten::to_device, aten::to_dtype, aten::to_dtype_layout,
+        aten::to_other, aten::type_as, aten::dropout_inplace>;
 template <one_of<reshaping_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
-inline void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e) { e.set_output(e.input(a.input)); }
+inline void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e) {
+    e.set_output(e.input(a.input));
+}
 
 template <one_of<ops<aten::broadcast_to, aten::expand, aten::expand_as, aten::expand_copy>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -39,7 +43,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     for (std::size_t d = 0; d != a.size.size(); ++d) {
         (a.stride[d] < 0 ? least : most) += (a.size[d] - 1) * a.stride[d];
     }
-    if (e.output().size() != 0 && (least < 0 || most >= in.size())) return e.fail("reads outside of its operand");
+    if (e.output().size() != 0 && (least < 0 || most >= in.size()))
+        return e.fail("reads outside of its operand");
     copy_strided(e.output(), in, extents(a.stride.begin(), a.stride.end()), a.storage_offset.value_or(0));
 }
 
@@ -68,7 +73,8 @@ template <one_of<ops<aten::t, aten::t_copy>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     swap_axes(e, a.self, 0, -1);
 }
-inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from,
+                      std::span<const std::int64_t> to) {
     const std::size_t rank = e.input(self).rank();
     std::vector<std::size_t> order(rank, rank);
     std::vector<bool> moved(rank, false);
@@ -91,10 +97,12 @@ inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a
     move_axes(e, a.self, a.source, a.destination);
 }
 
-// --- parts -------------------------------------------------------------------------------------------------------
+// --- parts
+// -------------------------------------------------------------------------------------------------------
 
 /// The part of `in` that begins at `start` of an axis and takes each `step`th.
-inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start, std::int64_t step = 1) {
+inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start,
+                       std::int64_t step = 1) {
     extents strides = row_major_strides(in.shape());
     const std::size_t a = wrap_axis(axis, in.rank());
     const std::int64_t offset = start * strides[a];
@@ -132,7 +140,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 /// The results' own sizes say where each begins, unless an op's indices overlap.
 template <one_of<ops<aten::chunk, aten::split_copy_tensor, aten::split_sizes, aten::split_tensor,
                      aten::split_with_sizes, aten::split_with_sizes_copy, aten::tensor_split_sections,
-                     aten::unsafe_split_tensor, aten::unsafe_split_with_sizes>> Op>
+                     aten::unsafe_split_tensor, aten::unsafe_split_with_sizes>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     std::int64_t start = 0;

@@ -22,11 +22,13 @@ template <one_of<ops<dim_order_ops::_to_dim_order_copy, dim_order_ops::_clone_di
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
-inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_dim_order>&, evaluation& e) {
+inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::_empty_dim_order>&,
+                     evaluation& e) {
     static_cast<void>(e.output());
 }
 
-// --- graphs in graphs --------------------------------------------------------------------------------------------
+// --- graphs in graphs
+// --------------------------------------------------------------------------------------------
 
 [[nodiscard]] inline std::vector<tensor> inputs_of(const evaluation& e, list<value> values) {
     std::vector<tensor> inputs;
@@ -44,13 +46,17 @@ inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::
 inline void set_outputs(evaluation& e, const std::vector<tensor>& results) {
     if (e.failed()) return;
     if (results.size() < e.output_count()) return e.fail("its graph has too few results");
-    for (std::size_t i = 0; i != e.output_count(); ++i) e.set_output(i, results[i]);
+    for (std::size_t i = 0; i != e.output_count(); ++i) {
+        if (results[i].shape() != e.output_shape(i)) return e.fail("its graph gives another shape");
+        e.set_output(i, results[i]);
+    }
 }
 inline void branch(evaluation& e, value condition, const graph* yes, const graph* no, list<value> operands) {
     set_outputs(e, run_region(e, e.input(condition).integer(0) != 0 ? yes : no, inputs_of(e, operands)));
 }
 /// Runs the body while the condition holds; `fixed` are operands that all iterations share.
-inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first, list<value> fixed) {
+inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
+                 list<value> fixed) {
     std::vector<tensor> carried = inputs_of(e, first);
     const std::vector<tensor> shared = inputs_of(e, fixed);
     const auto with_shared = [&] {
@@ -92,9 +98,10 @@ inline void put_slice(evaluation& e, std::size_t result, std::int64_t i, const t
     if ((idx(i) + 1) * part.byte_count() > to.size()) return e.fail("a slice of a result has the wrong size");
     std::ranges::copy(part.bytes(), to.begin() + static_cast<std::ptrdiff_t>(idx(i) * part.byte_count()));
 }
-/// One run of a graph per slice. Its first results, as many as `carried`, go into the next run; the others are stacked.
-inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs, list<value> fixed,
-                        bool slices_first) {
+/// One run of a graph per slice. Its first results, as many as `carried`, go into the next run; the others
+/// are stacked.
+inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs,
+                        list<value> fixed, bool slices_first) {
     const std::size_t kept = carried.size();
     const std::vector<tensor> sequences = inputs_of(e, xs);
     const std::vector<tensor> shared = inputs_of(e, fixed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the C++ types behind element types, headrace::visit_elements, and headrace::element_cast between them.
+// Defines the C++ types behind element types, headrace::visit_elements, and headrace::element_cast between
+// them.
 #ifndef HEADRACE_EVAL_ELEMENT_HPP
 #define HEADRACE_EVAL_ELEMENT_HPP
 
@@ -43,7 +44,8 @@ struct float8_format {
 };
 template <class T>
 inline constexpr float8_format format_of =
-    std::is_same_v<T, float8_e5m2> ? float8_format{2, -14, 57344.F, true} : float8_format{3, -6, 448.F, false};
+    std::is_same_v<T, float8_e5m2> ? float8_format{2, -14, 57344.F, true}
+                                   : float8_format{3, -6, 448.F, false};
 
 template <class T>
 float float8_to_float(T v) {
@@ -52,7 +54,8 @@ float float8_to_float(T v) {
     const int fraction = v.bits & ((1 << f.mantissa) - 1);
     const float sign = (v.bits & 0x80) != 0 ? -1.F : 1.F;
     if (f.infinities && field == 31) {
-        const auto special = fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+        const auto special =
+            fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
         return sign * special;
     }
     if (!f.infinities && (v.bits & 0x7F) == 0x7F) return std::numeric_limits<float>::quiet_NaN();
@@ -69,7 +72,8 @@ T float_to_float8(float v) {
     const auto with_sign = [&](int bits) { return T{static_cast<std::uint8_t>(sign | bits)}; };
     if (std::isnan(v)) return with_sign(0x7F);
     const float magnitude = std::fabs(v);
-    const int exponent = magnitude == 0 ? f.smallest_exponent : std::max(std::ilogb(magnitude), f.smallest_exponent);
+    const int exponent =
+        magnitude == 0 ? f.smallest_exponent : std::max(std::ilogb(magnitude), f.smallest_exponent);
     const float unit = std::ldexp(1.F, (exponent > 100 ? 100 : exponent) - f.mantissa);
     const float rounded = std::nearbyint(magnitude / unit) * unit;
     if (!(rounded <= f.largest)) return with_sign(f.infinities ? 31 << f.mantissa : 0x7F);
@@ -80,8 +84,8 @@ T float_to_float8(float v) {
 
 }  // namespace detail
 
-/// Converts as PyTorch does: toward zero and modulo 2^n into integers, to nearest even into floats. Values that no
-/// integer can hold become the nearest bound of int64 first, NaN becomes 0.
+/// Converts as PyTorch does: toward zero and modulo 2^n into integers, to nearest even into floats. Values
+/// that no integer can hold become the nearest bound of int64 first, NaN becomes 0.
 template <class To, class From>
 [[nodiscard]] inline To element_cast(From v) {
     if constexpr (std::is_same_v<To, From>) {
@@ -108,33 +112,65 @@ template <class To, class From>
     }
 }
 
-/// Calls `f(T{})` with the type that holds elements of `t` during evaluation: INT4 lies in a byte, INT48 and shapes in
-/// an int64, so that every element has an address. Complex numbers have none: `f` is not called, and false returned.
+/// Calls `f(T{})` with the type that holds elements of `t` during evaluation: INT4 lies in a byte, INT48 and
+/// shapes in an int64, so that every element has an address. Complex numbers have none: `f` is not called,
+/// and false returned.
 template <class F>
 bool visit_elements(dtype t, F&& f) {
     switch (t) {
-        case dtype::boolean: f(truth{}); return true;
+        case dtype::boolean:
+            f(truth{});
+            return true;
         case dtype::int4:
-        case dtype::int8: f(std::int8_t{}); return true;
-        case dtype::int16: f(std::int16_t{}); return true;
-        case dtype::int32: f(std::int32_t{}); return true;
+        case dtype::int8:
+            f(std::int8_t{});
+            return true;
+        case dtype::int16:
+            f(std::int16_t{});
+            return true;
+        case dtype::int32:
+            f(std::int32_t{});
+            return true;
         case dtype::int48:
         case dtype::int64:
-        case dtype::shape: f(std::int64_t{}); return true;
-        case dtype::uint8: f(std::uint8_t{}); return true;
-        case dtype::uint16: f(std::uint16_t{}); return true;
-        case dtype::uint32: f(std::uint32_t{}); return true;
-        case dtype::uint64: f(std::uint64_t{}); return true;
-        case dtype::float8_e4m3: f(float8_e4m3{}); return true;
-        case dtype::float8_e5m2: f(float8_e5m2{}); return true;
-        case dtype::bfloat16: f(Eigen::bfloat16{}); return true;
-        case dtype::float16: f(Eigen::half{}); return true;
-        case dtype::float32: f(float{}); return true;
-        case dtype::float64: f(double{}); return true;
+        case dtype::shape:
+            f(std::int64_t{});
+            return true;
+        case dtype::uint8:
+            f(std::uint8_t{});
+            return true;
+        case dtype::uint16:
+            f(std::uint16_t{});
+            return true;
+        case dtype::uint32:
+            f(std::uint32_t{});
+            return true;
+        case dtype::uint64:
+            f(std::uint64_t{});
+            return true;
+        case dtype::float8_e4m3:
+            f(float8_e4m3{});
+            return true;
+        case dtype::float8_e5m2:
+            f(float8_e5m2{});
+            return true;
+        case dtype::bfloat16:
+            f(Eigen::bfloat16{});
+            return true;
+        case dtype::float16:
+            f(Eigen::half{});
+            return true;
+        case dtype::float32:
+            f(float{});
+            return true;
+        case dtype::float64:
+            f(double{});
+            return true;
         case dtype::complex32:
         case dtype::complex64:
         case dtype::complex128:
-        case dtype::unknown: break;
+        case dtype::unknown:
+            break;
     }
     return false;
 }

@@ -35,12 +35,18 @@ using variable_store = std::map<std::string, tensor, std::less<>>;
 ///     void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e);
 ///
 /// A kernel for a family of ops is a template
-/// constrained by headrace::one_of. Metadata is trusted: kernels check only what depends on data, such as indices.
+/// constrained by headrace::one_of. Metadata is trusted: kernels check only what depends on data, such as
+/// indices.
 class evaluation {
 public:
     /// `operands` are parallel to the node's operand edges, `metas` to its results; unknown dtype: not known.
-    evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas, variable_store& store)
-        : node_(&n), operands_(operands), metas_(std::move(metas)), results_(metas_.size()), variables_(&store) {}
+    evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas,
+               variable_store& store)
+        : node_(&n),
+          operands_(operands),
+          metas_(std::move(metas)),
+          results_(metas_.size()),
+          variables_(&store) {}
 
     [[nodiscard]] const node& current_node() const { return *node_; }
     [[nodiscard]] const tensor& input(value v) const {
@@ -49,7 +55,9 @@ public:
         }
         return none_;
     }
-    [[nodiscard]] const tensor* input(const std::optional<value>& v) const { return v ? &input(*v) : nullptr; }
+    [[nodiscard]] const tensor* input(const std::optional<value>& v) const {
+        return v ? &input(*v) : nullptr;
+    }
 
     [[nodiscard]] bool is_known(std::size_t i) const { return metas_[i].dtype != dtype::unknown; }
     [[nodiscard]] dtype output_type(std::size_t i = 0) const { return metas_[i].dtype; }
@@ -61,9 +69,11 @@ public:
         if (results_[i].type() == dtype::unknown) results_[i] = tensor(output_type(i), output_shape(i));
         return results_[i];
     }
-    /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought to the
-    /// dtype and shape that the node promises.
-    void set_output(std::size_t i, const tensor& t) { results_[i] = t.cast(output_type(i)).reshaped(output_shape(i)); }
+    /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought
+    /// to the dtype and shape that the node promises.
+    void set_output(std::size_t i, const tensor& t) {
+        results_[i] = t.cast(output_type(i)).reshaped(output_shape(i));
+    }
     void set_output(const tensor& t) { set_output(0, t); }
     [[nodiscard]] std::size_t output_count() const { return results_.size(); }
 
@@ -96,7 +106,9 @@ private:
 
 /// Matches ops with a kernel: satisfied when evaluate(Op, args<Op>, evaluation&) is declared.
 template <class Op>
-concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
+concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) {
+    evaluate(Op{}, a, e);
+};
 
 /// A kernel, by the op's address.
 using evaluation_kernel = void (*)(const void* arguments, evaluation& e);
@@ -127,7 +139,8 @@ template <class... Dialects>
 [[nodiscard]] evaluation_kernel find_kernel(const op_info& op) {
     evaluation_kernel kernel = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>) kernel = detail::kernel_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect == &info_of_dialect<D>)
+            kernel = detail::kernel_table_of<typename D::all_ops>::value[op.index];
     };
     (look_in.template operator()<Dialects>(), ...);
     return kernel;

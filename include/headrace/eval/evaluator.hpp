@@ -27,41 +27,51 @@ namespace headrace::eval {
 namespace detail {
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
-    return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                       tosa::dialect, builtin::dialect>(op);
+    return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                       higher_order::dialect, tosa::dialect, builtin::dialect>(op);
 }
 
-/// Metadata of a node's results: what the graph says, or else what inference finds. A result of which neither knows
-/// anything stays unknown, and its kernel may leave it out.
-[[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n, std::pmr::memory_resource& arena) {
-    std::vector<tensor_meta> metas;
-    bool complete = true;
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        complete &= n.results[i].meta.has_value();
-        metas.push_back(n.results[i].meta.value_or(tensor_meta{}));
-    }
-    if (complete) return metas;
-    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                          higher_order::dialect, tosa::dialect, builtin::dialect>(*n.op);
-    bool operands_known = true;
+/// What inference says of a node's results; nothing if it has no rule, or does not know an operand. Of
+/// constants only the graph knows.
+[[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
+    const inference_rule rule =
+        find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
+                  tosa::dialect, builtin::dialect>(*n.op);
+    const bool is_source = n.operand_count == 0 && n.result_count != 0 && n.results[0].meta.has_value();
+    bool operands_known = rule != nullptr && !is_source;
     for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;
-    if (rule == nullptr || !operands_known) return metas;
+    if (!operands_known) return boost::outcome_v2::success();
+    result<void> done = rule(n.arguments, inferred);
+    if (!done) return error{done.error().kind, message_prefix(n) + done.error().message};
+    return done;
+}
+
+/// Metadata of a node's results: what the graph says, if inference does not contradict, or else what
+/// inference says. So kernels can rely on it. A result of which neither knows anything stays unknown, and may
+/// be left out.
+[[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n,
+                                                               std::pmr::memory_resource& arena) {
     inference inferred(&arena);
-    if (result<void> done = rule(n.arguments, inferred); !done) {
-        return error{done.error().kind, message_prefix(n) + done.error().message};
-    }
-    for (std::size_t i = 0; i != metas.size() && i != inferred.results().size(); ++i) {
-        if (metas[i].dtype == dtype::unknown) metas[i] = inferred.results()[i];
+    BOOST_OUTCOME_TRYV(infer_metas(n, inferred));
+    std::vector<tensor_meta> metas;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const auto& said = n.results[i].meta;
+        const bool known = i < inferred.results().size();
+        if (known && said && *said != inferred.results()[i]) {
+            return invalid(message_prefix(n) + "its metadata is not what inference says");
+        }
+        metas.push_back(said ? *said : known ? inferred.results()[i] : tensor_meta{});
     }
     return metas;
 }
 
-[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operands,
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
+                                                               std::span<const tensor> operands,
                                                                variable_store& variables) {
     const evaluation_kernel kernel = kernel_of(*n.op);
     if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
     std::pmr::monotonic_buffer_resource arena;
-    BOOST_OUTCOME_TRY(std::vector<tensor_meta> metas, metas_of(n, arena));
+    BOOST_OUTCOME_TRY(metas, metas_of(n, arena));
     if (n.result_count != 0 && metas[0].dtype == dtype::unknown) {
         return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
     }
@@ -101,19 +111,22 @@ private:
     const auto& meta = n.results[0].meta;
     if (!meta || t.has_meta(*meta)) return boost::outcome_v2::success();
     std::string text = message_prefix(n) + "the input is " + std::string(name_of(t.type())) + " ";
-    text += shape_text(t.shape()) + ", not " + std::string(name_of(meta->dtype)) + " " + shape_text(meta->shape);
+    text +=
+        shape_text(t.shape()) + ", not " + std::string(name_of(meta->dtype)) + " " + shape_text(meta->shape);
     return invalid(text);
 }
 
 }  // namespace detail
 
 /// The values of a node's results, for given values of its operands, in the order of its operand edges.
-[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operand_values) {
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
+                                                               std::span<const tensor> operand_values) {
     variable_store variables;
     return detail::evaluate_node(n, operand_values, variables);
 }
 
-/// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user has run.
+/// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user
+/// has run.
 [[nodiscard]] inline result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
                                                            variable_store& variables) {
     detail::live_values values(g);
@@ -128,7 +141,7 @@ private:
         if (is<builtin::placeholder>(n)) continue;
         const std::vector<tensor> operands = values.take_operands(n);
         if (is<builtin::output>(n)) return operands;
-        BOOST_OUTCOME_TRY(std::vector<tensor> results, detail::evaluate_node(n, operands, variables));
+        BOOST_OUTCOME_TRY(results, detail::evaluate_node(n, operands, variables));
         values.set(n, std::move(results));
     }
     return invalid("the graph has no output node");

@@ -32,7 +32,8 @@ namespace headrace::eval {
     return strides;
 }
 
-/// Calls `f(offsets)` for each index of `shape` in row-major order; offsets[k] is the index's position by strides[k].
+/// Calls `f(offsets)` for each index of `shape` in row-major order; offsets[k] is the index's position by
+/// strides[k].
 template <std::size_t N, class F>
 void for_each_index(const extents& shape, const std::array<extents, N>& strides, F f) {
     if (elements_in(shape) == 0) return;
@@ -62,11 +63,16 @@ void for_each_index(const extents& shape, const std::array<extents, N>& strides,
 template <class F>
 void visit_width(dtype t, F f) {
     switch (element_bytes(t)) {
-        case 1: return f(std::uint8_t{});
-        case 2: return f(std::uint16_t{});
-        case 4: return f(std::uint32_t{});
-        case 8: return f(std::uint64_t{});
-        default: return;
+        case 1:
+            return f(std::uint8_t{});
+        case 2:
+            return f(std::uint16_t{});
+        case 4:
+            return f(std::uint32_t{});
+        case 8:
+            return f(std::uint64_t{});
+        default:
+            return;
     }
 }
 
@@ -84,7 +90,8 @@ inline void store_strided(tensor& to, const tensor& from, const extents& strides
     visit_width(to.type(), [&]<class U>(U) {
         const U* source = from.data<U>().data();
         U* target = to.mutable_data<U>().data();
-        for_each_index<1>(from.shape(), {strides}, [&](const auto& at) { target[offset + at[0]] = *source++; });
+        for_each_index<1>(from.shape(), {strides},
+                          [&](const auto& at) { target[offset + at[0]] = *source++; });
     });
 }
 

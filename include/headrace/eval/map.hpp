@@ -17,7 +17,8 @@ namespace headrace::eval {
 // Kernels compute in double or in int64. Rounding one +, -, *, / or sqrt of double to float gives what float
 // arithmetic gives, and any longer formula is at least as precise as PyTorch's.
 
-/// Elements as doubles that have first been rounded to `compute`, as PyTorch casts operands to the common dtype.
+/// Elements as doubles that have first been rounded to `compute`, as PyTorch casts operands to the common
+/// dtype.
 [[nodiscard]] inline std::vector<double> to_real(const tensor& t, dtype compute) {
     std::vector<double> numbers = t.to<double>();
     const bool exact = compute == dtype::float64 || (is_floating(t.type()) && t.type() != dtype::float64);
@@ -31,7 +32,8 @@ namespace headrace::eval {
 [[nodiscard]] inline tensor operand(const evaluation& e, value v) { return e.input(v); }
 [[nodiscard]] inline tensor operand(const evaluation&, const scalar& s) {
     if (s.is_floating()) return tensor::of_number(dtype::float64, s.to_double());
-    return tensor::of_number(s.kind() == scalar::kind_type::boolean ? dtype::boolean : dtype::int64, s.to_int());
+    return tensor::of_number(s.kind() == scalar::kind_type::boolean ? dtype::boolean : dtype::int64,
+                             s.to_int());
 }
 
 /// A Python number as PyTorch uses it next to tensors of dtype `t`.
@@ -101,7 +103,8 @@ void broadcast_binary(tensor& out, const tensor& a, const tensor& b, dtype compu
     using stored = std::conditional_t<std::is_same_v<number, bool>, std::int64_t, number>;
     std::vector<stored> numbers(idx(out.size()));
     auto at_out = numbers.begin();
-    for_each_index<2>(out.shape(), {broadcast_strides(a.shape(), out.shape()), broadcast_strides(b.shape(), out.shape())},
+    for_each_index<2>(out.shape(),
+                      {broadcast_strides(a.shape(), out.shape()), broadcast_strides(b.shape(), out.shape())},
                       [&](const auto& at) { *at_out++ = f(left[idx(at[0])], right[idx(at[1])]); });
     out.assign(numbers);
 }
@@ -128,7 +131,9 @@ void map_binary_real(evaluation& e, const A& a, const B& b, F f) {
 template <class A, class B, class F>
 void map_compare(evaluation& e, const A& a, const B& b, F f) {
     const dtype common = result_type(promotion_operand(e, a), promotion_operand(e, b));
-    visit_compute(common, [&]<class T>(T) { broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), common, f); });
+    visit_compute(common, [&]<class T>(T) {
+        broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), common, f);
+    });
 }
 
 // Integer arithmetic wraps around, and nothing that the data holds may trap.
@@ -173,8 +178,11 @@ struct quotient_floor {
     double operator()(double a, double b) const {
         if (b == 0) return a / b;
         const double rest = std::fmod(a, b);
-        const double quotient = std::round((a - rest) / b);  // exact division, but for the rounding of the operands
-        return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1 : quotient == 0 ? std::copysign(0.0, a / b) : quotient;
+        const double quotient =
+            std::round((a - rest) / b);  // exact division, but for the rounding of the operands
+        return rest != 0 && (rest < 0) != (b < 0) ? quotient - 1
+               : quotient == 0                    ? std::copysign(0.0, a / b)
+                                                  : quotient;
     }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
         const std::int64_t q = quotient_toward_zero()(a, b);

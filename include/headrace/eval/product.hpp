@@ -23,14 +23,16 @@ void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std:
     Eigen::Map<matrix<T>>(c, m, n).noalias() = left * right;
 }
 
-/// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a column on the
-/// right. The result is row-major, its shape that of torch.matmul.
+/// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a
+/// column on the right. The result is row-major, its shape that of torch.matmul.
 template <class T>
 [[nodiscard]] std::vector<T> matrix_product(const std::vector<T>& a, extents a_shape, const std::vector<T>& b,
                                             extents b_shape) {
     if (a_shape.size() == 1) a_shape.insert(a_shape.begin(), 1);
     if (b_shape.size() == 1) b_shape.push_back(1);
-    const auto split = [](const extents& s) { return std::pair(extents(s.begin(), s.end() - 2), extents(s.end() - 2, s.end())); };
+    const auto split = [](const extents& s) {
+        return std::pair(extents(s.begin(), s.end() - 2), extents(s.end() - 2, s.end()));
+    };
     const auto [a_lead, a_matrix] = split(a_shape);
     const auto [b_lead, b_matrix] = split(b_shape);
     extents lead = a_lead.size() > b_lead.size() ? a_lead : b_lead;
@@ -43,10 +45,11 @@ template <class T>
     const std::int64_t n = b_matrix[1];
     std::vector<T> c(idx(elements_in(lead) * m * n));
     T* to = c.data();
-    for_each_index<2>(lead, {broadcast_strides(a_lead, lead), broadcast_strides(b_lead, lead)}, [&](const auto& at) {
-        multiply(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
-        to += m * n;
-    });
+    for_each_index<2>(lead, {broadcast_strides(a_lead, lead), broadcast_strides(b_lead, lead)},
+                      [&](const auto& at) {
+                          multiply(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
+                          to += m * n;
+                      });
     return c;
 }
 

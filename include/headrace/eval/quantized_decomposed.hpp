@@ -19,7 +19,9 @@ inline constexpr double highest_double = std::numeric_limits<double>::infinity()
 struct quantization_parameters {
     std::vector<double> scales;
     std::vector<std::int64_t> zero_points;  ///< empty: zero
-    [[nodiscard]] std::int64_t zero_point(std::size_t g) const { return zero_points.empty() ? 0 : zero_points[g]; }
+    [[nodiscard]] std::int64_t zero_point(std::size_t g) const {
+        return zero_points.empty() ? 0 : zero_points[g];
+    }
 };
 struct quantized_range {
     std::int64_t least, most;
@@ -27,14 +29,16 @@ struct quantized_range {
 
 /// PyTorch multiplies by the inverse of the scale, as a float: rounded values on an edge depend on it.
 [[nodiscard]] inline float inverse_scale(double scale) { return static_cast<float>(1.0 / scale); }
-[[nodiscard]] inline std::int64_t quantize(float x, float inverse, std::int64_t zero_point, quantized_range range) {
+[[nodiscard]] inline std::int64_t quantize(float x, float inverse, std::int64_t zero_point,
+                                           quantized_range range) {
     const float shifted = std::nearbyint(x * inverse) + static_cast<float>(zero_point);
     if (std::isnan(shifted)) return 0;
     return std::clamp(element_cast<std::int64_t>(shifted), range.least, range.most);
 }
 
 template <class F>
-void quantize_into(evaluation& e, const tensor& in, const quantization_parameters& q, quantized_range range, F group) {
+void quantize_into(evaluation& e, const tensor& in, const quantization_parameters& q, quantized_range range,
+                   F group) {
     const std::vector<double> numbers = in.to<double>();
     std::vector<float> inverses;
     for (const double s : q.scales) inverses.push_back(inverse_scale(s));
@@ -59,12 +63,15 @@ void dequantize_into(evaluation& e, const tensor& in, const quantization_paramet
 
 // Scales and zero points are numbers or tensors.
 [[nodiscard]] inline std::vector<double> scale_numbers(const evaluation&, double s) { return {s}; }
-[[nodiscard]] inline std::vector<double> scale_numbers(const evaluation& e, value v) { return e.input(v).to<double>(); }
+[[nodiscard]] inline std::vector<double> scale_numbers(const evaluation& e, value v) {
+    return e.input(v).to<double>();
+}
 [[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation&, std::int64_t z) { return {z}; }
 [[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e, value v) {
     return e.input(v).to<std::int64_t>();
 }
-[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e, const std::optional<value>& v) {
+[[nodiscard]] inline std::vector<std::int64_t> zero_numbers(const evaluation& e,
+                                                            const std::optional<value>& v) {
     return v ? zero_numbers(e, *v) : std::vector<std::int64_t>();
 }
 template <class Args>
@@ -99,12 +106,14 @@ template <class Args>
 }
 /// One scale for all, or one for each group.
 template <class Args>
-[[nodiscard]] bool has_all_scales(evaluation& e, const Args& a, const quantization_parameters& q, bool per_token) {
+[[nodiscard]] bool has_all_scales(evaluation& e, const Args& a, const quantization_parameters& q,
+                                  bool per_token) {
     const std::int64_t size = e.input(a.input).size();
     const auto group = grouping_of(e, a, per_token);
     std::size_t groups = 0;
     for (std::int64_t i = 0; i != size; ++i) groups = std::max(groups, group(idx(i)) + 1);
-    const bool enough = q.scales.size() >= groups && (q.zero_points.empty() || q.zero_points.size() >= groups);
+    const bool enough =
+        q.scales.size() >= groups && (q.zero_points.empty() || q.zero_points.size() >= groups);
     if (!enough) e.fail("fewer scales or zero points than there are groups");
     return enough;
 }
@@ -113,7 +122,8 @@ namespace quantized = quantized_decomposed;
 
 template <one_of<ops<quantized::quantize_per_tensor, quantized::quantize_per_tensor_tensor,
                      quantized::quantize_per_tensor_tensor2, quantized::quantize_per_channel,
-                     quantized::quantize_per_channel_group, quantized::quantize_per_token>> Op>
+                     quantized::quantize_per_channel_group, quantized::quantize_per_token>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr bool per_token = std::is_same_v<Op, quantized::quantize_per_token>;
     const quantization_parameters q = parameters_of(e, a);
@@ -122,7 +132,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 }
 template <one_of<ops<quantized::dequantize_per_tensor, quantized::dequantize_per_tensor_tensor,
                      quantized::dequantize_per_tensor_tensor2, quantized::dequantize_per_channel,
-                     quantized::dequantize_per_channel_group, quantized::dequantize_per_token>> Op>
+                     quantized::dequantize_per_channel_group, quantized::dequantize_per_token>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr bool per_token = std::is_same_v<Op, quantized::dequantize_per_token>;
     const quantization_parameters q = parameters_of(e, a);
@@ -137,8 +148,8 @@ inline void evaluate(quantized::fake_quant_per_channel, const args<quantized::fa
     std::vector<double> numbers = e.input(a.input).to<double>();
     for (std::size_t i = 0; i != numbers.size(); ++i) {
         const std::size_t g = group(i);
-        const std::int64_t code = quantize(static_cast<float>(numbers[i]), inverse_scale(q.scales[g]), q.zero_point(g),
-                                           {a.quant_min, a.quant_max});
+        const std::int64_t code = quantize(static_cast<float>(numbers[i]), inverse_scale(q.scales[g]),
+                                           q.zero_point(g), {a.quant_min, a.quant_max});
         numbers[i] = static_cast<double>(code - q.zero_point(g)) * q.scales[g];
     }
     e.output().assign(numbers);
@@ -149,7 +160,8 @@ struct chosen_parameters {
     std::int64_t zero_point;
 };
 /// PyTorch's rule for asymmetric parameters: the range is widened to hold 0, and 0 becomes an integer.
-[[nodiscard]] inline chosen_parameters choose_parameters(double low, double high, quantized_range range, double eps) {
+[[nodiscard]] inline chosen_parameters choose_parameters(double low, double high, quantized_range range,
+                                                         double eps) {
     low = std::min(low, 0.0);
     high = std::max(high, 0.0);
     const double scale = std::max((high - low) / static_cast<double>(range.most - range.least), eps);
@@ -157,8 +169,8 @@ struct chosen_parameters {
     return {scale, std::clamp(element_cast<std::int64_t>(zero), range.least, range.most)};
 }
 /// PyTorch's rule for symmetric parameters.
-[[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high, quantized_range range,
-                                                                   double eps) {
+[[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high,
+                                                                   quantized_range range, double eps) {
     const double half = static_cast<double>(range.most - range.least) / 2;
     return {std::max(std::max(-low, high) / half, eps), 0};
 }
@@ -185,7 +197,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     std::vector<std::int64_t> zero_points;
     for (std::size_t i = 0; i != low.size(); ++i) {
         constexpr bool symmetric = std::is_same_v<Op, quantized::choose_qparams_per_token>;
-        constexpr double eps = symmetric ? 1e-5 / 127 : static_cast<double>(std::numeric_limits<float>::epsilon());
+        constexpr double eps =
+            symmetric ? 1e-5 / 127 : static_cast<double>(std::numeric_limits<float>::epsilon());
         const quantized_range range{symmetric ? -127 : -128, 127};
         const auto rule = symmetric ? choose_symmetric_parameters : choose_parameters;
         const chosen_parameters chosen = rule(low[i], high[i], range, eps);

@@ -15,7 +15,8 @@ namespace headrace::eval {
 class reduction {
 public:
     /// No axes mean all of them.
-    reduction(const extents& shape, std::span<const std::int64_t> axes) : shape_(shape), strides_(shape.size(), 0) {
+    reduction(const extents& shape, std::span<const std::int64_t> axes)
+        : shape_(shape), strides_(shape.size(), 0) {
         std::vector<bool> reduced(shape_.size(), axes.empty());
         for (const std::int64_t axis : axes) {
             if (!shape_.empty()) reduced[wrap_axis(axis, shape_.size())] = true;

@@ -33,13 +33,15 @@ using extents = std::vector<std::int64_t>;
     return strides;
 }
 
-/// A tensor with its elements, row-major and contiguous. Copies share the elements; only who has made a tensor may
-/// write to it, before the first copy. INT4 takes a byte, INT48 and shapes eight (see visit_elements).
+/// A tensor with its elements, row-major and contiguous. Copies share the elements; only who has made a
+/// tensor may write to it, before the first copy. INT4 takes a byte, INT48 and shapes eight (see
+/// visit_elements).
 class tensor {
 public:
     tensor() = default;
     /// All elements zero.
-    tensor(headrace::dtype type, extents shape) : type_(type), shape_(std::move(shape)), size_(elements_in(shape_)) {
+    tensor(headrace::dtype type, extents shape)
+        : type_(type), shape_(std::move(shape)), size_(elements_in(shape_)) {
         const std::size_t bytes = byte_count() == 0 ? 1 : byte_count();
         bytes_ = std::shared_ptr<std::byte>(new std::byte[bytes](), std::default_delete<std::byte[]>());
     }
@@ -75,7 +77,9 @@ public:
     [[nodiscard]] std::size_t rank() const { return shape_.size(); }
     [[nodiscard]] std::int64_t dim(std::size_t d) const { return shape_[d]; }
     [[nodiscard]] std::int64_t size() const { return size_; }
-    [[nodiscard]] std::size_t byte_count() const { return static_cast<std::size_t>(size_) * element_bytes(type_); }
+    [[nodiscard]] std::size_t byte_count() const {
+        return static_cast<std::size_t>(size_) * element_bytes(type_);
+    }
     [[nodiscard]] bool has_meta(const tensor_meta& m) const {
         return m.dtype == type_ && std::ranges::equal(m.shape, shape_);
     }
@@ -103,7 +107,8 @@ public:
     template <class From>
     void assign(std::span<const From> numbers) {
         visit_elements(type_, [&]<class T>(T) {
-            std::ranges::transform(numbers, mutable_data<T>().begin(), [](From v) { return element_cast<T>(v); });
+            std::ranges::transform(numbers, mutable_data<T>().begin(),
+                                   [](From v) { return element_cast<T>(v); });
         });
     }
     template <class From>
@@ -130,7 +135,8 @@ private:
     template <class To>
     [[nodiscard]] To element(std::int64_t i) const {
         To number{};
-        visit_elements(type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
+        visit_elements(
+            type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
         return number;
     }
 
@@ -169,7 +175,8 @@ inline std::int64_t unpack(dtype t, const std::byte* bytes, std::int64_t i) {
     std::byte* to = t.mutable_bytes().data();
     for (std::int64_t i = 0; i != t.size(); ++i, to += width) {
         std::int64_t at = contiguous ? i : 0;
-        for (std::size_t d = 0; !contiguous && d != shape.size(); ++d) at += i / dense[d] % shape[d] * data.strides[d];
+        for (std::size_t d = 0; !contiguous && d != shape.size(); ++d)
+            at += i / dense[d] % shape[d] * data.strides[d];
         if (packed) {
             const std::int64_t number = detail::unpack(meta.dtype, data.bytes, at);
             std::memcpy(to, &number, width);  // little-endian: the low bytes come first

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Includes the kernels of all TOSA operators.
+// Includes the kernels of all operators of TOSA 1.0; CUSTOM alone has none.
 #ifndef HEADRACE_EVAL_TOSA_HPP
 #define HEADRACE_EVAL_TOSA_HPP
-#include <headrace/op/tosa.hpp>
+
+#include <headrace/eval/tosa_convert.hpp>
+#include <headrace/eval/tosa_elementwise.hpp>
+#include <headrace/eval/tosa_layout.hpp>
+#include <headrace/eval/tosa_tensor.hpp>
+
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::convolve and headrace::pool: convolutions and poolings of one to three dimensions, all as three.
+// Defines headrace::convolve and headrace::pool: convolutions and poolings of one to three dimensions, all as
+// three.
 #ifndef HEADRACE_EVAL_VOLUME_HPP
 #define HEADRACE_EVAL_VOLUME_HPP
 
@@ -16,7 +17,8 @@ namespace headrace::eval {
 using triple = std::array<std::int64_t, 3>;
 
 /// The last `count` sizes, behind as many `missing` as are needed. One number stands for all dimensions.
-[[nodiscard]] inline triple triple_of(std::span<const std::int64_t> items, std::size_t count, std::int64_t missing) {
+[[nodiscard]] inline triple triple_of(std::span<const std::int64_t> items, std::size_t count,
+                                      std::int64_t missing) {
     triple t{missing, missing, missing};
     for (std::size_t d = 0; d != count && !items.empty(); ++d) {
         t[3 - count + d] = items.size() == 1 ? items[0] : items[items.size() - count + d];
@@ -33,31 +35,33 @@ struct convolution_shape {
     triple stride{1, 1, 1}, before{0, 0, 0}, dilation{1, 1, 1};
 };
 
-/// Calls `f(row, column, i)` for each element of a patch matrix [channels * kernel, out] that lies at i in the input;
-/// the others are padding.
+/// Calls `f(row, column, i)` for each element of a patch matrix [channels * kernel, out] that lies at i in
+/// the input; the others are padding.
 template <class F>
 void for_each_patch(const convolution_shape& s, std::int64_t channels, F f) {
     std::int64_t row = 0;
     for (std::int64_t c = 0; c != channels; ++c) {
-        for_each_index<3>({s.kernel[0], s.kernel[1], s.kernel[2]}, {extents{1, 0, 0}, extents{0, 1, 0}, extents{0, 0, 1}},
-                          [&](const auto& k) {
-            triple first;
-            for (std::size_t d = 0; d != 3; ++d) first[d] = k[d] * s.dilation[d] - s.before[d];
-            std::int64_t column = 0;
-            for (std::int64_t z = 0; z != s.out[0]; ++z) {
-                const std::int64_t iz = first[0] + z * s.stride[0];
-                for (std::int64_t y = 0; y != s.out[1]; ++y) {
-                    const std::int64_t iy = first[1] + y * s.stride[1];
-                    const bool inside = iz >= 0 && iz < s.in[0] && iy >= 0 && iy < s.in[1];
-                    const std::int64_t line = ((c * s.in[0] + iz) * s.in[1] + iy) * s.in[2];
-                    for (std::int64_t x = 0; x != s.out[2]; ++x, ++column) {
-                        const std::int64_t ix = first[2] + x * s.stride[2];
-                        if (inside && ix >= 0 && ix < s.in[2]) f(row, column, idx(line + ix));
-                    }
-                }
-            }
-            ++row;
-        });
+        for_each_index<3>({s.kernel[0], s.kernel[1], s.kernel[2]},
+                          {extents{1, 0, 0}, extents{0, 1, 0}, extents{0, 0, 1}}, [&](const auto& k) {
+                              triple first;
+                              for (std::size_t d = 0; d != 3; ++d)
+                                  first[d] = k[d] * s.dilation[d] - s.before[d];
+                              std::int64_t column = 0;
+                              for (std::int64_t z = 0; z != s.out[0]; ++z) {
+                                  const std::int64_t iz = first[0] + z * s.stride[0];
+                                  for (std::int64_t y = 0; y != s.out[1]; ++y) {
+                                      const std::int64_t iy = first[1] + y * s.stride[1];
+                                      const bool inside = iz >= 0 && iz < s.in[0] && iy >= 0 && iy < s.in[1];
+                                      const std::int64_t line = ((c * s.in[0] + iz) * s.in[1] + iy) * s.in[2];
+                                      for (std::int64_t x = 0; x != s.out[2]; ++x, ++column) {
+                                          const std::int64_t ix = first[2] + x * s.stride[2];
+                                          if (inside && ix >= 0 && ix < s.in[2])
+                                              f(row, column, idx(line + ix));
+                                      }
+                                  }
+                              }
+                              ++row;
+                          });
     }
 }
 
@@ -81,7 +85,8 @@ void for_each_patch(const convolution_shape& s, std::int64_t channels, F f) {
 }
 
 /// The transposed convolution of `s`: from [batch, features, out...] to [batch, channels, in...].
-[[nodiscard]] inline std::vector<double> convolve_transposed(const convolution_shape& s, const std::vector<double>& in,
+[[nodiscard]] inline std::vector<double> convolve_transposed(const convolution_shape& s,
+                                                             const std::vector<double>& in,
                                                              const std::vector<double>& weight) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
@@ -89,11 +94,13 @@ void for_each_patch(const convolution_shape& s, std::int64_t channels, F f) {
     const std::int64_t columns = volume_of(s.out);
     std::vector<double> out(idx(s.batch * s.channels * volume_of(s.in)), 0.0);
     for (std::int64_t i = 0; i != s.batch * s.groups; ++i) {
-        const Eigen::Map<const matrix<double>> filters(weight.data() + i % s.groups * features * rows, features, rows);
+        const Eigen::Map<const matrix<double>> filters(weight.data() + i % s.groups * features * rows,
+                                                       features, rows);
         const Eigen::Map<const matrix<double>> from(in.data() + i * features * columns, features, columns);
         const matrix<double> patches = filters.transpose() * from;
         double* to = out.data() + i * channels * volume_of(s.in);
-        for_each_patch(s, channels, [&](std::int64_t r, std::int64_t c, std::size_t at) { to[at] += patches(r, c); });
+        for_each_patch(s, channels,
+                       [&](std::int64_t r, std::int64_t c, std::size_t at) { to[at] += patches(r, c); });
     }
     return out;
 }
@@ -106,7 +113,8 @@ inline void add_bias(std::vector<double>& out, const std::vector<double>& bias, 
     }
 }
 
-// --- pooling -----------------------------------------------------------------------------------------------------
+// --- pooling
+// -----------------------------------------------------------------------------------------------------
 
 /// The elements of one axis that one result is made of, and how many of them an average counts.
 struct pool_range {
@@ -122,10 +130,12 @@ struct pool_axis {
     std::vector<pool_range> ranges;
     for (std::int64_t o = 0; o != p.out; ++o) {
         const std::int64_t start = o * p.stride - p.before;
-        const std::int64_t first = start >= 0 ? start : start + (-start + p.dilation - 1) / p.dilation * p.dilation;
+        const std::int64_t first =
+            start >= 0 ? start : start + (-start + p.dilation - 1) / p.dilation * p.dilation;
         const std::int64_t end = std::min(start + (p.kernel - 1) * p.dilation + 1, p.size);
         const std::int64_t padded_end = std::min(start + p.kernel, p.size + p.before);
-        ranges.push_back({first, end, p.dilation, p.count_padding ? padded_end - start : std::max<std::int64_t>(0, end - first)});
+        ranges.push_back({first, end, p.dilation,
+                          p.count_padding ? padded_end - start : std::max<std::int64_t>(0, end - first)});
     }
     return ranges;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <headrace/infer/inference.hpp>
@@ -257,8 +258,9 @@ private:
             if (region == nullptr || region->parent() != graph_) {
                 sound = broken(n, std::string(f.name) + " is not a region of its graph");
             } else if (auto done = verifier(*region, *options_).run(); !done) {
-                const error& inner = done.error();
-                sound = error{inner.kind, broken(n, "in " + std::string(f.name) + ": " + inner.message).message};
+                error outer = broken(n, "in " + std::string(f.name) + ": " + done.error().message);
+                outer.kind = done.error().kind;
+                sound = std::move(outer);
             }
         });
         return sound;

@@ -173,9 +173,9 @@ private:
         }
         if (is<tosa::variable>(n)) {
             const auto& v = args_of<tosa::variable>(n);
-            const tensor_meta what{v.type, v.shape, {}};
-            bytes +=
-                storage_bytes(v.type, static_cast<std::uint64_t>(what.checked_elements().value_or(0))) + 16;
+            const auto elements = tensor_meta{v.type, v.shape, {}}.checked_elements().value_or(0);
+            const bool has_data = v.initial_value.bytes != nullptr;
+            bytes += has_data ? storage_bytes(v.type, static_cast<std::uint64_t>(elements)) + 16 : 0;
         }
         return bytes;
     }
@@ -416,8 +416,8 @@ private:
         const auto& v = args_of<tosa::variable>(n);
         const text name = builder_.CreateString(names_.make(v.variable_name));
         variables_.emplace_back(v.variable_name, name);
-        return write_tensor(b, n, name, {v.type, v.shape, {}}, v.initial_value ? &*v.initial_value : nullptr,
-                            v.variable_name);
+        return write_tensor(b, n, name, {v.type, v.shape, {}},
+                            v.initial_value.bytes != nullptr ? &v.initial_value : nullptr, v.variable_name);
     }
     result<text> variable_tensor(const node& n, std::string_view variable) const {
         for (const auto& [known, name] : variables_) {

@@ -41,8 +41,8 @@ public:
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
         if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
             return malformed("not a TOSA file: the identifier is missing");
-        // A table takes at least four bytes, so that a sound file has no more; shared tables count each time.
-        const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size());
+        // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
+        const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
         flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
         return tosa_reader(*tosa_fb::GetTosaGraph(bytes), file.size()).read_all();
@@ -80,8 +80,11 @@ private:
     }
     static std::string quoted(std::string_view name) { return '\'' + std::string(name) + '\''; }
     static std::size_t size_of(const file_names* names) { return names == nullptr ? 0 : names->size(); }
+    // Longer names are taken for missing: a name is hashed at each use, which a hostile file has many of.
+    static constexpr std::size_t longest_name = 4096;
     static std::string_view name_at(const file_names* names, std::size_t i) {
-        return view(names->Get(static_cast<flatbuffers::uoffset_t>(i)));
+        const std::string_view name = view(names->Get(static_cast<flatbuffers::uoffset_t>(i)));
+        return name.size() > longest_name ? std::string_view() : name;
     }
 
     // Shared parts let a small file stand for a huge graph; what is built is held to the file's own size.

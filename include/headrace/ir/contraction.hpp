@@ -135,8 +135,8 @@ struct boost::graph_traits<headrace::detail::contracted_graph> {
 namespace headrace {
 
 /// If the nodes of `group` became one node, would it need its own results? So it does if a path leaves the
-/// group and comes back. `others` are groups, disjoint from this one, that have become one node each
-/// already. All nodes must lie in execution order: without `others`, the search ends at the group's last node.
+/// group and comes back. `others` are groups, disjoint from this one, that are one node already. All nodes
+/// must lie in execution order: without `others`, the search ends at the group's last node.
 [[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
                                            std::span<const node_group> others = {}) {
     std::vector<bool> inside(g.id_bound());
@@ -203,7 +203,11 @@ namespace headrace {
 
     std::vector<std::uint32_t> ranks(g.id_bound());
     std::vector<std::uint32_t> parents(g.id_bound());
-    boost::disjoint_sets sets(ranks.data(), parents.data());
+    // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
+    const auto by_id = [](std::vector<std::uint32_t>& items) {
+        return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
+    };
+    boost::disjoint_sets sets(by_id(ranks), by_id(parents));
     for (const node* n : nodes) sets.make_set(n->id);
     for (const node* n : nodes) {
         for (const edge& e : n->operand_edges()) {

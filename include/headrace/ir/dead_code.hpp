@@ -34,7 +34,9 @@ namespace detail {
     bool found = has_effects(*n.op);
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region == nullptr) return;
-        for (const node& inner : region->nodes()) found |= !is<builtin::output>(inner) && node_has_effects(inner);
+        for (const node& inner : region->nodes()) {
+            found = found || (!is<builtin::output>(inner) && node_has_effects(inner));
+        }
     });
     return found;
 }

@@ -26,7 +26,7 @@ namespace headrace {
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : arena_(initial_arena_bytes, upstream), census_(&arena_) {}
+        : memory_(initial_arena_bytes, upstream), arena_(&memory_), census_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
 
@@ -69,7 +69,7 @@ public:
         n.id = next_id_++;
         n.result_count = static_cast<std::uint32_t>(results);
         n.results = make_array<result_slot>(results);
-        n.arguments = arena_.allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+        n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
         std::memcpy(n.arguments, arguments, op.args_size);
         own_arguments(n);
         link(n, before);
@@ -151,9 +151,8 @@ public:
 
     /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
     graph& create_region() {
-        graph* region = make<graph>(&arena_);
-        region->parent_ = this;
-        region->census_.set_parent(&census_);
+        graph* region = static_cast<graph*>(arena_->allocate(sizeof(graph), alignof(graph)));
+        new (region) graph(*this, region_of_this{});
         region->next_region_ = first_region_;
         first_region_ = region;
         return *region;
@@ -163,10 +162,10 @@ public:
 
     // --- memory --------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] std::pmr::memory_resource* arena() { return &arena_; }
+    [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
     [[nodiscard]] std::string_view own(std::string_view text) {
         if (text.empty()) return {};
-        char* copy = static_cast<char*>(arena_.allocate(text.size(), 1));
+        char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
         std::memcpy(copy, text.data(), text.size());
         return {copy, text.size()};
     }
@@ -180,28 +179,35 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
-        return {static_cast<std::byte*>(arena_.allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
+        return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
 
 private:
     static constexpr std::size_t initial_arena_bytes = 16 * 1024;
 
+    // A region: it allocates where its parent does, and nothing of its own.
+    struct region_of_this {};
+    graph(graph& parent, region_of_this)
+        : memory_(1, std::pmr::null_memory_resource()), arena_(parent.arena_), census_(arena_), parent_(&parent) {
+        census_.set_parent(&parent.census_);
+    }
+
     template <class T, class... Args>
     T* make(Args&&... arguments) {
-        return std::construct_at(static_cast<T*>(arena_.allocate(sizeof(T), alignof(T))),
+        return std::construct_at(static_cast<T*>(arena_->allocate(sizeof(T), alignof(T))),
                                  std::forward<Args>(arguments)...);
     }
     template <class T>
     T* make_array(std::size_t count) {
         if (count == 0) return nullptr;
-        T* items = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));
+        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
         std::uninitialized_value_construct_n(items, count);
         return items;
     }
     template <class T>
     T* copy_array(const T* items, std::size_t count) {
         if (count == 0) return nullptr;
-        T* copy = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));
+        T* copy = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
         std::uninitialized_copy_n(items, count, copy);
         return copy;
     }
@@ -243,6 +249,7 @@ private:
                     }
                     break;
                 case field_kind::data: {
+                    if (f.optional) break;
                     auto& data = field_at<tensor_data>(n, f);
                     data.strides = own(data.strides);
                     break;
@@ -309,7 +316,8 @@ private:
         ++size_;
     }
 
-    std::pmr::monotonic_buffer_resource arena_;
+    std::pmr::monotonic_buffer_resource memory_;
+    std::pmr::memory_resource* arena_;
     headrace::census census_;
     node* first_ = nullptr;
     node* last_ = nullptr;

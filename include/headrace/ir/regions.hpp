@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// Calls `f(const field_info&, graph*)` for each argument of a node that is a graph. It may be null; an optional
+/// Calls `f(const field_info&, graph*)` for each argument of a node that is a graph, null or not; an optional
 /// one that is missing is passed over.
 template <class F>
 void for_each_region(const node& n, F&& f) {

@@ -8,7 +8,7 @@
 
 #include <boost/outcome/config.hpp>
 #include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/result.hpp>
+#include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/try.hpp>
 
 namespace headrace {

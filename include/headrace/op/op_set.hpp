@@ -147,7 +147,7 @@ public:
     template <class F>
     constexpr void for_each(F&& f) const {
         std::size_t first = 0;
-        const auto visit = [&]<class D>() {
+        [[maybe_unused]] const auto visit = [&]<class D>() {
             for (std::size_t i = 0; i != D::size; ++i) {
                 if ((words_[first + i / detail::word_bits] >> (i % detail::word_bits) & 1) != 0) f(D::op_names[i]);
             }

@@ -55,13 +55,13 @@ inline constexpr target_feature_name target_feature_names[] = {
 /// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no profile is
 /// named; `rest`, if given, then holds the part that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text, std::string_view* rest = nullptr) {
-    constexpr std::string_view version = "TOSA-1.0";
+    constexpr std::string_view first = "TOSA-1.0";
     const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
         if (rest != nullptr) *rest = part;
         return std::nullopt;
     };
-    if (!text.starts_with(version)) return fail(text);
-    std::string_view left = text.substr(version.size());
+    if (!text.starts_with(first)) return fail(text);
+    std::string_view left = text.substr(first.size());
     target_spec spec;
     while (!left.empty()) {
         if (left.front() != '+') return fail(left);

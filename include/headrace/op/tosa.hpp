@@ -4,7 +4,6 @@
 #define HEADRACE_OP_TOSA_HPP
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include <headrace/op/op.hpp>
@@ -20,7 +19,8 @@ namespace headrace::tosa {
 /// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
 /// tensors of that name.
 ///
-/// Shape operands are values like others: results of const_shape.
+/// Shape operands are values like others: results of const_shape. A variable starts undefined if its
+/// initial_value has no bytes.
 struct dialect;
 
 // clang-format off: one line for an op wherever it fits
@@ -254,7 +254,7 @@ struct while_loop : op<dialect, "tosa.WHILE_LOOP", "inputs, cond_graph, body_gra
 struct variable : op<dialect, "tosa.VARIABLE", "variable_name, shape, type, initial_value", 0> {
     struct args {
         std::string_view variable_name; int_list shape; headrace::dtype type;
-        std::optional<tensor_data> initial_value{};
+        tensor_data initial_value{};
     };
 };
 struct variable_write : op<dialect, "tosa.VARIABLE_WRITE", "input1, variable_name", 0> {

@@ -4,9 +4,11 @@
 #define HEADRACE_PASS_DRIVER_HPP
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -48,6 +50,36 @@ outcome_kind replacements_for(const P& p, const args<Op>& a, emit<produces_of<P>
         append(out, returned);
     }
     return outcome_kind::replaced;
+}
+
+/// A handler whose types are erased: drivers are then compiled once, not once for each pass and target.
+struct handler {
+    const op_info* op;
+    outcome_kind (*call)(const void* pass, graph& g, node& n, pass_context& context, value_list& with);
+};
+
+template <class P, class Op>
+outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& context, value_list& with) {
+    emit<produces_of<P>> e(g, &n, &n, context);
+    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
+}
+
+template <class P, class Targets>
+struct handlers_in;
+template <class P, class... Ops>
+struct handlers_in<P, ops<Ops...>> {
+    static constexpr std::array<handler, sizeof...(Ops)> value{{{&info_of<Ops>, &call_erased<P, Ops>}...}};
+};
+
+/// A pass as the drivers see it.
+struct erased_pass {
+    const void* object;
+    std::string_view name;
+    std::span<const handler> handlers;
+};
+template <class P>
+erased_pass erase_type(const P& p) {
+    return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value};
 }
 
 /// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape.
@@ -124,97 +156,62 @@ void for_each_graph(graph& g, F&& f) {
     for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
-}  // namespace detail
-
-/// Visits only the nodes of the pass's targets, op by op, and rewrites each where it stands. Nodes that handlers add
-/// are not visited in the same run.
-template <pass_type P>
-class in_place_driver {
+class in_place_run {
 public:
-    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        in_place_driver driver(p, context);
-        driver.visit_targets(g, targets_of<P>{});
-        if (!driver.status_) return std::move(driver.status_).error();
-        return driver.counts_;
+    in_place_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
+
+    result<node_counts> run(graph& g) {
+        // Collected before any is rewritten, so that what one handler emits is not visited for another target.
+        std::vector<graph*> graphs;
+        for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
+        std::vector<std::pair<node*, const handler*>> found;
+        for (const handler& h : pass_.handlers) {
+            for (graph* sub : graphs) {
+                for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
+            }
+        }
+        for (const auto& [n, h] : found) {
+            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
+            if (result<void> status = rewrite(*n, *h); !status) return std::move(status).error();
+        }
+        return counts_;
     }
 
 private:
-    in_place_driver(const P& p, pass_context& context) : pass_(p), context_(context) {}
-
-    template <class... Ops>
-    void visit_targets(graph& g, ops<Ops...>) {
-        // Collected before any is rewritten, so that what one handler emits is not visited for another target.
-        std::vector<node*> found;
-        std::size_t ends[sizeof...(Ops) + 1]{};
-        detail::for_each_graph(g, [&](graph& sub) { graphs_.push_back(&sub); });
-        std::size_t k = 0;
-        ((collect(info_of<Ops>, found), ends[++k] = found.size()), ...);
-        k = 0;
-        ((rewrite_nodes<Ops>(std::span(found).subspan(ends[k], ends[k + 1] - ends[k])), ++k), ...);
-    }
-
-    void collect(const op_info& op, std::vector<node*>& found) {
-        for (graph* g : graphs_) {
-            for (node& n : g->nodes_of(op)) found.push_back(&n);
-        }
-    }
-
-    template <op_tag Op>
-    void rewrite_nodes(std::span<node* const> nodes) {
-        for (node* n : nodes) {
-            if (!status_) return;
-            if (n->owner != nullptr) rewrite<Op>(*n);  // else it died with a node that was rewritten before
-        }
-    }
-
-    template <op_tag Op>
-    void rewrite(node& n) {
+    result<void> rewrite(node& n, const handler& h) {
         graph& g = *n.owner;
         const node* before = n.previous;
-        emit<produces_of<P>> e(g, &n, &n, context_);
         value_list with;
-        const auto outcome = detail::replacements_for<P, Op>(pass_, args_of<Op>(n), e, with);
-        if (outcome == detail::outcome_kind::replaced) {
-            if (std::string fault = detail::replacement_fault(n, with); !fault.empty()) {
-                status_ = invalid(message_prefix(n) + std::string(pass_name<P>()) + ": " + fault);
-                return;
+        const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        if (outcome == outcome_kind::replaced) {
+            if (std::string fault = replacement_fault(n, with); !fault.empty()) {
+                return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
             }
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (!with[i]) continue;
-                detail::hand_over_name(n.results[i], with[i]);
+                hand_over_name(n.results[i], with[i]);
                 g.replace_all_uses(n.result(i), with[i]);
             }
             ++counts_.rewritten;
-        } else if (outcome == detail::outcome_kind::declined) {
+        } else if (outcome == outcome_kind::declined) {
             ++counts_.declined;
         }  // else it failed: that is reported, and the node stays
-        detail::erase_unused_between(g, before, n);
-        if (outcome == detail::outcome_kind::replaced) detail::erase_dead(g, n);
+        erase_unused_between(g, before, n);
+        if (outcome == outcome_kind::replaced) erase_dead(g, n);
+        return boost::outcome_v2::success();
     }
 
-    const P& pass_;
+    const erased_pass& pass_;
     pass_context& context_;
-    std::vector<graph*> graphs_;
     node_counts counts_;
-    result<void> status_ = boost::outcome_v2::success();
 };
 
-/// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except those
-/// without `val`, which are dispatched in full, that is, inferred again. For passes that change metadata globally.
-template <pass_type P>
-class retracing_driver {
+class retracing_run {
 public:
-    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        retracing_driver driver(p, g, context);
-        if (result<void> status = driver.retrace(); !status) return std::move(status).error();
-        return driver.counts_;
-    }
-
-private:
-    retracing_driver(const P& p, graph& g, pass_context& context)
+    retracing_run(const erased_pass& p, graph& g, pass_context& context)
         : pass_(p), graph_(g), context_(context), inference_(g.arena()), first_result_(g.id_bound()) {}
 
-    result<void> retrace() {
+    result<node_counts> run() {
         // Inputs first, in the order of the signature, which is that of their creation.
         std::vector<node*> old;
         old.reserve(graph_.size());
@@ -223,20 +220,22 @@ private:
             if (!is<builtin::placeholder>(n)) old.push_back(&n);
         }
         for (node* n : old) {
-            if (result<void> status = visit(*n); !status) return status;
+            if (result<void> status = visit(*n); !status) return std::move(status).error();
         }
         for (std::size_t i = old.size(); i-- != 0;) {
             graph_.erase(*old[i]);
             old[i]->owner = nullptr;
         }
         sweep();
-        for (graph* region : detail::live_regions(graph_)) {
-            result<node_counts> nested = run(pass_, *region, context_);
+        for (graph* region : live_regions(graph_)) {
+            result<node_counts> nested = retracing_run(pass_, *region, context_).run();
             if (!nested) return std::move(nested).error();
             add(nested.value());
         }
-        return boost::outcome_v2::success();
+        return counts_;
     }
+
+private:
 
     // Handlers leave nodes behind that nothing uses: operands of what they replaced, and what they made in vain. Nodes
     // that were unused before stay: this pass has no say in them.
@@ -245,7 +244,8 @@ private:
         for (const std::uint32_t id : unused_before_) keep[id] = true;
         for (node* n = graph_.last(); n != nullptr;) {
             node* previous = n->previous;
-            const bool needed = n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) || is<builtin::output>(*n);
+            const bool needed =
+                n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) || is<builtin::output>(*n);
             if (!needed) {
                 graph_.erase(*n);
                 n->owner = nullptr;
@@ -268,40 +268,35 @@ private:
         const bool complete = std::all_of(slots.begin(), slots.end(), [](const auto& s) { return s.meta.has_value(); });
         result<void> status = boost::outcome_v2::success();
         if (!complete) status = infer(made);
-        if (status && !dispatch(n, made, status, targets_of<P>{})) {
-            remember(n, made);
-            ++(complete ? counts_.copied : counts_.inferred);
+        if (!status) return status;
+        for (const handler& h : pass_.handlers) {
+            if (h.op == n.op) return rewrite(n, made, h);
         }
+        remember(n, made);
+        ++(complete ? counts_.copied : counts_.inferred);
         return status;
     }
 
-    template <class... Ops>
-    bool dispatch(node& n, node& made, result<void>& status, ops<Ops...>) {
-        return ((is<Ops>(n) && (rewrite<Ops>(n, made, status), true)) || ...);
-    }
-
-    template <op_tag Op>
-    void rewrite(node& n, node& made, result<void>& status) {
-        emit<produces_of<P>> e(graph_, &made, &made, context_);
+    result<void> rewrite(node& n, node& made, const handler& h) {
         value_list with;
-        const auto outcome = detail::replacements_for<P, Op>(pass_, args_of<Op>(made), e, with);
-        if (outcome != detail::outcome_kind::replaced) {
-            if (outcome == detail::outcome_kind::declined) ++counts_.declined;
+        const outcome_kind outcome = h.call(pass_.object, graph_, made, context_, with);
+        if (outcome != outcome_kind::replaced) {
+            if (outcome == outcome_kind::declined) ++counts_.declined;
             remember(n, made);
-            return;
+            return boost::outcome_v2::success();
         }
-        if (std::string fault = detail::replacement_fault(n, with); !fault.empty()) {
-            status = invalid(message_prefix(n) + std::string(pass_name<P>()) + ": " + fault);
-            return;
+        if (std::string fault = replacement_fault(n, with); !fault.empty()) {
+            return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
         }
         first_result_[n.id] = results_.size();
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             results_.push_back(with[i]);
-            if (with[i]) detail::hand_over_name(n.results[i], with[i]);
+            if (with[i]) hand_over_name(n.results[i], with[i]);
         }
         graph_.erase(made);  // what only it used may still gain users: see sweep
         made.owner = nullptr;
         ++counts_.rewritten;
+        return boost::outcome_v2::success();
     }
 
     result<void> infer(node& made) {
@@ -332,7 +327,7 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) results_.push_back(made.result(i));
     }
 
-    const P& pass_;
+    const erased_pass& pass_;
     graph& graph_;
     pass_context& context_;
     inference inference_;
@@ -340,6 +335,30 @@ private:
     std::vector<value> results_;             // what stands for them in the new graph
     std::vector<std::uint32_t> unused_before_;
     node_counts counts_;
+};
+
+}  // namespace detail
+
+/// Visits only the nodes of the pass's targets, op by op, and rewrites each where it stands. Nodes that handlers add
+/// are not visited in the same run.
+template <pass_type P>
+class in_place_driver {
+public:
+    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
+        const detail::erased_pass erased = detail::erase_type(p);
+        return detail::in_place_run(erased, context).run(g);
+    }
+};
+
+/// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except those
+/// without `val`, which are dispatched in full, that is, inferred again. For passes that change metadata globally.
+template <pass_type P>
+class retracing_driver {
+public:
+    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
+        const detail::erased_pass erased = detail::erase_type(p);
+        return detail::retracing_run(erased, g, context).run();
+    }
 };
 
 }  // namespace headrace

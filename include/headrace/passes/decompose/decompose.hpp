@@ -3,18 +3,53 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 
-#include <headrace/passes/decompose/decompose_normalization.hpp>
-#include <headrace/passes/decompose/decompose_recurrent.hpp>
-#include <headrace/passes/decompose/decompose_attention.hpp>
-#include <headrace/passes/decompose/decompose_matmul.hpp>
-#include <headrace/passes/decompose/decompose_batch_norm.hpp>
-#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
 #include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>
+#include <headrace/passes/decompose/decompose_as_strided.hpp>
+#include <headrace/passes/decompose/decompose_attention.hpp>
+#include <headrace/passes/decompose/decompose_batch_norm.hpp>
+#include <headrace/passes/decompose/decompose_comparisons.hpp>
 #include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
+#include <headrace/passes/decompose/decompose_division.hpp>
+#include <headrace/passes/decompose/decompose_elu.hpp>
+#include <headrace/passes/decompose/decompose_erfinv.hpp>
+#include <headrace/passes/decompose/decompose_exponentials.hpp>
+#include <headrace/passes/decompose/decompose_fused_arithmetic.hpp>
+#include <headrace/passes/decompose/decompose_gelu.hpp>
+#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
+#include <headrace/passes/decompose/decompose_hyperbolic.hpp>
+#include <headrace/passes/decompose/decompose_limits.hpp>
+#include <headrace/passes/decompose/decompose_masks.hpp>
+#include <headrace/passes/decompose/decompose_matmul.hpp>
+#include <headrace/passes/decompose/decompose_mean.hpp>
+#include <headrace/passes/decompose/decompose_normalization.hpp>
+#include <headrace/passes/decompose/decompose_norms.hpp>
+#include <headrace/passes/decompose/decompose_partial_writes.hpp>
+#include <headrace/passes/decompose/decompose_pow.hpp>
+#include <headrace/passes/decompose/decompose_predicates.hpp>
+#include <headrace/passes/decompose/decompose_rectifiers.hpp>
+#include <headrace/passes/decompose/decompose_recurrent.hpp>
+#include <headrace/passes/decompose/decompose_repeats.hpp>
+#include <headrace/passes/decompose/decompose_roll.hpp>
+#include <headrace/passes/decompose/decompose_rounding.hpp>
+#include <headrace/passes/decompose/decompose_shuffles.hpp>
+#include <headrace/passes/decompose/decompose_sigmoids.hpp>
+#include <headrace/passes/decompose/decompose_softmax.hpp>
+#include <headrace/passes/decompose/decompose_stack.hpp>
+#include <headrace/passes/decompose/decompose_trigonometric.hpp>
+#include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/decompose/decompose_windows.hpp>
 
 namespace headrace {
 
-using decompose_passes = pass_list<decompose_normalization, decompose_recurrent, decompose_attention, decompose_matmul, decompose_batch_norm, decompose_grouped_convolution, decompose_adaptive_pooling, decompose_dilated_pooling>;
+using decompose_passes = pass_list<
+    decompose_normalization, decompose_recurrent, decompose_attention, decompose_matmul,
+    decompose_batch_norm, decompose_grouped_convolution, decompose_adaptive_pooling,
+    decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats, decompose_shuffles,
+    decompose_partial_writes, decompose_windows, decompose_as_strided, decompose_var, decompose_mean,
+    decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu, decompose_softmax,
+    decompose_fused_arithmetic, decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
+    decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
+    decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
 
 }  // namespace headrace
 

@@ -34,7 +34,7 @@ struct decompose_mean : pass {
         }
         bool keepdim = false;
         if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
-        const dtype wide = build::accumulator_of(type);
+        const dtype wide = build::summing_type(type);
         const value sum = e.template make<aten::sum_dim_intlist>(
             {.self = v, .dim = int_list(list), .keepdim = keepdim, .dtype = wide});
         const value mean = count == 1 ? sum

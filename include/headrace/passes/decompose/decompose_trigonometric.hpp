@@ -54,9 +54,7 @@ struct decompose_trigonometric : pass {
         auto angle = short_atan(slope);
         angle = where(steep, half_pi - angle, angle);
         angle = where(is_negative(x), std::numbers::pi - angle, angle);
-        // An undefined operand compares as unequal: it comes back through the sum.
-        const auto signed_angle = where(is_negative(y), -angle, angle);
-        return in_result_type(signed_angle + (up + along) * 0);
+        return in_result_type(where(is_negative(y), -angle, angle));
     }
 
 private:

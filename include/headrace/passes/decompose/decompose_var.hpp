@@ -58,7 +58,7 @@ private:
         }
         bool keepdim = false;
         if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
-        const dtype wide = build::accumulator_of(e.dtype(a.self));
+        const dtype wide = build::summing_type(e.dtype(a.self));
         const value mean = decompose_mean::mean_of(e, a.self, over{int_list(list), true}, wide);
         const value x = wide == e.dtype(a.self) ? a.self : e.make<aten::to_dtype>({.self = a.self, .dtype = wide});
         const value off = e.make<aten::sub_tensor>(x, mean);

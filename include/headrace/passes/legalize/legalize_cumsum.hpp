@@ -20,7 +20,7 @@ struct legalize_cumsum : pass {
 
     value operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);
-        const dtype wide = build::accumulator_of(type);
+        const dtype wide = build::summing_type(type);
         value v = build::with_rank(e, build::cast(e, build::cast(e, a.self, type), wide), std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return {};

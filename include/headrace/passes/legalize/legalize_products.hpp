@@ -18,7 +18,7 @@ struct legalize_products : pass {
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);
-        const value wide = build::cast(e, build::cast(e, a.self, type), build::accumulator_of(type));
+        const value wide = build::cast(e, build::cast(e, a.self, type), build::summing_type(type));
         const value product = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
             if (!is_floating(type)) return halved(e, v, axis);
             return e.make<tosa::reduce_product>({.input = v, .axis = static_cast<std::int64_t>(axis)});

@@ -3,14 +3,23 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 
-#include <headrace/passes/normalize/canonicalize_variants.hpp>
-#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
+#include <headrace/passes/normalize/canonicalize_casts.hpp>
 #include <headrace/passes/normalize/canonicalize_convolutions.hpp>
+#include <headrace/passes/normalize/canonicalize_fills.hpp>
 #include <headrace/passes/normalize/canonicalize_pooling.hpp>
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/inline_regions.hpp>
+#include <headrace/passes/normalize/remove_noop.hpp>
+#include <headrace/passes/normalize/scalars_to_tensors.hpp>
 
 namespace headrace {
 
-using normalize_passes = pass_list<canonicalize_variants, scalars_to_tensors, canonicalize_convolutions, canonicalize_pooling>;
+using normalize_passes = pass_list<
+    inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic, canonicalize_casts,
+    canonicalize_fills, remove_noop, scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
 
 }  // namespace headrace
 

@@ -6,11 +6,13 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include <headrace/infer/rules.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/op/tosa.hpp>
+#include <headrace/op/tosa_legality.hpp>
 #include <headrace/pass/pass.hpp>
 
 /// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was given
@@ -89,36 +91,97 @@ value negate(E& e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-using select_ops = joined<reshape_ops, ops<tosa::select>>;
+/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a target takes
+/// all.
+template <op_tag Op, class E>
+bool allows(const E& e, std::initializer_list<dtype> signature) {
+    return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
+}
 
+using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::sub, tosa::mul>>;
+
+/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no integers: short
+/// ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
 template <class E>
 value select(E& e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
-    return e.template make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                          .input2 = with_rank(e, on_true, rank),
-                                          .input3 = with_rank(e, on_false, rank)});
+    const dtype type = e.dtype(on_true);
+    const auto choose = [&](value t, value f) {
+        return e.template make<tosa::select>({.input1 = with_rank(e, condition, rank),
+                                              .input2 = with_rank(e, t, rank),
+                                              .input3 = with_rank(e, f, rank)});
+    };
+    const auto to = [&](value v, dtype t) { return e.template make<tosa::cast>({.input = v, .output_type = t}); };
+    if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
+    if (type == dtype::int8 || type == dtype::int16) {
+        return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
+    }
+    const auto bit = [&](scalar t, scalar f) {
+        return to(choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)), type);
+    };
+    return binary<tosa::add>(e, binary<tosa::mul>(e, on_true, bit(1, 0)),
+                             binary<tosa::mul>(e, on_false, bit(0, 1)));
 }
 
-using cast_ops = joined<select_ops, ops<tosa::cast, tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil,
-                                        tosa::greater_equal>>;
+using shift_ops = joined<reshape_ops, ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add,
+                                          tosa::sub, tosa::mul>>;
 
-/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool. TOSA's CAST rounds to
-/// nearest (spec 2.12.1), and has no way between bool and floating.
+/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same for
+/// numbers that are not negative: those are shifted as -1 - v.
+template <class E>
+value arithmetic_right_shift(E& e, value v, value by) {
+    const dtype type = e.dtype(v);
+    if (allows<tosa::arithmetic_right_shift>(e, {type, type, type})) {
+        return binary<tosa::arithmetic_right_shift>(e, v, by);
+    }
+    const std::size_t rank = e.rank(v);
+    const value sign = binary<tosa::logical_right_shift>(e, v, e.splat(31, type, rank));  // 1 below 0
+    const value one = e.splat(1, type, rank);
+    const value factor = binary<tosa::sub>(e, one, binary<tosa::add>(e, sign, sign));
+    const value magnitude = binary<tosa::mul>(e, binary<tosa::add>(e, v, sign), factor);
+    const value shifted = binary<tosa::logical_right_shift>(e, magnitude, by);
+    return binary<tosa::sub>(e, binary<tosa::mul>(e, shifted, factor), sign);
+}
+
+using cast_ops = joined<select_ops, shift_ops,
+                        ops<tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil, tosa::greater_equal,
+                            tosa::logical_left_shift>>;
+
+/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a shorter
+/// integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating; without the integer
+/// profile all its ways lead through floating types.
 template <class E>
 value cast(E& e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
-    if (is_boolean(to)) {
-        const value zero = e.splat(0, from, e.rank(v));
-        return e.template make<tosa::logical_not>(e.template make<tosa::equal>(v, zero));
+    const auto direct = [&](value x) { return e.template make<tosa::cast>({.input = x, .output_type = to}); };
+    if (is_boolean(from)) {
+        if (is_integral(to)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        return select(e, v, e.splat(1, to, e.rank(v)), e.splat(0, to, e.rank(v)));
     }
-    if (is_boolean(from) && is_floating(to)) return cast(e, cast(e, v, dtype::int8), to);
+    if (is_boolean(to)) {
+        if (is_integral(from)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        return e.template make<tosa::logical_not>(e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
+    }
     if (is_floating(from) && is_integral(to)) {
         const value zero = e.splat(0.0, from, e.rank(v));
-        v = select(e, e.template make<tosa::greater_equal>(v, zero), e.template make<tosa::floor>(v),
-                   e.template make<tosa::ceil>(v));
+        return direct(select(e, e.template make<tosa::greater_equal>(v, zero), e.template make<tosa::floor>(v),
+                             e.template make<tosa::ceil>(v)));
     }
-    return e.template make<tosa::cast>({.input = v, .output_type = to});
+    if (allows<tosa::cast>(e, {from, to})) return direct(v);
+    const bool shorter = traits_of(to).bits < traits_of(from).bits;
+    if (is_floating(from) && from != dtype::float32 && to != dtype::float32) return cast(e, cast(e, v, dtype::float32), to);
+    if (is_integral(from) && is_integral(to) && allows<tosa::cast>(e, {from, dtype::float32}) &&
+        allows<tosa::cast>(e, {dtype::float32, to})) {
+        if (shorter) {  // repeat the sign bit of the shorter type
+            v = cast(e, v, dtype::int32);
+            const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
+            v = arithmetic_right_shift(e, e.template make<tosa::logical_left_shift>(v, by), by);
+        }
+        return direct(e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}));
+    }
+    return e.unsupported("cast from " + std::string(name_of(from)) + " to " + std::string(name_of(to)) +
+                         ": the target has no such CAST");
 }
 
 /// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.

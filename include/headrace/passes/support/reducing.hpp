@@ -32,7 +32,7 @@ namespace build {
 [[nodiscard]] constexpr dtype lowered(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
 
 /// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
-[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
+[[nodiscard]] constexpr dtype summing_type(dtype t) {
     return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Execution on the CPU behind functions, so that one translation unit compiles all kernels.
+#ifndef HEADRACE_EXAMPLES_CLI_EVALUATION_HPP
+#define HEADRACE_EXAMPLES_CLI_EVALUATION_HPP
+
+#include <vector>
+
+#include <headrace/eval/tensor.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/op/error.hpp>
+
+namespace headrace::cli {
+
+[[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
+
+[[nodiscard]] result<std::vector<tensor>> execute(const node& n, std::span<const tensor> operands);
+
+/// The largest difference between two sets of outputs, each against 1 + its own magnitude; NaN equals NaN. Infinite where the
+/// shapes differ.
+[[nodiscard]] double difference(std::span<const tensor> a, std::span<const tensor> b);
+
+}  // namespace headrace::cli
+
+#endif

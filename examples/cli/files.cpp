@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "files.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <random>
+
+#include <headrace/io/npy.hpp>
+#include <headrace/io/pt2.hpp>
+#include <headrace/io/tosa_reader.hpp>
+#include <headrace/infer/rules.hpp>
+
+namespace headrace::cli {
+
+int report_error(const error& e) {
+    fmt::print(stderr, "error: {}\n", e.message);
+    return e.kind == error_kind::malformed ? status_malformed : status_unsupported;
+}
+
+int report_usage(std::string_view message) {
+    fmt::print(stderr, "error: {}\n", message);
+    return status_usage;
+}
+
+namespace {
+
+bool is_tosa(std::span<const std::byte> bytes) {
+    return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
+}
+
+tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
+    std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
+    std::normal_distribution<double> normal;
+    for (double& x : numbers) {
+        // Indices and flags must stay in range of whatever they select from: 0 and 1 are.
+        x = is_floating(meta.dtype) ? normal(engine) : static_cast<double>(engine() % 2);
+    }
+    return tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
+}
+
+result<tensor> read_tensor(const std::string& file, const node& placeholder) {
+    BOOST_OUTCOME_TRY(array, read_npy(file));
+    const tensor_meta& wanted = *placeholder.results[0].meta;
+    tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
+    if (!(array.meta.shape == wanted.shape)) {
+        return malformed(fmt::format("{}: shape {} for input {}, which has {}", file, shape_text(array.meta.shape),
+                                     placeholder.name(), shape_text(wanted.shape)));
+    }
+    // An own copy: the array goes away.
+    tensor copy = tensor::of(wanted.dtype, {wanted.shape.begin(), wanted.shape.end()}, given.to<double>());
+    return copy;
+}
+
+}  // namespace
+
+result<program> read_model(const std::string& path) {
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    if (!is_tosa(file.bytes())) return read_pt2(path);
+    program p;
+    auto graph = read_tosa(file.bytes());
+    if (!graph) return malformed(path + ": " + graph.error().message);
+    p.graph = std::move(graph).value();
+    p.file = std::move(file);
+    p.user_outputs = p.graph->outputs().size();
+    return p;
+}
+
+result<std::vector<tensor>> read_inputs(const graph& g, const std::vector<std::string>& files) {
+    std::vector<tensor> tensors;
+    std::mt19937 engine(0);
+    std::size_t k = 0;
+    for (const node& n : g.inputs()) {
+        if (files.empty()) {
+            tensors.push_back(random_tensor(*n.results[0].meta, engine));
+        } else if (k < files.size()) {
+            BOOST_OUTCOME_TRY(t, read_tensor(files[k], n));
+            tensors.push_back(std::move(t));
+        }
+        ++k;
+    }
+    if (!files.empty() && files.size() != k) {
+        return malformed(fmt::format("the model has {} inputs, {} were given", k, files.size()));
+    }
+    return tensors;
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Reading models and tensors, and how errors reach the person who reads them.
+#ifndef HEADRACE_EXAMPLES_CLI_FILES_HPP
+#define HEADRACE_EXAMPLES_CLI_FILES_HPP
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/eval/tensor.hpp>
+#include <headrace/io/pt2_program.hpp>
+
+namespace headrace::cli {
+
+inline constexpr int status_ok = 0;
+inline constexpr int status_unsupported = 1;
+inline constexpr int status_usage = 2;
+inline constexpr int status_malformed = 3;
+
+/// Prints `error: …` and returns the status that goes with the error.
+int report_error(const error& e);
+int report_usage(std::string_view message);
+
+/// Reads a .pt2 or a .tosa file, told apart by what is in it.
+[[nodiscard]] result<program> read_model(const std::string& path);
+
+/// One tensor per placeholder: the given .npy files in order, or numbers from a fixed seed where there are none.
+[[nodiscard]] result<std::vector<tensor>> read_inputs(const graph& g, const std::vector<std::string>& files);
+
+}  // namespace headrace::cli
+
+#endif

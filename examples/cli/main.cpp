@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// headrace: PyTorch's exports to TOSA, from the command line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include <headrace/version.hpp>
+
+#include "commands.hpp"
+#include "files.hpp"
+
+namespace {
+
+using namespace headrace::cli;
+
+constexpr const char* about =
+    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, for Arm's Vela, the TOSA\n"
+    "reference model and tosa-opt.";
+constexpr const char* statuses =
+    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); 2 bad usage;\n"
+    "3 a file is unreadable or malformed.\n\n"
+    "Examples:\n"
+    "  headrace lower model.pt2 -o model.tosa --io io.json\n"
+    "  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy\n"
+    "  headrace show model.pt2            headrace show --pipeline\n"
+    "  headrace run model.tosa --in x.npy --out y.npy";
+
+void add_lower(CLI::App& app, lower_options& o, int& status) {
+    CLI::App* lower = app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer");
+    lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
+    lower->add_option("-o,--output", o.output, "TOSA flatbuffer to write; written whole or not at all")->required();
+    lower->add_option("--target", o.target,
+                      "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
+                      "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
+    lower->add_option("--io", o.io, "Write what a caller must know of inputs and outputs (JSON)");
+    lower->add_option("--report", o.report, "Write what each pass did, and how long it took (JSON)");
+    lower->add_option("--dot", o.dot_directory, "Write the graph after each pass that changed it, for Graphviz");
+    lower->add_flag("--verify", o.verify, "Execute the model after each pass, and name the first that changes the result");
+    lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
+    lower->callback([&] { status = headrace::cli::lower(o); });
+}
+
+void add_show(CLI::App& app, show_options& o, int& status) {
+    CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
+    show->add_option("model", o.model, "A .pt2 or .tosa file");
+    show->add_flag("--pipeline", o.pipeline, "The passes, what each targets and produces, and the flow of op sets");
+    show->add_flag("--dot", o.dot, "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
+    show->callback([&] { status = headrace::cli::show(o); });
+}
+
+void add_run(CLI::App& app, run_model_options& o, int& status) {
+    CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
+    run->add_option("model", o.model, "A .pt2 or .tosa file")->required();
+    run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
+    run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
+    run->callback([&] { status = headrace::cli::run(o); });
+}
+
+int run_program(int argc, char** argv) {
+    CLI::App app(about, "headrace");
+    app.footer(statuses);
+    app.require_subcommand(1);
+    app.set_version_flag("--version", std::string("headrace ") + std::string(headrace::version));
+    int status = status_ok;
+    lower_options lower;
+    show_options show;
+    run_model_options run;
+    add_lower(app, lower, status);
+    add_show(app, show, status);
+    add_run(app, run, status);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+        std::fprintf(stderr, "error: %s\nRun with --help for what it takes.\n", e.what());
+        return status_usage;
+    }
+    return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run_program(argc, argv);
+    } catch (const std::exception& e) {  // out of memory, a full disk: what no result carries
+        std::fprintf(stderr, "error: %s\n", e.what());
+        return status_malformed;
+    }
+}

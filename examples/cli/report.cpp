@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include <headrace/ir/signature.hpp>
+
+namespace headrace::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// TOSA's name of a type (TOSA 1.0, 1.9): FP32, INT8, BOOL.
+std::string tosa_type_name(dtype t) {
+    switch (t) {
+        case dtype::boolean: return "BOOL";
+        case dtype::float32: return "FP32";
+        case dtype::float16: return "FP16";
+        case dtype::bfloat16: return "BF16";
+        case dtype::float8_e4m3: return "FP8E4M3";
+        case dtype::float8_e5m2: return "FP8E5M2";
+        default: break;
+    }
+    std::string name(name_of(t));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    return name;
+}
+
+json describe_tensor(std::string_view name, const tensor_meta& meta) {
+    return {{"name", name},
+            {"dtype", tosa_type_name(meta.dtype)},
+            {"shape", std::vector<std::int64_t>(meta.shape.begin(), meta.shape.end())}};
+}
+
+double milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
+
+}  // namespace
+
+std::string io_json(const graph& g) {
+    json j{{"inputs", json::array()}, {"outputs", json::array()}};
+    for (const node& n : g.inputs()) j["inputs"].push_back(describe_tensor(n.name(), *n.results[0].meta));
+    const auto* exported = g.output()->find_annotation<output_names>();
+    std::size_t i = 0;
+    for (const value v : g.outputs()) {
+        const bool named = exported != nullptr && i < exported->names.size();
+        j["outputs"].push_back(describe_tensor(named ? exported->names[i] : v.producer->name(), *meta_of(v)));
+        ++i;
+    }
+    return j.dump(1) + "\n";
+}
+
+std::string report_json(const lowering_report& report) {
+    json passes = json::array();
+    std::size_t ran = 0;
+    node_counts total;
+    for (const pass_record& p : report.passes) {
+        ran += p.status == pass_status::ran;
+        total.rewritten += p.nodes.rewritten;
+        total.copied += p.nodes.copied;
+        total.inferred += p.nodes.inferred;
+        json entry{{"name", p.name}, {"ran", p.status == pass_status::ran}};
+        if (p.status != pass_status::ran) entry["reason"] = name_of(p.status);
+        if (p.status == pass_status::ran) {
+            entry["rewritten"] = p.nodes.rewritten;
+            entry["declined"] = p.nodes.declined;
+            entry["ms"] = milliseconds(p.nanoseconds);
+        }
+        passes.push_back(std::move(entry));
+    }
+    json stages;
+    for (const stage_time& s : report.stages) stages[s.name] = milliseconds(s.nanoseconds);
+    const json j{{"model", report.model},
+                 {"target", report.target},
+                 {"nodes", {{"in", report.nodes_in}, {"out", report.nodes_out}}},
+                 {"transposes", {{"before", report.transposes_in}, {"after", report.transposes_out}}},
+                 {"passes_run", ran},
+                 {"passes_skipped", report.passes.size() - ran},
+                 {"nodes_rewritten", total.rewritten},
+                 {"nodes_copied", total.copied},
+                 {"nodes_inferred", total.inferred},
+                 {"ms", stages},
+                 {"passes", passes}};
+    return j.dump(1) + "\n";
+}
+
+}  // namespace headrace::cli

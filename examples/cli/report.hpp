@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The JSON files beside a lowered model: --io and --report.
+#ifndef HEADRACE_EXAMPLES_CLI_REPORT_HPP
+#define HEADRACE_EXAMPLES_CLI_REPORT_HPP
+
+#include <string>
+
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/statistics.hpp>
+
+namespace headrace::cli {
+
+/// What a caller must know to run the flatbuffer: name, dtype and shape of each input and output, in its order.
+[[nodiscard]] std::string io_json(const graph& g);
+
+struct stage_time {
+    std::string name;
+    std::uint64_t nanoseconds;
+};
+
+struct lowering_report {
+    std::string model;
+    std::string target;
+    std::size_t nodes_in = 0;
+    std::size_t nodes_out = 0;
+    std::size_t transposes_in = 0;
+    std::size_t transposes_out = 0;
+    run_statistics passes;
+    std::vector<stage_time> stages;
+};
+
+[[nodiscard]] std::string report_json(const lowering_report& report);
+
+}  // namespace headrace::cli
+
+#endif

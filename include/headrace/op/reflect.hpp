@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Defines what follows from an op's field table alone: arguments are printed, compared and hashed.
+#ifndef HEADRACE_OP_REFLECT_HPP
+#define HEADRACE_OP_REFLECT_HPP
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <headrace/op/op.hpp>
+
+namespace headrace {
+
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
+
+namespace detail {
+
+/// Calls `f(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    const auto as = [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at)) : call(*reinterpret_cast<const T*>(at));
+    };
+    switch (f.kind) {
+        case field_kind::tensor: return as(std::type_identity<value>{});
+        case field_kind::tensors: return as(std::type_identity<list<value>>{});
+        case field_kind::optional_tensors: return as(std::type_identity<list<std::optional<value>>>{});
+        case field_kind::integer: return as(std::type_identity<std::int64_t>{});
+        case field_kind::integers: return as(std::type_identity<int_list>{});
+        case field_kind::floating: return as(std::type_identity<double>{});
+        case field_kind::floatings: return as(std::type_identity<list<double>>{});
+        case field_kind::boolean: return as(std::type_identity<bool>{});
+        case field_kind::number: return as(std::type_identity<scalar>{});
+        case field_kind::text: return as(std::type_identity<std::string_view>{});
+        case field_kind::element_type: return as(std::type_identity<dtype>{});
+        case field_kind::format: return as(std::type_identity<memory_format>{});
+        case field_kind::resize: return as(std::type_identity<resize_mode>{});
+        case field_kind::nan: return as(std::type_identity<nan_mode>{});
+        case field_kind::rounding: return as(std::type_identity<rounding_mode>{});
+        case field_kind::region: return as(std::type_identity<graph*>{});
+        case field_kind::data: return as(std::type_identity<tensor_data>{});
+    }
+    __builtin_unreachable();
+}
+
+class hasher {
+public:
+    void add(std::uint64_t bits) {
+        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
+        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
+        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
+        state_ ^= state_ >> 33;
+    }
+    void add(const value& v) {
+        add(reinterpret_cast<std::uintptr_t>(v.producer));
+        add(std::uint64_t{v.result});
+    }
+    void add(double d) { add(d == 0 ? std::uint64_t{0} : d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
+    void add(bool b) { add(std::uint64_t{b}); }
+    void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
+    void add(const scalar& s) {
+        add(static_cast<std::uint64_t>(s.kind()));
+        if (s.is_floating()) add(s.to_double()); else add(s.to_int());
+    }
+    void add(std::string_view text) { add(hash_of(text)); }
+    void add(graph* const& g) { add(reinterpret_cast<std::uintptr_t>(g)); }
+    void add(const tensor_data& d) {
+        add(reinterpret_cast<std::uintptr_t>(d.bytes));
+        add(d.strides);
+    }
+    template <class T>
+        requires std::is_enum_v<T>
+    void add(T e) {
+        add(static_cast<std::uint64_t>(e));
+    }
+    template <class T>
+    void add(const std::optional<T>& o) {
+        add(o.has_value());
+        if (o) add(*o);
+    }
+    void add(const int_list& items) { add_all(items); }
+    template <class T>
+    void add(const list<T>& items) {
+        add_all(items);
+    }
+    [[nodiscard]] std::uint64_t state() const { return state_; }
+
+private:
+    template <class Items>
+    void add_all(const Items& items) {
+        add(std::uint64_t{items.size()});
+        for (const auto& item : items) add(item);
+    }
+    std::uint64_t state_ = 0;
+};
+
+inline bool same(double a, double b) { return a == b || (a != a && b != b); }
+template <class T>
+bool same(const T& a, const T& b) {
+    return a == b;
+}
+template <class T>
+bool same(const std::optional<T>& a, const std::optional<T>& b) {
+    return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+inline bool same(const list<double>& a, const list<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });
+}
+
+template <class Name>
+class printer {
+public:
+    printer(std::string& out, Name& name) : out_(out), name_(name) {}
+
+    void put(const value& v) {
+        if (v) out_ += name_(v); else out_ += "none";
+    }
+    void put(std::int64_t i) { out_ += std::to_string(i); }
+    void put(bool b) { out_ += b ? "true" : "false"; }
+    void put(double d) {
+        char text[32];
+        const auto end = std::to_chars(text, text + sizeof text, d).ptr;
+        const std::string_view shortest(text, static_cast<std::size_t>(end - text));
+        out_ += shortest;
+        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
+    }
+    void put(const scalar& s) {
+        if (s.is_floating()) {
+            put(s.to_double());
+        } else if (s.kind() == scalar::kind_type::boolean) {
+            put(s.to_int() != 0);
+        } else {
+            put(s.to_int());
+        }
+    }
+    void put(std::string_view text) {
+        out_ += '"';
+        out_ += text;
+        out_ += '"';
+    }
+    void put(dtype t) { out_ += name_of(t); }
+    void put(graph* const& g) { out_ += g == nullptr ? "none" : "{...}"; }
+    void put(const tensor_data&) { out_ += "<data>"; }
+    template <class T>
+        requires std::is_enum_v<T>
+    void put(T e) {
+        put(static_cast<std::int64_t>(e));
+    }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        if (o) put(*o); else out_ += "none";
+    }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+
+private:
+    template <class Items>
+    void put_all(const Items& items) {
+        out_ += '[';
+        bool first = true;
+        for (const auto& item : items) {
+            if (!first) out_ += ", ";
+            put(item);
+            first = false;
+        }
+        out_ += ']';
+    }
+    std::string& out_;
+    Name& name_;
+};
+
+}  // namespace detail
+
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`. `name(value)` gives what stands for a value.
+template <class Name>
+void print_arguments(std::string& out, const op_info& op, const void* arguments, Name&& name) {
+    detail::printer<Name> to(out, name);
+    out += '(';
+    for (const field_info& f : op) {
+        if (&f != op.begin()) out += ", ";
+        out += f.name;
+        out += '=';
+        detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+    }
+    out += ')';
+}
+
+/// `conv2d(input=%x, …)`; the op's name is its full one.
+template <op_tag Op, class Name>
+[[nodiscard]] std::string print(Op, const args<Op>& a, Name&& name) {
+    std::string out(Op::name);
+    print_arguments(out, info_of<Op>, &a, name);
+    return out;
+}
+
+/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
+[[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    return detail::visit_field(f, a, [&]<class T>(const T& member) {
+        return detail::same(member, *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+    });
+}
+
+/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
+[[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
+    for (const field_info& f : op) {
+        if (!equal_field(f, a, b)) return false;
+    }
+    return true;
+}
+
+/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
+[[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
+    detail::hasher h;
+    h.add(op.name);
+    for (const field_info& f : op) detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
+    return h.state();
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::describe, a static pipeline as data: for people, reports and pictures.
+#ifndef HEADRACE_PASS_DESCRIPTION_HPP
+#define HEADRACE_PASS_DESCRIPTION_HPP
+
+#include <string_view>
+#include <vector>
+
+#include <headrace/pass/pipeline.hpp>
+
+namespace headrace {
+
+/// What a pipeline knows of one of its passes.
+struct pass_description {
+    std::string_view name;
+    std::vector<std::string_view> targets;
+    std::vector<std::string_view> removes;
+    std::vector<std::string_view> produces;
+    bool whole_graph = false;
+    bool can_fire = false;     ///< false: pruned from the generated code
+    std::size_t ops_before = 0;  ///< how many ops can be in the graph before it
+};
+
+struct pipeline_description {
+    std::vector<pass_description> passes;
+    std::vector<std::string_view> source;
+    std::vector<std::string_view> supported;
+    std::vector<std::string_view> result;
+};
+
+namespace detail {
+
+template <class Set>
+std::vector<std::string_view> names_in(const Set& set) {
+    std::vector<std::string_view> names;
+    set.for_each([&](std::string_view name) { names.push_back(name); });
+    return names;
+}
+
+template <class Pipeline, class... Passes>
+pipeline_description describe_passes(pass_list<Passes...>) {
+    pipeline_description d;
+    std::size_t i = 0;
+    const auto add = [&]<class P>() {
+        using effects = effects_of<P>;
+        d.passes.push_back({pass_name<P>(), names_in(effects::target_set), names_in(effects::removed_set),
+                            names_in(effects::produced_set), graph_pass<P>, Pipeline::can_fire(i),
+                            Pipeline::ops_before(i).size()});
+        ++i;
+    };
+    (add.template operator()<Passes>(), ...);
+    d.source = names_in(Pipeline::ops_before(0));
+    d.supported = names_in(Pipeline::supported);
+    d.result = names_in(Pipeline::ops_after());
+    return d;
+}
+
+}  // namespace detail
+
+template <class Pipeline>
+[[nodiscard]] pipeline_description describe() {
+    return detail::describe_passes<Pipeline>(typename Pipeline::passes{});
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::fold_passes: what is known before the program runs is computed and kept once.
+#ifndef HEADRACE_PASSES_FOLD_FOLD_HPP
+#define HEADRACE_PASSES_FOLD_FOLD_HPP
+
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/fold/merge_equal_constants.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+
+namespace headrace {
+
+/// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
+template <class Evaluator>
+using fold_passes = pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
+
+}  // namespace headrace
+
+#endif

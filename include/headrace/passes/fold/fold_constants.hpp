@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::fold_constants.
+#ifndef HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
+#define HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/support/same_node.hpp>
+
+namespace headrace {
+
+/// Computes what depends on constants alone and puts the results in its place. `Evaluator` executes nodes:
+///
+///     using tensor_type = …;
+///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
+///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's data
+///
+/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts of a number
+/// do not become tables; what is computed from it on the way to a smaller one is.
+template <class Evaluator>
+struct fold_constants : pass {
+    static constexpr std::string_view name = "fold_constants";
+    using produces = ops<builtin::constant>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t folded = 0;
+        detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
+        return folded;
+    }
+
+private:
+    static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
+    static constexpr std::uint64_t most_at_once = std::uint64_t{256} << 20U;
+
+    class run {
+    public:
+        explicit run(graph& g) : graph_(g), known_(g.id_bound()) {}
+
+        std::size_t fold() {
+            for (node& n : graph_.nodes()) {
+                if (is_pure(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n)) compute(n);
+            }
+            std::vector<node*> stored;
+            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
+                computed& c = known_[n->id];
+                if (!c.folded || !is_needed(*n)) continue;
+                c.kept = bytes_of(*n) > std::max(small, c.from_bytes);
+                if (!c.kept) stored.push_back(n);
+            }
+            for (node* n : stored) store(*n);
+            for (node* n : stored) detail::erase_dead(graph_, *n);
+            return stored.size();
+        }
+
+    private:
+        struct computed {
+            std::vector<typename Evaluator::tensor_type> results;
+            std::uint64_t from_bytes = 0;  // of the constants below
+            bool folded = false;
+            bool kept = false;  // too large to store
+        };
+
+        static std::uint64_t bytes_of(const node& n) {
+            std::uint64_t bytes = 0;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                const tensor_meta& meta = *n.results[i].meta;
+                bytes += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+            }
+            return bytes;
+        }
+        static bool has_metadata(const node& n) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
+            }
+            return true;
+        }
+        // Constants and shapes are looked at when something that may be folded asks for them.
+        bool is_known(const node& n) {
+            computed& c = known_[n.id];
+            if (!c.results.empty()) return true;
+            if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
+            auto evaluated = Evaluator::evaluate(n, {});
+            if (!evaluated) return false;
+            c.results = std::move(evaluated).value();
+            if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
+            return true;
+        }
+        void compute(node& n) {
+            if (!has_metadata(n) || bytes_of(n) > most_at_once) return;
+            for (const edge& e : n.operand_edges()) {
+                if (!is_known(*e.source)) return;
+            }
+            computed& c = known_[n.id];
+            std::vector<typename Evaluator::tensor_type> operands;
+            for (const edge& e : n.operand_edges()) {
+                operands.push_back(known_[e.source->id].results[e.slot->result]);
+                c.from_bytes += known_[e.source->id].from_bytes;
+            }
+            auto evaluated = Evaluator::evaluate(n, operands);
+            if (!evaluated) return;
+            c.results = std::move(evaluated).value();
+            c.folded = true;
+        }
+        bool is_needed(const node& n) const {
+            for (const edge& e : n.uses()) {
+                const computed& user = known_[e.target->id];
+                if (!user.folded || user.kept) return true;
+            }
+            return false;
+        }
+        void store(node& n) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                const value old = n.result(i);
+                if (use_count(old) == 0) continue;
+                const tensor_meta& meta = *n.results[i].meta;
+                const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
+                    Evaluator::store(known_[n.id].results[i], meta, data);
+                });
+                graph_.inherit_annotations(*made.producer, n);
+                made.producer->results[0].name = n.results[i].name;
+                graph_.replace_all_uses(old, made);
+            }
+        }
+
+        graph& graph_;
+        std::vector<computed> known_;  // by id
+    };
+};
+
+}  // namespace headrace
+
+#endif

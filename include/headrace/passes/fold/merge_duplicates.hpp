@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::merge_duplicates.
+#ifndef HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
+#define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/support/same_node.hpp>
+
+namespace headrace {
+
+/// Nodes that compute the same from the same operands become one, the first (common subexpressions).
+struct merge_duplicates : pass {
+    using produces = ops<>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t merged = 0;
+        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        return merged;
+    }
+
+private:
+    static std::size_t merge(graph& g) {
+        std::unordered_multimap<std::uint64_t, node*> seen;
+        std::size_t merged = 0;
+        for (node* n = g.first(); n != nullptr;) {
+            node& current = *n;
+            n = n->next;
+            if (!is_pure(current)) continue;
+            const std::uint64_t hash = computation_hash(current);
+            const auto [from, to] = seen.equal_range(hash);
+            const auto same = std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
+            if (same == to) {
+                seen.emplace(hash, &current);
+                continue;
+            }
+            for (std::uint32_t i = 0; i != current.result_count; ++i) {
+                g.replace_all_uses(current.result(i), same->second->result(i));
+            }
+            g.erase(current);
+            current.owner = nullptr;
+            ++merged;
+        }
+        return merged;
+    }
+};
+
+}  // namespace headrace
+
+#endif

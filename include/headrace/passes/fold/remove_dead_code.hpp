@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::remove_dead_code.
+#ifndef HEADRACE_PASSES_FOLD_REMOVE_DEAD_CODE_HPP
+#define HEADRACE_PASSES_FOLD_REMOVE_DEAD_CODE_HPP
+
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
+struct remove_dead_code : pass {
+    using produces = ops<>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::layout_passes: fewer transposes and reshapes, and outputs as TOSA wants them.
+#ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
+#define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
+
+#include <headrace/passes/layout/ensure_distinct_outputs.hpp>
+#include <headrace/passes/layout/fuse_reshapes.hpp>
+#include <headrace/passes/layout/fuse_transposes.hpp>
+#include <headrace/passes/layout/remove_noop_layout.hpp>
+#include <headrace/passes/layout/sink_transposes.hpp>
+
+namespace headrace {
+
+using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes,
+                                ensure_distinct_outputs>;
+
+}  // namespace headrace
+
+#endif

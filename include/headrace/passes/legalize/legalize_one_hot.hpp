@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::legalize_one_hot.
+#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_ONE_HOT_HPP
+#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_ONE_HOT_HPP
+
+#include <headrace/op/aten.hpp>
+#include <headrace/passes/support/indexing.hpp>
+
+namespace headrace {
+
+/// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
+struct legalize_one_hot : pass {
+    using targets = ops<aten::one_hot>;
+    using produces = joined<build::cast_ops, ops<tosa::equal>>;
+
+    value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
+        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");
+        const dtype key = build::number_for_bool(e);
+        shape_builder shape(e.shape(a.self));
+        shape.push_back(1);
+        const value wanted = build::reshape(e, build::cast(e, a.self, key), shape);
+        const value classes = build::iota(e, a.num_classes, 1, shape.size() - 1, shape.size(), key);
+        const value hot = build::as_number(e, e.make<tosa::equal>(wanted, classes));
+        if (key == dtype::int32) return hot;
+        return e.make<tosa::cast>({.input = hot, .output_type = dtype::int32});  // exact: 0 or 1
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::functionalize.
+#ifndef HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
+#define HEADRACE_PASSES_NORMALIZE_FUNCTIONALIZE_HPP
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/driver.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+using in_place_ops = ops<
+    aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace, aten::celu_inplace,
+    aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace, aten::copy_inplace,
+    aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace, aten::elu_inplace, aten::exp_inplace,
+    aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::floor_inplace, aten::gelu_inplace,
+    aten::hardsigmoid_inplace, aten::hardswish_inplace, aten::hardtanh_inplace, aten::index_copy_inplace,
+    aten::index_put_inplace, aten::leaky_relu_inplace, aten::log_inplace, aten::masked_fill_inplace_scalar,
+    aten::masked_fill_inplace_tensor, aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor,
+    aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar,
+    aten::pow_inplace_tensor, aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
+    aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace, aten::sqrt_inplace,
+    aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::tanh_inplace,
+    aten::threshold_inplace, aten::zero_inplace>;
+
+/// How a value shares memory with the operand that it was made from.
+enum class sharing : std::uint8_t { none, same, reshaped, permuted, selected, sliced, parts, unbound, elsewhere };
+
+template <class... Ops>
+bool is_any(const node& n, ops<Ops...>) {
+    return (is<Ops>(n) || ...);
+}
+
+inline sharing sharing_of(const node& n) {
+    using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
+    using cast_ops = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
+    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints,
+                            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+                            aten::unsqueeze, aten::contiguous>;
+    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+                         aten::tensor_split_indices, aten::tensor_split_sections>;
+    using other_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to, aten::as_strided, aten::unfold>;
+    if (is_any(n, same_ops{})) return sharing::same;
+    if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
+        const tensor_meta* from = meta_of(n.operand(0));
+        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype ? sharing::same
+                                                                                           : sharing::none;
+    }
+    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
+    if (is_any(n, reshape_ops{})) return sharing::reshaped;
+    if (is_any(n, permute_ops{})) return sharing::permuted;
+    if (is<aten::select_int>(n)) return sharing::selected;
+    if (is<aten::slice_tensor>(n) || is<aten::narrow>(n)) return sharing::sliced;
+    if (is_any(n, part_ops{})) return sharing::parts;
+    if (is<aten::unbind_int>(n)) return sharing::unbound;
+    return is_any(n, other_ops{}) ? sharing::elsewhere : sharing::none;
+}
+
+/// Follows one graph in execution order, and knows for each value what it is by now.
+class functionalization {
+public:
+    functionalization(graph& g, pass_context& context) : graph_(g), context_(context) {}
+
+    std::size_t run() {
+        std::size_t writes = 0;
+        for (node *n = graph_.first(), *next = nullptr; n != nullptr; n = next) {
+            next = n->next;
+            const value self = n->operand_count == 0 ? value{} : n->operand(0);
+            const sharing kind = self ? sharing_of(*n) : sharing::none;
+            const bool writing = is_any(*n, in_place_ops{});
+            if (!roots_.empty()) {
+                for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
+            }
+            if (kind != sharing::none || writing) {
+                const value root = root_of(self);
+                for (std::uint32_t i = 0; i != n->result_count; ++i) {
+                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i), version_of(root)};
+                }
+            }
+            if (!writing) continue;
+            write(self, n->result(), *n, next);
+            ++writes;
+        }
+        return writes;
+    }
+
+private:
+    struct by_place {
+        bool operator()(value a, value b) const {
+            return a.producer->id != b.producer->id ? a.producer->id < b.producer->id : a.result < b.result;
+        }
+    };
+    struct view {
+        value parent;
+        node* made_by;
+        sharing kind;
+        value current;
+        std::size_t version;  ///< of the root, when `current` was right
+    };
+    struct written {
+        value current;
+        std::size_t version = 0;
+    };
+
+    value root_of(value v) const {
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) v = found->second.parent;
+        return v;
+    }
+    std::size_t version_of(value r) const {
+        const auto found = roots_.find(r);
+        return found == roots_.end() ? 0 : found->second.version;
+    }
+
+    void refresh(edge& e) {
+        const value now = latest(*e.slot, *e.target, e.target);
+        if (!(now == *e.slot)) graph_.set_operand(e, now);
+    }
+
+    /// What `v` is when `user` runs; views are taken anew from what has changed, before `before`.
+    value latest(value v, const node& user, node* before) {
+        const auto found = views_.find(v);
+        if (found == views_.end()) {
+            const auto r = roots_.find(v);
+            return r == roots_.end() ? v : r->second.current;
+        }
+        const std::size_t version = version_of(root_of(v));
+        if (found->second.version == version) return found->second.current;
+        const value parent = latest(found->second.parent, user, before);
+        view& w = views_.find(v)->second;
+        w.version = version;
+        w.current = w.kind == sharing::same ? parent : again(w, v.result, parent, user, before);
+        return w.current;
+    }
+    value again(const view& w, std::uint32_t result, value parent, const node& user, node* before) {
+        if (!sure(w)) refuse(user, w);
+        node& copy = graph_.create(*w.made_by->op, w.made_by->arguments, w.made_by->result_count, before);
+        graph_.set_operand(copy.operands[0], parent);
+        for (std::uint32_t i = 0; i != copy.result_count; ++i) copy.results[i].meta = w.made_by->results[i].meta;
+        graph_.inherit_annotations(copy, *w.made_by);
+        return copy.result(result);
+    }
+
+    /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
+    void write(value v, value now, const node& writer, node* before) {
+        std::vector<std::pair<value, value>> changed{{v, now}};
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
+            const view w = found->second;
+            if (w.kind != sharing::same) now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
+            v = w.parent;
+            changed.emplace_back(v, now);
+        }
+        written& r = roots_[v];
+        r.current = now;
+        ++r.version;
+        for (const auto& [of, is_now] : changed) {
+            if (const auto found = views_.find(of); found != views_.end()) {
+                found->second.current = is_now;
+                found->second.version = r.version;
+            }
+        }
+        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end()) {
+            found->second.version = r.version;
+        }
+    }
+
+    value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
+        const node& n = *w.made_by;
+        const tensor_meta& meta = *meta_of(base);
+        switch (w.kind) {
+            case sharing::reshaped:
+                if (!sure(w)) break;
+                return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
+            case sharing::permuted: return unpermuted(n, meta, now, writer, before);
+            case sharing::selected: {
+                const auto& a = args_of<aten::select_int>(n);
+                return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
+            }
+            case sharing::sliced: {
+                if (const auto* a = match<aten::slice_tensor>(v)) {
+                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta, writer,
+                                                     before);
+                }
+                const auto& a = args_of<aten::narrow>(n);
+                const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
+                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer, before);
+            }
+            case sharing::parts: {
+                const std::int64_t axis = integer_field(n, "dim");
+                std::int64_t start = 0;
+                for (std::uint32_t i = 0; i != v.result; ++i) start += axis_size(*n.results[i].meta, axis);
+                const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
+                return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
+            }
+            case sharing::unbound: {
+                const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
+                return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
+            }
+            default: break;
+        }
+        refuse(writer, w);
+        return base;
+    }
+
+    value unpermuted(const node& n, const tensor_meta& meta, value now, const node& writer, node* before) {
+        const auto rank = static_cast<std::int64_t>(meta.rank());
+        shape_builder order;  // of the view: its axis i is the base's axis order[i]
+        for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
+        const auto wrapped = [&](std::int64_t axis) { return static_cast<std::size_t>(axis < 0 ? axis + rank : axis); };
+        if (is<aten::permute>(n)) {
+            const auto& a = args_of<aten::permute>(n);
+            for (std::size_t i = 0; i != order.size(); ++i) order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
+        } else if (is<aten::transpose_int>(n)) {
+            const auto& a = args_of<aten::transpose_int>(n);
+            if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
+        } else if (is<aten::t>(n)) {
+            if (rank == 2) std::swap(order[0], order[1]);
+        } else {
+            refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
+            return now;
+        }
+        shape_builder inverse = order;
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+        }
+        return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
+    }
+
+    template <op_tag Op>
+    value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
+        node& n = graph_.create<Op>(a, before);
+        graph_.set_meta(n.result(), meta);
+        graph_.inherit_annotations(n, writer);
+        return n.result();
+    }
+
+    static std::int64_t axis_size(const tensor_meta& meta, std::int64_t axis) {
+        const auto found = normalized_axis(axis, meta.rank());
+        return found && *found < meta.rank() ? meta.shape[*found] : 1;
+    }
+    static std::int64_t integer_field(const node& n, std::string_view name) {
+        const field_info* f = n.op->find(name);
+        return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
+    }
+
+    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one piece.
+    bool sure(const view& w) const {
+        const node& n = *w.made_by;
+        const bool may_copy = is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
+        return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
+    }
+    bool contiguous(value v) const {
+        const auto found = views_.find(v);
+        if (found == views_.end()) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
+        const view& w = found->second;
+        const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
+        return piece && contiguous(w.parent);
+    }
+    /// A part along an axis before which there are only sizes of 1.
+    static bool outermost(const view& w) {
+        if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
+            w.kind != sharing::unbound) {
+            return false;
+        }
+        const tensor_meta* meta = meta_of(w.parent);
+        const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
+        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1) return false;
+        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis, [](auto size) { return size == 1; });
+    }
+
+    void refuse(const node& at, const view& w) {
+        context_.report(at, "in place: memory shared through " + std::string(w.made_by->op->name) +
+                                " is written, and that cannot be expressed; clone the tensor first");
+    }
+
+    graph& graph_;
+    pass_context& context_;
+    std::map<value, view, by_place> views_;  // by the value as the program made it
+    std::map<value, written, by_place> roots_;  // those that have been written to
+};
+
+}  // namespace detail
+
+/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what it is a
+/// view of. This pass gives each later reader the value as it is by then, as if memory did not exist: a write through a
+/// view becomes a scatter into the tensor behind it, and views are taken again after a write. In-place ops are then
+/// functions like others (canonicalize_variants renames them). What is written to inputs matters inside the graph only.
+struct functionalize : pass {
+    using targets = detail::in_place_ops;
+    using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t writes = 0;
+        detail::for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        return writes;
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::narrow_int64.
+#ifndef HEADRACE_PASSES_NORMALIZE_NARROW_INT64_HPP
+#define HEADRACE_PASSES_NORMALIZE_NARROW_INT64_HPP
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/driver.hpp>
+
+namespace headrace {
+
+/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says int32
+/// after this pass, and constants of float64, which are Python's numbers, float32. A constant whose elements do not
+/// fit is refused, except where a limit may as well be the largest number there is. It belongs between decompose and
+/// legalize: until then types are PyTorch's, and promotion depends on them.
+struct narrow_int64 : pass {
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        detail::for_each_graph(g, [&](graph& sub) {
+            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
+                next = n->next;
+                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            }
+        });
+        return count;
+    }
+
+private:
+    static dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
+
+    static bool narrow_node(node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
+                meta->dtype = dtype::int32;
+                changed = true;
+            }
+        }
+        // No operand is touched: the edges stay true.
+        auto* arguments = static_cast<std::byte*>(n.arguments);
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::element_type) continue;
+            if (f.optional) {
+                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
+                if (type) type = narrowed(*type);
+            } else {
+                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
+                type = narrowed(type);
+            }
+        }
+        return changed;
+    }
+
+    static bool narrow_constant(graph& g, node& n, pass_context& context) {
+        const tensor_meta* meta = meta_of(n.result());
+        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        const value made = meta->dtype == dtype::int64 ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                                                       : convert<double, float>(g, n, *meta, data, context);
+        if (!made) return false;
+        made.producer->results[0].name = n.results[0].name;
+        made.producer->annotations = n.annotations;
+        g.replace_all_uses(n.result(), made);
+        g.erase(n);
+        n.owner = nullptr;
+        return true;
+    }
+
+    template <class From, class To>
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
+        constexpr bool integral = std::is_integral_v<From>;
+        std::vector<To> elements;
+        bool fits = true;
+        for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
+            From element;
+            std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
+            if constexpr (integral) {
+                const From nearest = std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                fits = fits && nearest == element;
+                element = nearest;
+            }
+            elements.push_back(static_cast<To>(element));
+        });
+        if (!fits && !only_limits(n)) {
+            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
+            return {};
+        }
+        const dtype type = integral ? dtype::int32 : dtype::float32;
+        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
+            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+        });
+    }
+
+    /// Calls f(offset in elements) for each element in row-major order.
+    template <class F>
+    static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
+        std::vector<std::int64_t> step(shape.size());
+        std::int64_t count = 1;
+        for (std::size_t i = shape.size(); i-- != 0;) {
+            step[i] = strides.empty() ? count : strides[i];
+            count *= shape[i];
+        }
+        for (std::int64_t k = 0; k != count; ++k) {
+            std::int64_t rest = k;
+            std::int64_t at = 0;
+            for (std::size_t i = shape.size(); i-- != 0; rest /= shape[i]) at += rest % shape[i] * step[i];
+            f(at);
+        }
+    }
+
+    /// Saturation does not change a limit.
+    static bool only_limits(const node& n) {
+        for (const edge& e : n.uses()) {
+            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace headrace
+
+#endif

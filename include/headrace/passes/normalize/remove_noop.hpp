@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::remove_noop.
+#ifndef HEADRACE_PASSES_NORMALIZE_REMOVE_NOOP_HPP
+#define HEADRACE_PASSES_NORMALIZE_REMOVE_NOOP_HPP
+
+#include <headrace/op/aten.hpp>
+#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to the same
+/// shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds by contract.
+struct remove_noop : pass {
+    using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
+                         dim_order_ops::_clone_dim_order>;
+    using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
+    using check_ops = ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
+                          aten::sym_constrain_range, aten::sym_constrain_range_for_size>;
+    using targets = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
+    using produces = ops<>;
+
+    template <one_of<copy_ops> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>&) const {
+        return a.self;
+    }
+    template <one_of<check_ops> Op>
+    value_list operator()(Op, const args<Op>&, emit<produces>&) const {
+        return {};
+    }
+    template <one_of<expand_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!(e.shape(a.self) == e.result_meta().shape)) return std::nullopt;
+        return a.self;
+    }
+    value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
+        if (a.train && a.p > 0) return e.unsupported("dropout: random in training; export the model in eval mode");
+        return a.input;
+    }
+    std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {
+        if (e.dtype(a.self) != e.result_meta().dtype) return std::nullopt;
+        return a.self;
+    }
+};
+
+}  // namespace headrace
+
+#endif

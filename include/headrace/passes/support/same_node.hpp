@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::same_computation, equality of nodes.
+#ifndef HEADRACE_PASSES_SUPPORT_SAME_NODE_HPP
+#define HEADRACE_PASSES_SUPPORT_SAME_NODE_HPP
+
+#include <cstdint>
+
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/op/reflect.hpp>
+#include <headrace/op/tosa.hpp>
+
+namespace headrace {
+
+/// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
+[[nodiscard]] inline bool is_pure(const node& n) {
+    if (n.result_count == 0 || has_effects(*n.op)) return false;
+    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>) return false;
+    if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::region) return false;
+    }
+    return true;
+}
+
+/// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
+[[nodiscard]] inline bool same_computation(const node& a, const node& b) {
+    if (a.op != b.op || a.result_count != b.result_count) return false;
+    for (std::uint32_t i = 0; i != a.result_count; ++i) {
+        if (a.results[i].meta != b.results[i].meta) return false;
+    }
+    return same_arguments(*a.op, a.arguments, b.arguments);
+}
+
+/// Equal for nodes that compute the same.
+[[nodiscard]] inline std::uint64_t computation_hash(const node& n) { return hash_arguments(*n.op, n.arguments); }
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures what a pipeline costs to compile, over generated dialects and passes.
+
+Template instantiations are counted with clang (-ftime-trace), where the count is deterministic: more than 3 % above
+compile_time_baseline.json fails, and the templates that grew most are named. Seconds and memory of g++ are only
+reported: they depend on the machine.
+
+    compile_time.py [--update] [--time] [--include DIR] [--case check/250x140]
+
+Cases are kind/OPSxPASSES; `check` is a pipeline's proof alone, `run` also the code that runs it, and `headers` an
+empty file that includes what they include.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BASELINE = os.path.join(HERE, "compile_time_baseline.json")
+SIZES = [(50, 20), (100, 50), (250, 100), (250, 140), (500, 160)]
+ALLOWED_GROWTH = 1.03
+EVENTS = ("InstantiateClass", "InstantiateFunction")
+
+
+def source(kind, ops, passes):
+    """A dialect whose last fifth is legal, and passes that share the others as targets, two or three for each."""
+    lines = ["#include <headrace/pass/pipeline.hpp>", "using namespace headrace;"]
+    if kind == "headers":
+        return "\n".join(lines)
+    illegal = ops * 4 // 5
+    lines.append("namespace bench { struct dialect;")
+    for i in range(ops):
+        lines.append(f'struct op{i} : op<dialect, "bench.op{i}", "self, other, axes, keep"> {{ struct args '
+                     "{ value self; std::optional<value> other{}; int_list axes{}; bool keep = false; }; };")
+    names = ", ".join(f"op{i}" for i in range(ops))
+    lines.append(f'struct dialect : dialect_of<"bench", {names}> {{}}; }}')
+    lines.append("namespace headrace { template <class Op> requires std::same_as<typename Op::dialect_type, bench::dialect> "
+                 "result<void> infer_results(Op, const args<Op>& a, inference& out) "
+                 "{ out.add(out.of(a.self)); return boost::outcome_v2::success(); } }")
+    for k in range(passes):
+        targets = [f"bench::op{i}" for i in range(k * illegal // passes, max((k + 1) * illegal // passes, k * illegal // passes + 1))]
+        produced = [f"bench::op{illegal + (k * 3 + j) % (ops - illegal)}" for j in range(3)]
+        lines.append(f"struct pass{k} : pass {{ using targets = ops<{', '.join(targets)}>; "
+                     f"using produces = ops<{', '.join(produced)}>;")
+        if k:
+            lines.append(f"using requires_before = pass_list<pass{k - 1}>;")
+        for t in targets:
+            lines.append(f"value operator()(const args<{t}>& a, emit<produces>& e) const {{ return "
+                         f"e.make<{produced[1]}>({{.self = e.make<{produced[0]}>({{.self = a.self}})}}); }}")
+        lines.append("};")
+    legal = ", ".join(f"bench::op{i}" for i in range(illegal, ops))
+    lines.append(f"struct lowering : pipeline<from<bench::dialect>, to<{legal}>, "
+                 f"{', '.join(f'pass{k}' for k in range(passes))}> {{}};")
+    lines.append("static_assert(lowering::dead_pass_count == 0);")
+    if kind == "run":
+        lines.append("bool lower(graph& g, pass_context& c) { return lowering::run(g, c).has_value(); }")
+    return "\n".join(lines)
+
+
+def generic(name):
+    """`effects_of<pass7>` and `effects_of<pass8>` are one template."""
+    depth, out = 0, []
+    for c in name:
+        depth += c == "<"
+        if depth == 0:
+            out.append(c)
+        depth -= c == ">"
+    return "".join(out)
+
+
+def instantiations(path, include):
+    """How often clang instantiated each template."""
+    trace = path[:-4] + ".json"
+    subprocess.run(["clang++-16", "-std=c++20", "-O0", "-c", "-ftime-trace", "-ftime-trace-granularity=0", "-I", include, path,
+                    "-o", path[:-4] + ".o"], check=True)
+    with open(trace, encoding="utf-8") as f:
+        text = f.read()
+    counts = collections.Counter()
+    for event in EVENTS:
+        for name in re.findall(r'"name":"%s","args":\{"detail":"((?:[^"\\]|\\.)*)"' % event, text):
+            counts[generic(name)] += 1
+    if not counts:
+        sys.exit("error: clang's time trace has no instantiations")
+    os.remove(trace)
+    return counts
+
+
+def seconds_and_memory(path, include, flags):
+    begin = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        os.execvp("g++", ["g++", "-std=c++20", *flags, "-I", include, path])
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        sys.exit(f"error: g++ fails on {path}")
+    return time.monotonic() - begin, usage.ru_maxrss / 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--update", action="store_true", help="rewrite the baseline")
+    parser.add_argument("--time", action="store_true", help="report seconds and memory of g++ as well")
+    parser.add_argument("--include", default=os.path.join(ROOT, "include"))
+    parser.add_argument("--case", help="measure only this one")
+    options = parser.parse_args()
+    cases = {"headers/0x0": ("headers", 0, 0)}
+    cases.update({f"{kind}/{o}x{p}": (kind, o, p) for o, p in SIZES for kind in ("check", "run")})
+
+    baseline = {}
+    if os.path.exists(BASELINE):
+        with open(BASELINE, encoding="utf-8") as f:
+            baseline = json.load(f)
+    measured, faults = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, case in cases.items():
+            if options.case and name != options.case:
+                continue
+            path = os.path.join(folder, name.replace("/", "_") + ".cpp")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(source(*case))
+            counts = instantiations(path, options.include)
+            total = sum(counts.values())
+            measured[name] = {"total": total, "templates": dict(sorted(counts.most_common(40)))}
+            line = f"{name:15} {total:8} instantiations"
+            if options.time:
+                for flags in (["-fsyntax-only"], ["-O2", "-c", "-o", path[:-4] + ".o"]):
+                    line += " | %s %5.2f s %4.0f MB" % (flags[0], *seconds_and_memory(path, options.include, flags))
+            before = baseline.get(name)
+            if before:
+                line += f" | {total / before['total'] - 1:+.1%}"
+                if total > before["total"] * ALLOWED_GROWTH:
+                    faults.append(name)
+                    # Templates that the baseline does not list had few instantiations then.
+                    grown = {t: n - before["templates"].get(t, 0) for t, n in counts.items()}
+                    worst = sorted(grown.items(), key=lambda item: -item[1])[:8]
+                    line += "".join(f"\n    {n:+6} {t}" for t, n in worst if n > 0)
+            elif not options.update:
+                faults.append(name)
+                line += " | not in the baseline"
+            print(line, flush=True)
+    if options.update:
+        baseline.update(measured)
+        with open(BASELINE, "w", encoding="utf-8") as f:
+            json.dump(baseline, f, indent=1, sort_keys=True)
+            f.write("\n")
+        return 0
+    if faults:
+        print("more instantiations than the baseline allows:", ", ".join(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
