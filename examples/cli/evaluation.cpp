@@ -5,13 +5,17 @@
 #include <limits>
 
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/eval/fold.hpp>
 
 namespace headrace::cli {
 
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) { return run_graph(g, inputs); }
 
-result<std::vector<tensor>> execute(const node& n, std::span<const tensor> operands) {
-    return evaluate_node(n, operands);
+result<std::vector<tensor>> constant_evaluator::evaluate(const node& n, std::span<const tensor> operands) {
+    return eval::folding::evaluate(n, operands);
+}
+void constant_evaluator::store(const tensor& t, const tensor_meta& meta, std::span<std::byte> data) {
+    eval::folding::store(t, meta, data);
 }
 
 namespace {

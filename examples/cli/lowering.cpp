@@ -8,13 +8,17 @@
 #include <headrace/infer/tosa_verify.hpp>
 #include <headrace/passes/float_lowering.hpp>
 
+#include "evaluation.hpp"
+
 namespace headrace::cli {
 
 namespace {
 
+using standard_pipeline = float_lowering<constant_evaluator>;
+
 // What no pass removed, and what the target does not allow: found before emission, all at once.
 void report_illegal(graph& g, pass_context& context) {
-    float_lowering::for_each_illegal(g, [&](node& n) {
+    standard_pipeline::for_each_illegal(g, [&](node& n) {
         for (const diagnostic& known : context.diagnostics()) {
             if (known.node == origin_name(n)) return;  // the pass that refused it has said why
         }
@@ -36,12 +40,12 @@ void report_illegal(graph& g, pass_context& context) {
 }  // namespace
 
 result<run_statistics> lower_graph(graph& g, pass_context& context, const run_options& options) {
-    auto statistics = float_lowering::run(g, context, options);
+    auto statistics = standard_pipeline::run(g, context, options);
     if (statistics) report_illegal(g, context);
     return statistics;
 }
 
-pipeline_description describe_lowering() { return describe<float_lowering>(); }
+pipeline_description describe_lowering() { return describe<standard_pipeline>(); }
 
 result<void> infer_node(const node& n, inference& out) {
     const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,

@@ -32,7 +32,10 @@ void fill(graph& g, Build& build) {
 template <op_tag Op>
 value add_node(graph& g, const args<Op>& a, std::size_t results = 1) {
     node& n = [&]() -> node& {
-        if constexpr (Op::results == variadic_results) return g.create<Op>(a, results); else return g.create<Op>(a);
+        if constexpr (Op::results == variadic_results)
+            return g.create<Op>(a, results);
+        else
+            return g.create<Op>(a);
     }();
     inference out(g.arena());
     if constexpr (inferable<Op>) {
@@ -129,14 +132,20 @@ struct drop_second_operand : pass {
 struct reshaping : pass {
     using targets = ops<toy::relu>;
     using produces = ops<toy::sum>;
-    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::sum>({.self = a.self}); }
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::sum>({.self = a.self});
+    }
 };
 // Emits what it targets itself: the new nodes are not visited again.
 struct relu_to_relus : pass {
     using targets = ops<toy::relu, toy::relu6>;
     using produces = ops<toy::relu, toy::relu6>;
-    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::relu6>({.self = a.self}); }
-    value operator()(const args<toy::relu6>& a, emit<produces>& e) const { return e.make<toy::relu>({.self = a.self}); }
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::relu6>({.self = a.self});
+    }
+    value operator()(const args<toy::relu6>& a, emit<produces>& e) const {
+        return e.make<toy::relu>({.self = a.self});
+    }
 };
 
 using values = std::vector<value>;

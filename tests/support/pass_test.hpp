@@ -18,6 +18,9 @@
 
 namespace headrace {
 
+using eval::extents;
+using eval::tensor;
+
 /// A graph that a test builds node by node. Metadata is inferred.
 struct program {
     graph g;

@@ -30,7 +30,9 @@ public:
         auto b_roots = b.nodes().begin();
         for (node& root : a.nodes()) {
             if (root.first_use != nullptr || is<builtin::placeholder>(root)) continue;
-            while (b_roots != b.nodes().end() && (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots))) ++b_roots;
+            while (b_roots != b.nodes().end() &&
+                   (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots)))
+                ++b_roots;
             if (b_roots == b.nodes().end()) return "numbers of unused nodes differ";
             if (std::string difference = compare(root, *b_roots++); !difference.empty()) return difference;
         }
@@ -40,7 +42,8 @@ public:
 private:
     std::string compare(const node& a, const node& b) {
         if (const auto known = pairs_.find(&a); known != pairs_.end()) {
-            return known->second == &b ? std::string() : "a node of " + std::string(a.op->name) + " is shared in one";
+            return known->second == &b ? std::string()
+                                       : "a node of " + std::string(a.op->name) + " is shared in one";
         }
         pairs_[&a] = &b;
         const std::string op(a.op->name);
@@ -61,13 +64,20 @@ private:
             const auto* at = static_cast<const std::byte*>(a.arguments) + f.offset;
             const auto* bt = static_cast<const std::byte*>(b.arguments) + f.offset;
             if (f.kind == field_kind::region) {
-                if (std::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at), **reinterpret_cast<graph* const*>(bt)); !d.empty()) return "region: " + d;
+                if (std::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at),
+                                                       **reinterpret_cast<graph* const*>(bt));
+                    !d.empty())
+                    return "region: " + d;
             } else if (f.kind == field_kind::data) {
                 const auto& meta = a.results[0].meta;
                 const auto& da = *reinterpret_cast<const tensor_data*>(at);
                 const auto& db = *reinterpret_cast<const tensor_data*>(bt);
                 const bool row_major = da.strides.empty() && db.strides.empty();
-                if (meta && row_major && std::memcmp(da.bytes, db.bytes, storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))) != 0) return "constants differ";
+                if (meta && row_major &&
+                    std::memcmp(da.bytes, db.bytes,
+                                storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))) !=
+                        0)
+                    return "constants differ";
             } else if (!holds_tensors(f.kind) && !equal_field(f, a.arguments, b.arguments)) {
                 return std::string(a.op->name) + ": " + std::string(f.name) + " differs";
             }
@@ -79,7 +89,9 @@ private:
 };
 
 /// Empty if two graphs are the same, else the first difference.
-[[nodiscard]] inline std::string difference(const graph& a, const graph& b) { return graph_comparison()(a, b); }
+[[nodiscard]] inline std::string difference(const graph& a, const graph& b) {
+    return graph_comparison()(a, b);
+}
 
 }  // namespace headrace
 

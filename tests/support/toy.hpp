@@ -98,14 +98,15 @@ struct attributes : op<dialect, "toy.attributes.default",
     };
 };
 
-struct dialect : dialect_of<"toy", conv2d, relu, relu6, neg, identity, clamp, add, cat, min_max, split, sum, call,
-                            attributes> {};
+struct dialect : dialect_of<"toy", conv2d, relu, relu6, neg, identity, clamp, add, cat, min_max, split, sum,
+                            call, attributes> {};
 
 }  // namespace headrace::toy
 
 namespace headrace {
 
-template <one_of<ops<toy::relu, toy::relu6, toy::neg, toy::identity, toy::clamp, toy::add, toy::attributes>> Op>
+template <
+    one_of<ops<toy::relu, toy::relu6, toy::neg, toy::identity, toy::clamp, toy::add, toy::attributes>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     out.add(out.of(a.self));
     return boost::outcome_v2::success();

@@ -72,10 +72,12 @@ struct resampled_axis {
     return t;
 }
 
-/// Resamples one axis: `taps_of(axis, o)` says what result o is made of.
+/// Resamples one axis: `taps_of(axis, o)` says what result o is made of. Each sum is rounded to float, as
+/// PyTorch's fused multiplications and additions do: what is quantized next is often a tie, which such
+/// rounding decides.
 template <class F>
 [[nodiscard]] std::vector<double> resample(const std::vector<double>& in, extents& shape, std::size_t axis,
-                                           resampled_axis a, F taps_of) {
+                                           resampled_axis a, bool single, F taps_of) {
     const axis_view from(shape, static_cast<std::int64_t>(axis));
     shape[axis] = a.out;
     const axis_view to(shape, static_cast<std::int64_t>(axis));
@@ -85,7 +87,9 @@ template <class F>
         to.for_each_line([&](std::int64_t n, std::int64_t k) {
             double sum = 0;
             for (std::size_t i = 0; i != t.count; ++i) {
-                if (t.weight[i] != 0) sum += t.weight[i] * in[from.at(n, t.at[i], k)];
+                if (t.weight[i] == 0) continue;
+                sum += t.weight[i] * in[from.at(n, t.at[i], k)];
+                if (single) sum = static_cast<double>(static_cast<float>(sum));
             }
             out[to.at(n, o, k)] = sum;
         });
@@ -124,9 +128,9 @@ void upsample(evaluation& e, const Args& a, bool align_corners, F taps_of) {
     const auto scales = scales_of(a);
     extents shape = in.shape();
     std::vector<double> numbers = in.to<double>();
-    for (std::size_t d = 2; d != shape.size(); ++d) {
-        numbers = resample(numbers, shape, d, {shape[d], e.output_shape()[d], scales[d - 2], align_corners},
-                           taps_of);
+    for (std::size_t d = shape.size(); d-- > 2;) {
+        const resampled_axis axis{shape[d], e.output_shape()[d], scales[d - 2], align_corners};
+        numbers = resample(numbers, shape, d, axis, in.type() != dtype::float64, taps_of);
     }
     e.output().assign(numbers);
 }

@@ -27,7 +27,7 @@ namespace headrace::eval {
     double y = std::copysign(std::sqrt(std::sqrt(half * half - logarithm / a) - half), x);
     for (int step = 0; step != 4; ++step) {
         // Near 1 the complements hold more digits than the functions themselves.
-        const double tail = std::copysign(1 - std::fabs(x) - std::erfc(std::fabs(y)), x);
+        const double tail = (1 - std::fabs(x) - std::erfc(std::fabs(y))) * (x < 0 ? -1 : 1);
         const double distance = std::fabs(x) < 0.5 ? std::erf(y) - x : tail;
         y -= distance / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
     }

@@ -93,6 +93,7 @@ public:
         for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
         census_.remove(n);
         unlink(n);
+        n.owner = nullptr;  // who has collected it before can tell that it is gone
     }
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.

@@ -30,7 +30,7 @@ struct dialect_info {
 struct op_info {
     std::string_view name;  ///< as PyTorch spells it, without "torch.ops.": "aten.conv2d.default"
     const dialect_info* dialect;
-    std::uint16_t index;  ///< in the dialect
+    std::uint16_t index;   ///< in the dialect
     std::int16_t results;  ///< how many, or variadic_results
     std::uint32_t args_size;
     std::uint32_t args_alignment;
@@ -51,8 +51,8 @@ struct op_info {
 /// Of ops whose result is a Tensor[]: split, chunk, unbind.
 inline constexpr int variadic_results = -1;
 
-/// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the op's
-/// schema spells them; types and defaults are the struct's own:
+/// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the
+/// op's schema spells them; types and defaults are the struct's own:
 ///
 ///     struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
 ///         struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
@@ -87,8 +87,8 @@ struct ops {
 
 namespace detail {
 
-// Which position has which name hash: open addressing, so that the dialect's check and every look-up stay linear. A
-// slot holds a position + 1, or 0.
+// Which position has which name hash: open addressing, so that the dialect's check and every look-up stay
+// linear. A slot holds a position + 1, or 0.
 template <std::size_t N>
 struct hash_slots {
     std::array<std::uint16_t, std::bit_ceil(2 * N + 1)> slots{};
@@ -169,7 +169,8 @@ template <fixed_string Name, class... Ops>  // not op_tag...: clang folds that, 
 struct dialect_of {
 private:
     static constexpr bool holds_ops = detail::all_true({true, op_tag<Ops>...});
-    static_assert(holds_ops, "dialect: its list holds something that is not an op; derive it from headrace::op");
+    static_assert(holds_ops,
+                  "dialect: its list holds something that is not an op; derive it from headrace::op");
     using listed = detail::op_names<holds_ops, Ops...>;
 
 public:
@@ -193,7 +194,8 @@ private:
                 }
                 return std::array<std::size_t, 2>{};
             }();
-            return same_name<typename type_at<pair[0], all_ops>::type, typename type_at<pair[1], all_ops>::type>{};
+            return same_name<typename type_at<pair[0], all_ops>::type,
+                             typename type_at<pair[1], all_ops>::type>{};
         }
     }
     static_assert(names_are_unique<decltype(diagnose())>,
@@ -205,8 +207,8 @@ inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size};
 
 /// Position of an op in its dialect.
 template <op_tag Op>
-inline constexpr std::size_t index_of =
-    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+inline constexpr std::size_t index_of = Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(),
+                                                                     Op::name_hash);
 
 /// The default arguments of an op: schema defaults, and zero or empty for what has none.
 template <op_tag Op>
@@ -221,7 +223,8 @@ inline constexpr bool listed_in_its_dialect = index_of<Op> < Op::dialect_type::s
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-    static_assert(std::is_trivially_copyable_v<args<Op>>, "op: args must be trivially copyable; use headrace::list");
+    static_assert(std::is_trivially_copyable_v<args<Op>>,
+                  "op: args must be trivially copyable; use headrace::list");
     return op_info{Op::name,
                    &info_of_dialect<typename Op::dialect_type>,
                    static_cast<std::uint16_t>(index_of<Op>),

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <headrace/op/op.hpp>
@@ -52,18 +53,19 @@ auto operator+(collected<List>, std::type_identity<Dialect>)
 
 /// The dialects that a list of ops comes from, in order of first appearance.
 template <class... Ops>
-using dialects_of =
-    typename decltype((detail::collected<dialects<>>{} + ... + std::type_identity<typename Ops::dialect_type>{}))::type;
+using dialects_of = typename decltype((detail::collected<dialects<>>{} + ... +
+                                       std::type_identity<typename Ops::dialect_type>{}))::type;
 
 template <class A, class B>
 struct merge_dialects;
 template <class... As, class... Bs>
 struct merge_dialects<dialects<As...>, dialects<Bs...>> {
-    using type = typename decltype((detail::collected<dialects<As...>>{} + ... + std::type_identity<Bs>{}))::type;
+    using type =
+        typename decltype((detail::collected<dialects<As...>>{} + ... + std::type_identity<Bs>{}))::type;
 };
 
-/// A set of ops of some dialects, as a value: one bit per op, each dialect in words of its own. Sets over different
-/// dialects combine: the result is over those of both.
+/// A set of ops of some dialects, as a value: one bit per op, each dialect in words of its own. Sets over
+/// different dialects combine: the result is over those of both.
 ///
 ///     constexpr auto lowered = ops_in<aten::add_tensor, aten::relu> | every_op<tosa::dialect>;
 ///     static_assert(lowered.contains<aten::relu>() && ops_in<tosa::add> <= lowered);
@@ -112,10 +114,12 @@ public:
         bool found = false;
         const auto look = [&](const dialect_info& d) {
             if (op.dialect == &d) {
-                found = (words_[first + op.index / detail::word_bits] >> (op.index % detail::word_bits) & 1) != 0;
+                found =
+                    (words_[first + op.index / detail::word_bits] >> (op.index % detail::word_bits) & 1) != 0;
             }
             first += detail::words_for(d.op_count);
         };
+        static_cast<void>(look);
         (look(info_of_dialect<Dialects>), ...);
         return found;
     }
@@ -136,6 +140,7 @@ public:
             wide.copy_words(op_set<Wider...>::first_word(op_set<Wider...>::template position_of<D>()),
                             words_.data() + first_word(position_of<D>()), detail::words_for(D::size));
         };
+        static_cast<void>(copy);  // the set of no dialect has nothing to copy
         (copy.template operator()<Dialects>(), ...);
         return wide;
     }
@@ -149,10 +154,12 @@ public:
         std::size_t first = 0;
         [[maybe_unused]] const auto visit = [&]<class D>() {
             for (std::size_t i = 0; i != D::size; ++i) {
-                if ((words_[first + i / detail::word_bits] >> (i % detail::word_bits) & 1) != 0) f(D::op_names[i]);
+                if ((words_[first + i / detail::word_bits] >> (i % detail::word_bits) & 1) != 0)
+                    f(D::op_names[i]);
             }
             first += detail::words_for(D::size);
         };
+        static_cast<void>(visit);
         (visit.template operator()<Dialects>(), ...);
     }
 
@@ -162,16 +169,23 @@ public:
             const std::size_t begin = first_word(position);
             for (std::size_t w = begin; w != first_word(position + 1); ++w) {
                 if (words_[w] != 0) {
-                    return {position, (w - begin) * detail::word_bits + static_cast<std::size_t>(std::countr_zero(words_[w]))};
+                    const auto bit = static_cast<std::size_t>(std::countr_zero(words_[w]));
+                    return {position, (w - begin) * detail::word_bits + bit};
                 }
             }
         }
         return {sizeof...(Dialects), 0};
     }
 
-    constexpr op_set& operator|=(const op_set& other) { return combine(other, [](auto a, auto b) { return a | b; }); }
-    constexpr op_set& operator&=(const op_set& other) { return combine(other, [](auto a, auto b) { return a & b; }); }
-    constexpr op_set& operator-=(const op_set& other) { return combine(other, [](auto a, auto b) { return a & ~b; }); }
+    constexpr op_set& operator|=(const op_set& other) {
+        return combine(other, [](auto a, auto b) { return a | b; });
+    }
+    constexpr op_set& operator&=(const op_set& other) {
+        return combine(other, [](auto a, auto b) { return a & b; });
+    }
+    constexpr op_set& operator-=(const op_set& other) {
+        return combine(other, [](auto a, auto b) { return a & ~b; });
+    }
     friend constexpr op_set operator|(op_set a, const op_set& b) { return a |= b; }
     friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }
     friend constexpr op_set operator-(op_set a, const op_set& b) { return a -= b; }

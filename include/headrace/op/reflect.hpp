@@ -3,12 +3,15 @@
 #ifndef HEADRACE_OP_REFLECT_HPP
 #define HEADRACE_OP_REFLECT_HPP
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <headrace/op/op.hpp>
 
@@ -25,26 +28,44 @@ template <class F>
 decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
     const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
     const auto as = [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at)) : call(*reinterpret_cast<const T*>(at));
+        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                          : call(*reinterpret_cast<const T*>(at));
     };
     switch (f.kind) {
-        case field_kind::tensor: return as(std::type_identity<value>{});
-        case field_kind::tensors: return as(std::type_identity<list<value>>{});
-        case field_kind::optional_tensors: return as(std::type_identity<list<std::optional<value>>>{});
-        case field_kind::integer: return as(std::type_identity<std::int64_t>{});
-        case field_kind::integers: return as(std::type_identity<int_list>{});
-        case field_kind::floating: return as(std::type_identity<double>{});
-        case field_kind::floatings: return as(std::type_identity<list<double>>{});
-        case field_kind::boolean: return as(std::type_identity<bool>{});
-        case field_kind::number: return as(std::type_identity<scalar>{});
-        case field_kind::text: return as(std::type_identity<std::string_view>{});
-        case field_kind::element_type: return as(std::type_identity<dtype>{});
-        case field_kind::format: return as(std::type_identity<memory_format>{});
-        case field_kind::resize: return as(std::type_identity<resize_mode>{});
-        case field_kind::nan: return as(std::type_identity<nan_mode>{});
-        case field_kind::rounding: return as(std::type_identity<rounding_mode>{});
-        case field_kind::region: return as(std::type_identity<graph*>{});
-        case field_kind::data: return as(std::type_identity<tensor_data>{});
+        case field_kind::tensor:
+            return as(std::type_identity<value>{});
+        case field_kind::tensors:
+            return as(std::type_identity<list<value>>{});
+        case field_kind::optional_tensors:
+            return as(std::type_identity<list<std::optional<value>>>{});
+        case field_kind::integer:
+            return as(std::type_identity<std::int64_t>{});
+        case field_kind::integers:
+            return as(std::type_identity<int_list>{});
+        case field_kind::floating:
+            return as(std::type_identity<double>{});
+        case field_kind::floatings:
+            return as(std::type_identity<list<double>>{});
+        case field_kind::boolean:
+            return as(std::type_identity<bool>{});
+        case field_kind::number:
+            return as(std::type_identity<scalar>{});
+        case field_kind::text:
+            return as(std::type_identity<std::string_view>{});
+        case field_kind::element_type:
+            return as(std::type_identity<dtype>{});
+        case field_kind::format:
+            return as(std::type_identity<memory_format>{});
+        case field_kind::resize:
+            return as(std::type_identity<resize_mode>{});
+        case field_kind::nan:
+            return as(std::type_identity<nan_mode>{});
+        case field_kind::rounding:
+            return as(std::type_identity<rounding_mode>{});
+        case field_kind::region:
+            return as(std::type_identity<graph*>{});
+        case field_kind::data:
+            return as(std::type_identity<tensor_data>{});
     }
     __builtin_unreachable();
 }
@@ -61,12 +82,15 @@ public:
         add(reinterpret_cast<std::uintptr_t>(v.producer));
         add(std::uint64_t{v.result});
     }
-    void add(double d) { add(d == 0 ? std::uint64_t{0} : d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
+    void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
     void add(bool b) { add(std::uint64_t{b}); }
     void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
     void add(const scalar& s) {
         add(static_cast<std::uint64_t>(s.kind()));
-        if (s.is_floating()) add(s.to_double()); else add(s.to_int());
+        if (s.is_floating())
+            add(s.to_double());
+        else
+            add(s.to_int());
     }
     void add(std::string_view text) { add(hash_of(text)); }
     void add(graph* const& g) { add(reinterpret_cast<std::uintptr_t>(g)); }
@@ -75,10 +99,8 @@ public:
         add(d.strides);
     }
     template <class T>
-        requires std::is_enum_v<T>
-    void add(T e) {
-        add(static_cast<std::uint64_t>(e));
-    }
+    requires std::is_enum_v<T>
+    void add(T e) { add(static_cast<std::uint64_t>(e)); }
     template <class T>
     void add(const std::optional<T>& o) {
         add(o.has_value());
@@ -100,7 +122,14 @@ private:
     std::uint64_t state_ = 0;
 };
 
-inline bool same(double a, double b) { return a == b || (a != a && b != b); }
+// NaN is NaN, but -0.0 is not 0.0: they divide differently.
+inline bool same(double a, double b) {
+    return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+inline bool same(const scalar& a, const scalar& b) {
+    return a.kind() == b.kind() &&
+           (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+}
 template <class T>
 bool same(const T& a, const T& b) {
     return a == b;
@@ -119,7 +148,10 @@ public:
     printer(std::string& out, Name& name) : out_(out), name_(name) {}
 
     void put(const value& v) {
-        if (v) out_ += name_(v); else out_ += "none";
+        if (v)
+            out_ += name_(v);
+        else
+            out_ += "none";
     }
     void put(std::int64_t i) { out_ += std::to_string(i); }
     void put(bool b) { out_ += b ? "true" : "false"; }
@@ -148,13 +180,14 @@ public:
     void put(graph* const& g) { out_ += g == nullptr ? "none" : "{...}"; }
     void put(const tensor_data&) { out_ += "<data>"; }
     template <class T>
-        requires std::is_enum_v<T>
-    void put(T e) {
-        put(static_cast<std::int64_t>(e));
-    }
+    requires std::is_enum_v<T>
+    void put(T e) { put(static_cast<std::int64_t>(e)); }
     template <class T>
     void put(const std::optional<T>& o) {
-        if (o) put(*o); else out_ += "none";
+        if (o)
+            put(*o);
+        else
+            out_ += "none";
     }
     void put(const int_list& items) { put_all(items); }
     template <class T>
@@ -180,7 +213,8 @@ private:
 
 }  // namespace detail
 
-/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`. `name(value)` gives what stands for a value.
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`. `name(value)` gives what stands
+/// for a value.
 template <class Name>
 void print_arguments(std::string& out, const op_info& op, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);
@@ -221,7 +255,8 @@ template <op_tag Op, class Name>
 [[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
     detail::hasher h;
     h.add(op.name);
-    for (const field_info& f : op) detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
+    for (const field_info& f : op)
+        detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
     return h.state();
 }
 

@@ -40,12 +40,13 @@ struct with_passes<From, To, pass_list<Passes...>> {
     using type = pipeline<From, To, Passes...>;
 };
 
-// What an edit gives that found no anchor: the pipeline as it was, after one error. A class of its own, so that the
-// error comes where the result is used, not from inside the alias that computes it.
+// What an edit gives that found no anchor: the pipeline as it was, after one error. A class of its own, so
+// that the error comes where the result is used, not from inside the alias that computes it.
 template <class Diagnosis, class Pipeline>
 struct unedited : Pipeline {
-    static_assert(anchor_found<Diagnosis>,
-                  "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>, name another");
+    static_assert(
+        anchor_found<Diagnosis>,
+        "pipeline: an edit names a pass that is not in it; see not_listed<Pass, Pipeline>, name another");
 };
 
 // Every occurrence of Anchor becomes `Instead`.
@@ -67,11 +68,16 @@ struct edit<Pipeline, Anchor, Instead, pass_list<Passes...>> {
 
 }  // namespace detail
 
+/// A pipeline from several pass_list<...>s, one after the other.
+template <class From, class To, class... Lists>
+using pipeline_of =
+    typename detail::with_passes<From, To, typename detail::join_passes<Lists...>::type>::type;
+
 /// A then B: what may leave A must be what may enter B, which the result's own proof checks.
 template <class A, class B>
-using concatenate =
-    typename detail::with_passes<typename A::source, typename B::legal,
-                                 typename detail::join_passes<typename A::passes, typename B::passes>::type>::type;
+using concatenate = typename detail::with_passes<
+    typename A::source, typename B::legal,
+    typename detail::join_passes<typename A::passes, typename B::passes>::type>::type;
 
 template <class Pipeline, class Anchor, class... New>
 using insert_before = typename detail::edit<Pipeline, Anchor, pass_list<New..., Anchor>>::type;

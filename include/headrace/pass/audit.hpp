@@ -27,9 +27,9 @@ constexpr auto find_unlisted(ops<Ops...>) {
 
 }  // namespace detail
 
-/// The ops of a dialect that a pass has a handler for but does not list as targets, so that the handler never runs:
-/// `static_assert(unlisted_handlers<decompose_addmm, aten::dialect>.empty());`
-/// For tests only: it asks the pass for every op of the dialect.
+/// The ops of a dialect that a pass has a handler for but does not list as targets, so that the handler never
+/// runs: `static_assert(unlisted_handlers<decompose_addmm, aten::dialect>.empty());` For tests only: it asks
+/// the pass for every op of the dialect.
 template <pass_type P, class Dialect>
 inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
 

@@ -85,7 +85,8 @@ erased_pass erase_type(const P& p) {
 /// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape.
 inline std::string replacement_fault(const node& n, const value_list& with) {
     if (with.size() != n.result_count) {
-        return "the pass gave " + std::to_string(with.size()) + " results for " + std::to_string(n.result_count);
+        return "the pass gave " + std::to_string(with.size()) + " results for " +
+               std::to_string(n.result_count);
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
@@ -118,7 +119,8 @@ inline void erase_dead(graph& g, node& n) {
     }
 }
 
-/// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made in vain.
+/// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
+/// in vain.
 inline void erase_unused_between(graph& g, const node* before, node& n) {
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
@@ -136,15 +138,18 @@ inline void hand_over_name(const result_slot& from, value to) {
     if (slot.name.empty()) slot.name = from.name;
 }
 
-/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but dead.
+/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
+/// dead.
 [[nodiscard]] inline std::vector<graph*> live_regions(graph& g) {
     std::vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::region) continue;
-            graph* region = *reinterpret_cast<graph* const*>(static_cast<const std::byte*>(n.arguments) + f.offset);
-            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end()) live.push_back(region);
+            graph* region =
+                *reinterpret_cast<graph* const*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
+                live.push_back(region);
         }
     }
     return live;
@@ -161,7 +166,8 @@ public:
     in_place_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
 
     result<node_counts> run(graph& g) {
-        // Collected before any is rewritten, so that what one handler emits is not visited for another target.
+        // Collected before any is rewritten, so that what one handler emits is not visited for another
+        // target.
         std::vector<graph*> graphs;
         for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
         std::vector<std::pair<node*, const handler*>> found;
@@ -236,16 +242,15 @@ public:
     }
 
 private:
-
-    // Handlers leave nodes behind that nothing uses: operands of what they replaced, and what they made in vain. Nodes
-    // that were unused before stay: this pass has no say in them.
+    // Handlers leave nodes behind that nothing uses: operands of what they replaced, and what they made in
+    // vain. Nodes that were unused before stay: this pass has no say in them.
     void sweep() {
         std::vector<bool> keep(graph_.id_bound());
         for (const std::uint32_t id : unused_before_) keep[id] = true;
         for (node* n = graph_.last(); n != nullptr;) {
             node* previous = n->previous;
-            const bool needed =
-                n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) || is<builtin::output>(*n);
+            const bool needed = n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) ||
+                                is<builtin::output>(*n);
             if (!needed) {
                 graph_.erase(*n);
                 n->owner = nullptr;
@@ -265,7 +270,8 @@ private:
         // The handler sees the new graph: operands are mapped, and metadata is there, before it is called.
         node& made = copy_of(n);
         const std::span<const result_slot> slots(made.results, made.result_count);
-        const bool complete = std::all_of(slots.begin(), slots.end(), [](const auto& s) { return s.meta.has_value(); });
+        const bool complete =
+            std::all_of(slots.begin(), slots.end(), [](const auto& s) { return s.meta.has_value(); });
         result<void> status = boost::outcome_v2::success();
         if (!complete) status = infer(made);
         if (!status) return status;
@@ -303,10 +309,12 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(made, inference_); !inferred) return inferred;
         if (inference_.results().size() != made.result_count) {
-            return invalid(message_prefix(made) + "inference gives " + std::to_string(inference_.results().size()) +
-                           " results for " + std::to_string(made.result_count));
+            return invalid(message_prefix(made) + "inference gives " +
+                           std::to_string(inference_.results().size()) + " results for " +
+                           std::to_string(made.result_count));
         }
-        for (std::uint32_t i = 0; i != made.result_count; ++i) graph_.set_meta(made.result(i), inference_.results()[i]);
+        for (std::uint32_t i = 0; i != made.result_count; ++i)
+            graph_.set_meta(made.result(i), inference_.results()[i]);
         return boost::outcome_v2::success();
     }
 
@@ -339,8 +347,8 @@ private:
 
 }  // namespace detail
 
-/// Visits only the nodes of the pass's targets, op by op, and rewrites each where it stands. Nodes that handlers add
-/// are not visited in the same run.
+/// Visits only the nodes of the pass's targets, op by op, and rewrites each where it stands. Nodes that
+/// handlers add are not visited in the same run.
 template <pass_type P>
 class in_place_driver {
 public:
@@ -350,8 +358,9 @@ public:
     }
 };
 
-/// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except those
-/// without `val`, which are dispatched in full, that is, inferred again. For passes that change metadata globally.
+/// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except
+/// those without `val`, which are dispatched in full, that is, inferred again. For passes that change
+/// metadata globally.
 template <pass_type P>
 class retracing_driver {
 public:

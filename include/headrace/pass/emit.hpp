@@ -36,6 +36,13 @@ private:
     std::vector<value> items_;
 };
 
+/// The first `count` results of a node, or all; none of a node that could not be made.
+[[nodiscard]] inline value_list results_of(node* n, std::size_t count = SIZE_MAX) {
+    value_list results;
+    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i) results.push_back(n->result(i));
+    return results;
+}
+
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one, every
 /// value made is empty and the node that is being rewritten stays as it is, so handlers need not test each step.
 class emitter {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pass, the base of passes, and headrace::effects_of: what a pass's signatures say that it does.
+// Defines headrace::pass, the base of passes, and headrace::effects_of: what a pass's signatures say that it
+// does.
 #ifndef HEADRACE_PASS_PASS_HPP
 #define HEADRACE_PASS_PASS_HPP
 
@@ -23,14 +24,15 @@ namespace headrace {
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
 ///     };
 ///
-/// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that returns
-/// a std::optional of these may decline. A family of ops shares a handler template that takes the tag first:
+/// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that
+/// returns a std::optional of these may decline. A family of ops shares a handler template that takes the tag
+/// first:
 ///
 ///     template <one_of<targets> Op>
 ///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
 ///
-/// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead, which
-/// returns how many nodes it rewrote, and names the ops that are gone afterwards in `removes`.
+/// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
+/// which returns how many nodes it rewrote, and names the ops that are gone afterwards in `removes`.
 struct pass {};
 
 /// Base of a pass that widens other passes: their targets are its own, too.
@@ -92,23 +94,38 @@ struct join_ops<First, Rest...> {
 // One trait per spelling under which passes list their targets.
 template <class P>
 auto own_targets() {
-    if constexpr (requires { typename P::targets; }) return typename P::targets{}; else return ops<>{};
+    if constexpr (requires { typename P::targets; })
+        return typename P::targets{};
+    else
+        return ops<>{};
 }
 template <class P>
 auto own_target_ops() {
-    if constexpr (requires { typename P::target_ops; }) return typename P::target_ops{}; else return ops<>{};
+    if constexpr (requires { typename P::target_ops; })
+        return typename P::target_ops{};
+    else
+        return ops<>{};
 }
 template <class P>
 auto own_supported_ops() {
-    if constexpr (requires { typename P::supported_ops; }) return typename P::supported_ops{}; else return ops<>{};
+    if constexpr (requires { typename P::supported_ops; })
+        return typename P::supported_ops{};
+    else
+        return ops<>{};
 }
 template <class P>
 auto own_edge_ops() {
-    if constexpr (requires { typename P::edge_ops; }) return typename P::edge_ops{}; else return ops<>{};
+    if constexpr (requires { typename P::edge_ops; })
+        return typename P::edge_ops{};
+    else
+        return ops<>{};
 }
 template <class P>
 auto own_aten_ops() {
-    if constexpr (requires { typename P::aten_ops; }) return typename P::aten_ops{}; else return ops<>{};
+    if constexpr (requires { typename P::aten_ops; })
+        return typename P::aten_ops{};
+    else
+        return ops<>{};
 }
 
 template <class P>
@@ -136,16 +153,23 @@ struct listed_targets {
 
 template <class P>
 auto own_produces() {
-    if constexpr (requires { typename P::produces; }) return typename P::produces{}; else return ops<>{};
+    if constexpr (requires { typename P::produces; })
+        return typename P::produces{};
+    else
+        return ops<>{};
 }
 template <class P>
 auto own_removes() {
-    if constexpr (requires { typename P::removes; }) return typename P::removes{}; else return ops<>{};
+    if constexpr (requires { typename P::removes; })
+        return typename P::removes{};
+    else
+        return ops<>{};
 }
 
 }  // namespace detail
 
-/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>, build::broadcast_ops>`.
+/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
+/// build::broadcast_ops>`.
 template <class... Lists>
 using joined = typename detail::join_ops<Lists...>::type;
 
@@ -178,17 +202,21 @@ auto find_targets() {
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and `aten_ops`,
-/// whichever it has, and from the passes that it `extends`. Each op once.
+/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and
+/// `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 
 namespace detail {
 
 template <class P, class Op>
-concept handles_args = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) { p(a, e); };
+concept handles_args = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
+    p(a, e);
+};
 template <class P, class Op>
-concept handles_tag = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) { p(Op{}, a, e); };
+concept handles_tag = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
+    p(Op{}, a, e);
+};
 
 template <class P, class Op>
 auto call_handler(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
@@ -210,7 +238,8 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 template <class P, class Op>
 concept handles = detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
-/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&) const`.
+/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
+/// const`.
 template <class P>
 concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
     { p.should_run(g) } -> std::same_as<bool>;
@@ -239,11 +268,11 @@ enum class handler_kind : std::uint8_t { none, wrong, rewrites, may_decline };
 template <class P, class Op>
 auto handler_result() {
     if constexpr (handles_args<P, Op>) {
-        return std::type_identity<decltype(std::declval<const P&>()(std::declval<const args<Op>&>(),
-                                                                    std::declval<emit<produces_of<P>>&>()))>{};
+        return std::type_identity<decltype(std::declval<const P&>()(
+            std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
     } else {
-        return std::type_identity<decltype(std::declval<const P&>()(Op{}, std::declval<const args<Op>&>(),
-                                                                    std::declval<emit<produces_of<P>>&>()))>{};
+        return std::type_identity<decltype(std::declval<const P&>()(
+            Op{}, std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
     }
 }
 template <class P, class Op>
@@ -251,9 +280,9 @@ using handler_result_t = typename decltype(handler_result<P, Op>())::type;
 
 template <class Result>
 inline constexpr handler_kind kind_of_result =
-    is_replacement<Result>                                                                 ? handler_kind::rewrites
-    : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type> ? handler_kind::may_decline
-                                                                                           : handler_kind::wrong;
+    is_replacement<Result>                                                         ? handler_kind::rewrites
+    : is_optional<Result>&& is_replacement<typename unwrap_optional<Result>::type> ? handler_kind::may_decline
+                                                                                   : handler_kind::wrong;
 
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
@@ -343,8 +372,8 @@ using set_type_of = typename set_type_of_list<List>::type;
 
 }  // namespace detail
 
-/// What a pass does to the set of ops of a graph, read off its signatures. It is silent about faults: pipelines and
-/// apply_pass report them, where the message is short.
+/// What a pass does to the set of ops of a graph, read off its signatures. It is silent about faults:
+/// pipelines and apply_pass report them, where the message is short.
 template <pass_type P>
 struct effects_of {
     using targets = targets_of<P>;
@@ -353,7 +382,8 @@ struct effects_of {
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
 
-    /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error follows.
+    /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error
+    /// follows.
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
     /// A pass without targets always runs, unless it declines.
@@ -369,7 +399,9 @@ struct effects_of {
 /// A pass's name: its `name` member, or the type's own.
 template <class P>
 constexpr std::string_view pass_name() {
-    if constexpr (requires { { P::name } -> std::convertible_to<std::string_view>; }) {
+    if constexpr (requires {
+                      { P::name } -> std::convertible_to<std::string_view>;
+                  }) {
         return P::name;
     } else {
         return type_name<P>;

@@ -18,8 +18,9 @@
 
 namespace headrace {
 
-/// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of their
-/// ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs always may.
+/// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of
+/// their ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs
+/// always may.
 template <class... Items>
 struct from {};
 template <class... Items>
@@ -28,7 +29,8 @@ struct to {};
 /// Which driver runs a pass's handlers. Both are generated from the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
 
-/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may stop the run.
+/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
+/// stop the run.
 struct run_options {
     driver_kind driver = driver_kind::in_place;
     std::uint64_t (*clock)() = nullptr;
@@ -68,7 +70,8 @@ struct effect_sets {
     bool targets_nothing = true;  // and so runs whatever the graph has
 };
 
-// Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more templates.
+// Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more
+// templates.
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
@@ -84,13 +87,14 @@ constexpr effect_sets<Set> effects_over() {
 /// The effects of the passes folded over a source set.
 template <class Set, std::size_t N>
 struct flow {
-    std::array<Set, N + 1> ops{};    ///< before pass i, and at the end
+    std::array<Set, N + 1> ops{};     ///< before pass i, and at the end
     std::array<bool, N + 1> fires{};  ///< can pass i ever have work
     Set supported{};                  ///< source ops that provably end up legal, in any mixture
 };
 
 template <class Set, std::size_t N>
-constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passes, const Set& source, const Set& legal) {
+constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passes, const Set& source,
+                                    const Set& legal) {
     flow<Set, N> f;
     f.ops[0] = source;
     for (std::size_t i = 0; i != N; ++i) {
@@ -98,8 +102,8 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
         f.fires[i] = p.targets_nothing || !(p.targets & f.ops[i]).empty();
         f.ops[i + 1] = f.fires[i] ? (f.ops[i] - p.removed) | p.produced : f.ops[i];
     }
-    // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits cannot,
-    // then nothing that makes it run can: for a pass without targets, nothing at all.
+    // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits
+    // cannot, then nothing that makes it run can: for a pass without targets, nothing at all.
     f.supported = legal;
     for (std::size_t i = N; i-- != 0;) {
         const effect_sets<Set>& p = passes[i];
@@ -130,9 +134,9 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
 
 }  // namespace detail
 
-/// A pipeline. `pipeline<from<...>, to<...>, Passes...>` folds the effects of the passes over the source ops and
-/// checks, in this order: that every pass is sound, that none is listed twice unless it is `repeatable`, that
-/// required passes and properties are there and in order, and that the ops that can leave are legal.
+/// A pipeline. `pipeline<from<...>, to<...>, Passes...>` folds the effects of the passes over the source ops
+/// and checks, in this order: that every pass is sound, that none is listed twice unless it is `repeatable`,
+/// that required passes and properties are there and in order, and that the ops that can leave are legal.
 ///
 /// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
 /// `struct lower_float : pipeline<...> {};`
@@ -150,8 +154,8 @@ private:
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
     using universe = typename detail::universe_of<typename source_set_type::dialect_list,
-                                                  typename legal_set_type::dialect_list, targets_of<Passes>...,
-                                                  produces_of<Passes>...>::type;
+                                                  typename legal_set_type::dialect_list,
+                                                  targets_of<Passes>..., produces_of<Passes>...>::type;
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
@@ -162,14 +166,17 @@ private:
     using checks = detail::pipeline_checks<Passes...>;
     static_assert(handlers_complete<typename checks::missing_handler>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
-    static_assert(results_are_values<typename checks::faulty_handler>,
-                  "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    static_assert(listed_once<typename checks::repetition>,
-                  "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
+    static_assert(
+        results_are_values<typename checks::faulty_handler>,
+        "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    static_assert(
+        listed_once<typename checks::repetition>,
+        "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
     static_assert(dependencies_met<typename checks::dependency>,
                   "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
-    static_assert(order_kept<typename checks::order>,
-                  "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
+    static_assert(
+        order_kept<typename checks::order>,
+        "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
@@ -184,7 +191,8 @@ private:
         }
     }
     static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
-                  "pipeline: an op can survive it; see survives<Op, LastPassThatTargetsIt>, add a pass that removes it");
+                  "pipeline: an op can survive it; see survives<Op, LastPassThatTargetsIt>, add a pass that "
+                  "removes it");
 
 public:
     /// Ops that can be in the graph before pass `i`; `i == size`: that can leave.
@@ -201,9 +209,10 @@ public:
     }();
     static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
 
-    /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the run
-    /// could not go on. Whoever runs it asks `for_each_illegal` afterwards.
-    [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context, const run_options& options = {}) {
+    /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the
+    /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
+    [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
+                                                    const run_options& options = {}) {
         run_statistics statistics(size);
         return run_all(g, context, options, statistics, std::make_index_sequence<size>{});
     }
@@ -291,7 +300,8 @@ private:
     }
 
     template <class P>
-    static result<void> run_pass(graph& g, pass_context& context, const run_options& options, pass_record& record) {
+    static result<void> run_pass(graph& g, pass_context& context, const run_options& options,
+                                 pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         result<node_counts> counts = detail::drive(P{}, g, context, options.driver);
         if (!counts) return std::move(counts).error();
@@ -308,8 +318,9 @@ template <pass_type P>
                                              driver_kind driver = driver_kind::in_place) {
     static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
-    static_assert(results_are_values<typename effects_of<P>::faulty_handler>,
-                  "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    static_assert(
+        results_are_values<typename effects_of<P>::faulty_handler>,
+        "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     return detail::drive(p, g, context, driver);
 }
 

@@ -55,7 +55,8 @@ struct universe_of;
 template <class A, class B>
 struct universe_of<A, B> : merge_dialects<A, B> {};
 template <class A, class B, class... Ops, class... Rest>
-struct universe_of<A, B, ops<Ops...>, Rest...> : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
+struct universe_of<A, B, ops<Ops...>, Rest...>
+    : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
 
 template <std::size_t I, class... Ps>
 struct pass_at {
@@ -80,7 +81,7 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-    requires requires { P::repeatable; }
+requires requires { P::repeatable; }
 inline constexpr bool is_repeatable<P> = P::repeatable;
 
 template <class P>
@@ -88,7 +89,7 @@ struct required_before {
     using type = pass_list<>;
 };
 template <class P>
-    requires requires { typename P::requires_before; }
+requires requires { typename P::requires_before; }
 struct required_before<P> {
     using type = typename P::requires_before;
 };
@@ -97,7 +98,7 @@ struct required_after {
     using type = pass_list<>;
 };
 template <class P>
-    requires requires { typename P::requires_after; }
+requires requires { typename P::requires_after; }
 struct required_after<P> {
     using type = typename P::requires_after;
 };
@@ -151,7 +152,8 @@ struct pipeline_checks {
     template <class P>
     static constexpr std::size_t occurrences = (std::size_t{__is_same(P, Ps)} + ... + 0);
     template <class P>
-    using repetition_of = std::conditional_t<is_repeatable<P> || occurrences<P> == 1, no_fault, listed_twice<P>>;
+    using repetition_of =
+        std::conditional_t<is_repeatable<P> || occurrences<P> == 1, no_fault, listed_twice<P>>;
 
     template <class P, class... Wanted>
     static constexpr auto unmet_of(pass_list<Wanted...>) {
@@ -159,8 +161,8 @@ struct pipeline_checks {
     }
     template <class P, bool Before, std::size_t I, class... Wanted>
     static constexpr auto misordered_of(pass_list<Wanted...>) {
-        return first_fault<std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : size), no_fault,
-                                              misordered<P, Wanted>>...>();
+        return first_fault<std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : size),
+                                              no_fault, misordered<P, Wanted>>...>();
     }
     template <class P, class Before = typename required_before<P>::type,
               class After = typename required_after<P>::type>
@@ -191,8 +193,8 @@ struct pipeline_checks {
         }
     }
     using order = decltype(pick_order());
-    static constexpr bool sound =
-        __is_same(decltype(first_fault<missing_handler, faulty_handler, repetition, dependency, order>()), no_fault);
+    static constexpr bool sound = __is_same(
+        decltype(first_fault<missing_handler, faulty_handler, repetition, dependency, order>()), no_fault);
 };
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <headrace/passes/decompose/decompose_comparisons.hpp>
 #include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
 #include <headrace/passes/decompose/decompose_division.hpp>
+#include <headrace/passes/decompose/decompose_einsum.hpp>
 #include <headrace/passes/decompose/decompose_elu.hpp>
 #include <headrace/passes/decompose/decompose_erfinv.hpp>
 #include <headrace/passes/decompose/decompose_exponentials.hpp>
@@ -42,7 +43,7 @@
 namespace headrace {
 
 using decompose_passes = pass_list<
-    decompose_normalization, decompose_recurrent, decompose_attention, decompose_matmul,
+    decompose_normalization, decompose_recurrent, decompose_attention, decompose_einsum, decompose_matmul,
     decompose_batch_norm, decompose_grouped_convolution, decompose_adaptive_pooling,
     decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats, decompose_shuffles,
     decompose_partial_writes, decompose_windows, decompose_as_strided, decompose_var, decompose_mean,

@@ -3,8 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DIVISION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DIVISION_HPP
 
-#include <limits>
-
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -15,7 +13,8 @@ namespace headrace {
 ///
 /// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is computed
 /// first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a product split in
-/// two halves (Veltkamp and Dekker 1971), and tells which way q is off. The rest of integers is exact anyway.
+/// two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with 2^20·|b| makes that exact for
+/// quotients up to 2^43. The rest of integers is exact anyway.
 /// Rounding toward zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
     using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
@@ -35,7 +34,7 @@ struct decompose_division : pass {
             return quotient(x).v;
         }
         const operands x = common(e, a.self, a.other);
-        return in_result_type(trunc(nearest_quotient(x)));
+        return trunc(as(nearest_quotient(x), e.result_meta().dtype));
     }
     value operator()(const args<aten::floor_divide>& a, emit<produces>& e) const {
         return floored(e, a.self, a.other);
@@ -94,14 +93,17 @@ private:
     }
     static term fmod(const operands& x) {
         if (!is_floating(x.a.e->dtype(x.a))) return x.a - quotient(x) * x.b;
-        const term size = abs(x.a);
         const term step = abs(x.b);
-        const term q = floor(size * reciprocal(step));
-        term rest = minus_product(size, q, step);
-        rest = where(rest < 0, rest + step, rest);
-        rest = where(rest >= step, rest - step, rest);
-        rest = where(step == std::numeric_limits<double>::infinity(), size, rest);
+        const term rest = reduced(reduced(abs(x.a), step * 0x1p20), step);
         return where(x.a < 0, -rest, rest);
+    }
+    /// The rest of size / step, neither negative, with a quotient below 2^23.
+    static term reduced(const term& size, const term& step) {
+        const term q = floor(size * reciprocal(step));
+        const term rest = minus_product(size, q, step);
+        const term positive = where(rest < 0, rest + step, rest);
+        const term less = where(positive >= step, positive - step, positive);
+        return where(size < step, size, less);  // step may be infinite
     }
     /// a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl).
     static term minus_product(const term& a, const term& b, const term& c) {

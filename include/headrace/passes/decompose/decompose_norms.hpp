@@ -14,8 +14,8 @@ namespace headrace {
 struct decompose_norms : pass {
     using targets = ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim,
                         aten::cosine_similarity>;
-    using produces = joined<formula_ops, ops<aten::sum_dim_intlist, aten::amax, aten::amin, aten::view, aten::expand,
-                                             aten::pow_tensor_tensor>>;
+    using produces = joined<formula::power_ops,
+                            ops<aten::sum_dim_intlist, aten::amax, aten::amin, aten::view, aten::expand>>;
 
     value operator()(const args<aten::linalg_vector_norm>& a, emit<produces>& e) const {
         return norm(e, a.self, a.ord.to_double(), a.dim.value_or(int_list{}));
@@ -72,9 +72,6 @@ private:
         } else if (p == 0) {
             y = sum(where(x == 0, x.number(0), x.number(1)), axes);
         } else {
-            const auto power = [&](const term& v, double n) {
-                return v.template apply<aten::pow_tensor_tensor>(v.number(n).v);
-            };
             y = power(sum(power(abs(x), p), axes), 1 / p);
         }
         return shaped(e, in_result_type(y));

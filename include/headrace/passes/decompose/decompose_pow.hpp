@@ -12,10 +12,10 @@ namespace headrace {
 
 /// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a reciprocal.
 /// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|, with the
-/// sign of x for odd exponents, and gives NaN for exponents that are not integers. exp2(x) = 2^x.
+/// sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. exp2(x) = 2^x.
 struct decompose_pow : pass {
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
-    using produces = joined<formula_ops, ops<aten::pow_tensor_tensor>>;
+    using produces = formula::power_ops;
 
     value operator()(const args<aten::pow_tensor_scalar>& a, emit<produces>& e) const {
         const double exponent = a.exponent.to_double();
@@ -33,9 +33,9 @@ struct decompose_pow : pass {
         }
         if (exponent == 0.5) return in_result_type(sqrt(x));
         if (exponent == -0.5) return in_result_type(x.template apply<aten::rsqrt>());
-        const auto y = power(integral ? abs(x) : x, x.number(exponent));
-        const bool odd = integral && std::fmod(exponent, 2) != 0;
-        return in_result_type(odd ? where(x < 0, -y, y) : y);
+        const auto y = power(abs(x), exponent);
+        if (!integral) return in_result_type(where(x < 0, undefined_power(x, y), y));
+        return in_result_type(std::fmod(exponent, 2) != 0 ? where(x < 0, -y, y) : y);
     }
     value operator()(const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
         if (!is_floating(result_type(e.meta(a.self), e.meta(a.exponent)))) {
@@ -49,19 +49,30 @@ struct decompose_pow : pass {
             return e.unsupported("pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
         }
         const auto y = formula::real(e, a.exponent);
-        return in_result_type(base < 0 ? general_power(y.number(base), y) : power(y.number(base), y));
+        if (base < 0) return in_result_type(general_power(y.number(base), y));
+        return in_result_type(power_of(base, y));
     }
     value operator()(const args<aten::exp2>& a, emit<produces>& e) const {
         const auto x = formula::real(e, a.self);
-        return in_result_type(power(x.number(2), x));
+        return in_result_type(power_of(2, x));
     }
 
 private:
     using term = formula::term<emit<produces>>;
     static constexpr double most_products = 16;
 
-    static term power(const term& base, const term& exponent) {
-        return base.template apply<aten::pow_tensor_tensor>(exponent.v);
+    /// base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
+    static term power_of(double base, const term& y) {
+        if (base == 1) return {y.e, y.e->splat(1, dtype::float32, y.e->shape(y))};
+        const term limit = exp(y * std::log(base));
+        if (base == 0) return where(y == 0, 1, limit);
+        const term regular = abs(y) < HUGE_VAL;
+        const term exponent = where(regular, y, 0);
+        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v), limit);
+    }
+    /// Of a negative base to an exponent that is not an integer, where y is that of |x|.
+    static term undefined_power(const term& x, const term& y) {
+        return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
     }
     static term integer_power(const term& x, std::int64_t n) {
         if (n == 0) return {x.e, x.e->splat(1, x.e->dtype(x), x.e->shape(x))};
@@ -76,8 +87,7 @@ private:
         const term y = power(abs(x), exponent);
         const term whole = floor(exponent);
         const term odd = exponent - floor(exponent * 0.5) * 2 == 1;
-        const term undefined = y.number(std::numeric_limits<double>::quiet_NaN());
-        const term of_negative = where(whole == exponent, where(odd, -y, y), where(y == 0, y, undefined));
+        const term of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
         return where(x < 0, of_negative, y);
     }
 };

@@ -47,8 +47,8 @@ struct decompose_sigmoids : pass {
         return {in_result_type(log_of_sigmoid(x)), in_result_type(exp(-abs(x)), 1)};
     }
     value operator()(const args<aten::logit>& a, emit<produces>& e) const {
-        auto x = formula::real(e, a.self);
-        if (a.eps) x = clamp(x, *a.eps, 1 - *a.eps);
+        const auto self = is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
+        const auto x = formula::real(e, a.eps ? clamp(self, *a.eps, 1 - *a.eps) : self);
         return in_result_type(log(x / (1 - x)));
     }
     value operator()(const args<aten::glu>& a, emit<produces>& e) const {

@@ -11,8 +11,7 @@
 
 namespace headrace {
 
-using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes,
-                                ensure_distinct_outputs>;
+using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
 
 }  // namespace headrace
 

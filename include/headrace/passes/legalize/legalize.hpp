@@ -11,6 +11,7 @@
 #include <headrace/passes/legalize/legalize_clamp.hpp>
 #include <headrace/passes/legalize/legalize_comparison.hpp>
 #include <headrace/passes/legalize/legalize_concat.hpp>
+#include <headrace/passes/legalize/legalize_control_flow.hpp>
 #include <headrace/passes/legalize/legalize_convolution.hpp>
 #include <headrace/passes/legalize/legalize_creation.hpp>
 #include <headrace/passes/legalize/legalize_cumsum.hpp>
@@ -39,7 +40,7 @@
 namespace headrace {
 
 using legalize_passes = pass_list<
-    legalize_creation, legalize_cast, legalize_unary, legalize_binary, legalize_comparison,
+    legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_binary, legalize_comparison,
     legalize_logical, legalize_bitwise, legalize_clamp, legalize_where, legalize_views,
     legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize, legalize_concat,
     legalize_permutes, legalize_expand, legalize_slices, legalize_splits, legalize_pad, legalize_flip,

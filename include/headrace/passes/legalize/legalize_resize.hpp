@@ -109,11 +109,11 @@ private:
 
     // Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
     static axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out, double scale) {
+        if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
         std::int64_t n = out, d = in;
         if (mode == sampling_mode::aligned) {
             n = out > 1 ? out - 1 : 1;
             d = out > 1 ? in - 1 : 1;
-            if (in == 1) n = 1, d = 1;
         } else if (scale > 0) {
             std::tie(n, d) = fraction(scale);
         }

@@ -190,6 +190,29 @@ term<E> log1p(const term<E>& x) {
     return where(abs(x) < 0.5, corrected, log_u);
 }
 
+using power_ops = joined<formula_ops, ops<aten::pow_tensor_tensor>>;
+
+/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only (spec 2.4.11).
+template <class E>
+term<E> power(const term<E>& x, double exponent) {
+    if (exponent < 0) return reciprocal(power(x, -exponent));
+    const term<E> regular = x < HUGE_VAL;
+    const term<E> base = where(regular, x, 1);
+    return where(regular, base.template apply<aten::pow_tensor_tensor>(x.number(exponent).v), x);
+}
+
+/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be NaN
+/// though x is 1 or y is 0.
+template <class E>
+term<E> power(const term<E>& x, const term<E>& y) {
+    const term<E> regular = both(both(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);
+    const term<E> base = where(regular, x, 1);
+    const term<E> exponent = where(regular, y, 1);
+    const term<E> limit = exp(y * log(x));
+    return where(regular, base.template apply<aten::pow_tensor_tensor>(exponent.v),
+                 where(either(x == 1, y == 0), 1, limit));
+}
+
 /// Toward zero.
 template <class E>
 term<E> trunc(const term<E>& x) {

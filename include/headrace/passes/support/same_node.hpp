@@ -29,7 +29,7 @@ namespace headrace {
     for (std::uint32_t i = 0; i != a.result_count; ++i) {
         if (a.results[i].meta != b.results[i].meta) return false;
     }
-    return same_arguments(*a.op, a.arguments, b.arguments);
+    return equal_arguments(*a.op, a.arguments, b.arguments);
 }
 
 /// Equal for nodes that compute the same.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The same handlers under another driver: as ExportPass does, it rebuilds the graph and infers what has no `val`.
+#include <cstdio>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+#include "my_passes.hpp"
+#include "small_graph.hpp"
+
+using namespace headrace;
+
+result<void> infer(const node& n, inference& out) { return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out); }
+
+int main() {
+    small_graph g;
+    const value x = g.input("x", {2, 8});
+    const value product = g.make<aten::mul_tensor>({.self = x, .other = x});
+    const value sum = g.make<aten::relu>({.self = product});
+    g.output(g.make<my::swish>({.self = sum}));
+    g.clear_meta(product);  // as after a pass that changed something before it
+
+    pass_context context(&infer);
+    const node_counts done = apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing).value();
+    std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied, done.inferred);
+    std::printf("%s", listing(g).c_str());
+}

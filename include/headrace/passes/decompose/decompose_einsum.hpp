@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_einsum.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
+
+#include <algorithm>
+#include <string>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/aten_einsum.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs are summed;
+/// labels that both have are batches where they are needed later and contracted where they are not, which is a product of
+/// matrices (torch.einsum).
+struct decompose_einsum : pass {
+    using targets = ops<aten::einsum>;
+    using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
+
+    value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
+        auto equation = parse_einsum(a.equation);
+        if (!equation) return e.fail(std::move(equation).error());
+        const auto& [operands, result] = equation.value();
+        if (std::string fault = fault_in(operands, result); !fault.empty()) return e.unsupported(std::move(fault));
+        term so_far{a.tensors[0], operands[0]};
+        for (std::size_t i = 1; i != operands.size(); ++i) {
+            std::string needed = result;
+            for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
+            so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
+        }
+        so_far = summed(e, so_far, result);
+        return arranged(e, so_far, result);
+    }
+
+private:
+    struct term {
+        value tensor;
+        std::string labels;
+    };
+
+    static bool has(const std::string& labels, char c) { return labels.find(c) != std::string::npos; }
+
+    static std::string fault_in(const std::vector<std::string>& operands, const std::string& result) {
+        for (const std::string& labels : operands) {
+            if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
+            for (const char c : labels) {
+                if (std::count(labels.begin(), labels.end(), c) > 1) return "einsum that takes a diagonal; TOSA has no such op";
+            }
+        }
+        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::string();
+    }
+
+    // Without the labels that nobody needs any more.
+    static term summed(emit<produces>& e, const term& t, const std::string& needed) {
+        shape_builder axes;
+        std::string left;
+        for (std::size_t i = 0; i != t.labels.size(); ++i) {
+            if (has(needed, t.labels[i])) {
+                left += t.labels[i];
+            } else {
+                axes.push_back(static_cast<std::int64_t>(i));
+            }
+        }
+        if (axes.empty()) return t;
+        return {e.make<aten::sum_dim_intlist>({.self = t.tensor, .dim = int_list(axes)}), left};
+    }
+
+    // The tensor with its axes in the order of `labels`.
+    static value arranged(emit<produces>& e, const term& t, const std::string& labels) {
+        if (t.labels == labels) return t.tensor;
+        shape_builder order;
+        for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
+        return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
+    }
+
+    static shape_builder shape_of(const emitter& e, const term& t, const std::string& labels) {
+        shape_builder shape;
+        for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
+        return shape;
+    }
+
+    // As [batch…, rows, columns], each of the two last standing for several axes.
+    static value matrices(emit<produces>& e, const term& t, const std::string& batch, const std::string& rows,
+                          const std::string& columns) {
+        shape_builder shape = shape_of(e, t, batch);
+        shape.push_back(element_count(shape_of(e, t, rows)));
+        shape.push_back(element_count(shape_of(e, t, columns)));
+        return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
+    }
+
+    static term contract(emit<produces>& e, term a, term b, const std::string& needed) {
+        if (e.failed()) return a;
+        a = summed(e, a, needed + b.labels);
+        b = summed(e, b, needed + a.labels);
+        if (e.failed()) return a;
+        std::string batch, inner, rows, columns;
+        for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
+        for (const char c : b.labels) {
+            if (!has(a.labels, c)) columns += c;
+        }
+        shape_builder shape = shape_of(e, a, batch);
+        shape.append(shape_of(e, a, rows));
+        shape.append(shape_of(e, b, columns));
+        const value product =
+            e.make<aten::matmul>(matrices(e, a, batch, rows, inner), matrices(e, b, batch, inner, columns));
+        return {e.make<aten::view>({.self = product, .size = int_list(shape)}), batch + rows + columns};
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::legalize_control_flow.
+#ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
+#define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
+
+#include <headrace/op/higher_order.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace {
+
+/// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control flow
+/// extension. A loop's additional inputs become carried values that the body hands on unchanged, since TOSA's bodies
+/// give what they take. The regions themselves are lowered by the other passes.
+struct legalize_control_flow : pass {
+    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = ops<tosa::cond_if, tosa::while_loop>;
+
+    value_list operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
+        if (!allowed(e)) return {};
+        return results_of(e.make_node<tosa::cond_if>({.condition = a.pred,
+                                                      .inputs = a.operands,
+                                                      .then_graph = a.true_graph,
+                                                      .else_graph = a.false_graph}),
+                          e.current().result_count);
+    }
+
+    value_list operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
+        if (!allowed(e)) return {};
+        value_list inputs;
+        for (const value v : a.carried_inputs) inputs.push_back(v);
+        for (const value v : a.additional_inputs) inputs.push_back(v);
+        hand_on(*a.body_graph, a.carried_inputs.size());
+        return results_of(
+            e.make_node<tosa::while_loop>({.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
+            e.current().result_count);
+    }
+
+private:
+    static bool allowed(emitter& e) {
+        const bool has_extension = e.target().has(target_feature::control_flow);
+        if (!has_extension) e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
+        return has_extension;
+    }
+    // A loop also gives what it was handed on; what is after the node's own results is dropped.
+    static void hand_on(graph& body, std::size_t carried) {
+        value_list values;
+        for (const value v : body.outputs()) values.push_back(v);
+        std::size_t i = 0;
+        for (node& input : body.inputs()) {
+            if (i++ >= carried) values.push_back(input.result());
+        }
+        body.erase(*body.output());
+        body.create<builtin::output>({.values = values});
+    }
+};
+
+}  // namespace headrace
+
+#endif

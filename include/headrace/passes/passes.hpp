@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Includes all passes and the standard pipeline, headrace::float_lowering. A file that wants a few passes includes those.
+#ifndef HEADRACE_PASSES_PASSES_HPP
+#define HEADRACE_PASSES_PASSES_HPP
+
+#include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/fold/fold.hpp>
+#include <headrace/passes/layout/layout.hpp>
+#include <headrace/passes/legalize/legalize.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Tests of the run-time graph: nodes, edges, the census, annotations, regions and what the arena owns.
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct note {
+    static constexpr bool inherited = false;
+    int number;
+};
+
+}  // namespace
+
+TEST_CASE("nodes are created in order, or before another, and erased", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    node& a = g.create<toy::relu>({.self = x.result()});
+    node& b = g.create<toy::neg>({.self = x.result()}, &a);
+    CHECK(x.next == &b);
+    CHECK(b.next == &a);
+    CHECK(g.size() == 3);
+    CHECK(use_count(x.result()) == 2);
+    g.erase(b);
+    CHECK(g.size() == 2);
+    CHECK(x.next == &a);
+    CHECK(has_one_use(x.result()));
+    CHECK(g.census().count(info_of<toy::neg>) == 0);
+    CHECK(match<toy::relu>(a.result())->self == x.result());
+    CHECK(match<toy::neg>(a.result()) == nullptr);
+}
+
+TEST_CASE("uses are replaced, result by result", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    node& m = g.create<toy::min_max>({.self = x.result()});
+    node& s = g.create<toy::add>({.self = m.result(0), .other = m.result(1)});
+    node& t = g.create<toy::add>({.self = m.result(1), .other = m.result(1)});
+    g.replace_all_uses(m.result(1), x.result(), &t);
+    CHECK(args_of<toy::add>(s).self == m.result(0));
+    CHECK(args_of<toy::add>(s).other == x.result());
+    CHECK(use_count(m.result(1)) == 2);
+    g.replace_all_uses(m.result(1), x.result());
+    CHECK(use_count(m.result(1)) == 0);
+    CHECK(use_count(x.result()) == 4);
+}
+
+TEST_CASE("what arguments refer to is copied into the arena", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    node* n = nullptr;
+    node* c = nullptr;
+    {
+        std::vector<std::int64_t> axes{0, 1, 2, 3, 4, 5, 6, 7};
+        std::vector<double> factors{0.5, 0.25};
+        std::string mode = "a text that is longer than the small string optimisation";
+        std::vector<value> tensors(9, x.result());
+        std::vector<std::optional<value>> indices{std::nullopt, x.result()};
+        args<toy::attributes> a{
+            .self = x.result(), .axes = axes, .factors = factors, .mode = mode, .maybe_axes = int_list(axes)};
+        a.indices = indices;
+        n = &g.create<toy::attributes>(a);
+        c = &g.create<toy::cat>({.tensors = tensors});
+        std::fill(axes.begin(), axes.end(), -1);
+        std::fill(factors.begin(), factors.end(), -1);
+        std::fill(mode.begin(), mode.end(), '?');
+    }
+    const auto& a = args_of<toy::attributes>(*n);
+    CHECK(a.axes.is_view());
+    CHECK(a.axes[7] == 7);
+    CHECK((*a.maybe_axes)[6] == 6);
+    CHECK(a.factors[1] == 0.25);
+    CHECK(a.mode.starts_with("a text"));
+    CHECK(n->operand_count == 2);  // self, and the one index that is there
+    CHECK(c->operand_count == 9);
+    node& y = g.create<builtin::placeholder>({});
+    g.replace_all_uses(x.result(), y.result());
+    CHECK(args_of<toy::cat>(*c).tensors[8] == y.result());
+    CHECK(*args_of<toy::attributes>(*n).indices[1] == y.result());
+}
+
+TEST_CASE("the census counts nested regions as present, but not as nodes", "[graph]") {
+    graph g;
+    graph& body = g.create_region();
+    graph& inner = body.create_region();
+    node& x = inner.create<builtin::placeholder>({});
+    node& r = inner.create<toy::relu>({.self = x.result()});
+    const auto bit = [](const graph& of) {
+        const auto present = of.census().present(info_of_dialect<toy::dialect>);
+        return !present.empty() && (present[0] >> index_of<toy::relu> & 1) != 0;
+    };
+    CHECK(bit(g));
+    CHECK(bit(body));
+    CHECK(g.census().count(info_of<toy::relu>) == 0);
+    CHECK(inner.census().count(info_of<toy::relu>) == 1);
+    inner.erase(r);
+    CHECK_FALSE(bit(g));
+    CHECK(inner.parent() == &body);
+    target_spec spec;
+    spec.add(target_feature::profile_int);
+    g.set_target(spec);
+    CHECK(inner.target() == spec);
+}
+
+TEST_CASE("annotations are found by type, replaced, and inherited if they say so", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    node& y = g.create<toy::relu>({.self = x.result()});
+    g.annotate(x, note{1});
+    g.annotate(x, note{2});
+    g.annotate(x, provenance{"n", "o"});
+    CHECK(x.find_annotation<note>()->number == 2);
+    g.inherit_annotations(y, x);
+    CHECK(y.find_annotation<note>() == nullptr);
+    CHECK(origin_name(y) == "n");
+}
+
+TEST_CASE("metadata keeps long shapes, and can be cleared", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    {
+        const std::vector<std::int64_t> shape{1, 2, 3, 4, 5, 6, 7};
+        g.set_meta(x.result(), {dtype::int8, int_list(shape)});
+    }
+    CHECK(meta_of(x.result())->elements() == 5040);
+    g.clear_meta(x.result());
+    CHECK(meta_of(x.result()) == nullptr);
+}

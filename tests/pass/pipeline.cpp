@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Tests of pipelines: what is folded at compile time, and what a run does with it.
+
+#include <catch2/catch.hpp>
+
+#include <headrace/pass/algebra.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct lower_relu6 : pass {
+    using targets = ops<toy::relu6>;
+    using produces = ops<toy::relu>;
+    value operator()(const args<toy::relu6>& a, emit<produces>& e) const {
+        return e.make<toy::relu>({.self = a.self});
+    }
+};
+struct lower_relu : pass {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::clamp>({.self = a.self});
+    }
+};
+struct maybe_lower_neg : pass {
+    using targets = ops<toy::neg>;
+    using produces = ops<toy::clamp>;
+    std::optional<value> operator()(const args<toy::neg>&, emit<produces>&) const { return std::nullopt; }
+};
+struct shy : pass {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    bool should_run(const graph& g) const { return g.size() > 3; }
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::clamp>({.self = a.self});
+    }
+};
+struct count_nodes : pass {
+    using removes = ops<>;
+    result<std::size_t> operator()(graph& g, pass_context&) const { return g.size(); }
+};
+struct drop_calls : pass {
+    using targets = ops<toy::sum>;
+    using removes = ops<toy::call>;
+    result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
+};
+struct leak_neg : pass {
+    using produces = ops<toy::neg>;
+    result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
+};
+
+// The fold.
+using both = pipeline<from<toy::relu6, toy::relu>, to<toy::clamp>, lower_relu6, lower_relu>;
+static_assert(both::ops_before(0).contains<toy::relu6>());
+static_assert(!both::ops_before(1).contains<toy::relu6>());
+static_assert(both::ops_after() ==
+              (ops_in<toy::clamp> | ops_in<builtin::placeholder, builtin::constant, builtin::output>)
+                  .over(std::remove_cvref_t<decltype(both::ops_after())>::dialect_list{}));
+static_assert(both::dead_pass_count == 0);
+static_assert(both::supported.contains<toy::relu6>() && both::supported.contains<toy::relu>());
+
+// A pass whose targets only an earlier pass emits fires all the same; one whose targets nothing emits is
+// dead.
+static_assert(pipeline<from<toy::relu6>, to<toy::clamp>, lower_relu6, lower_relu>::can_fire(1));
+static_assert(!pipeline<from<toy::relu>, to<toy::clamp>, lower_relu6, lower_relu>::can_fire(0));
+
+// Supported: the right order matters, and a handler that may decline supports nothing.
+using wrong_order = pipeline<from<toy::relu6, toy::relu>, to<toy::clamp, toy::relu>, lower_relu, lower_relu6>;
+static_assert(wrong_order::supported.contains<toy::relu6>());
+using declining = pipeline<from<toy::neg, toy::relu>, to<toy::clamp, toy::neg>, maybe_lower_neg, lower_relu>;
+static_assert(declining::supported.contains<toy::neg>() && declining::supported.contains<toy::relu>());
+
+// fold_effects itself, where the pipeline's own check would not compile.
+template <class From, class To, class... Ps>
+constexpr auto folded() {
+    using set = std::remove_cvref_t<decltype(every_op<builtin::dialect, toy::dialect>)>;
+    using list = typename set::dialect_list;
+    return detail::fold_effects<set, sizeof...(Ps)>({detail::effects_over<set, Ps>()...},
+                                                    set_of<From>.over(list{}), set_of<To>.over(list{}));
+}
+static_assert(!folded<ops<toy::neg>, ops<toy::clamp>, maybe_lower_neg>().supported.contains<toy::neg>());
+static_assert(!folded<ops<toy::relu6>, ops<toy::clamp>, lower_relu6>().supported.contains<toy::relu6>());
+// A pass that may decline to run removes nothing for certain.
+static_assert(!folded<ops<toy::relu>, ops<toy::clamp>, shy>().supported.contains<toy::relu>());
+static_assert(folded<ops<toy::relu>, ops<toy::clamp>, shy>().ops[1].contains<toy::relu>());
+// A pass that always runs and may emit what is illegal leaves nothing supported, whatever the source op.
+static_assert(folded<ops<toy::relu>, ops<toy::clamp>, lower_relu, leak_neg>().supported.empty());
+static_assert(folded<ops<toy::relu>, ops<toy::clamp, toy::neg>, lower_relu, leak_neg>()
+                  .supported.contains<toy::relu>());
+// A pass over the whole graph must also run for what it promises to remove.
+static_assert(targets_of<drop_calls>::size == 2);
+
+using restricted = restrict_to<both, toy::relu>;
+static_assert(restricted::dead_pass_count == 1 && !restricted::can_fire(0));
+
+value build(graph& g, std::initializer_list<const op_info*> unary) {
+    node& x = g.create<builtin::placeholder>({});
+    g.set_meta(x.result(), {dtype::float32, {2}});
+    value v = x.result();
+    for (const op_info* op : unary) {
+        node& n = g.create(*op, &v, 1);  // the arguments of these ops are one value
+        g.set_meta(n.result(), {dtype::float32, {2}});
+        v = n.result();
+    }
+    g.create<builtin::output>({.values = {v}});
+    return v;
+}
+
+}  // namespace
+
+TEST_CASE("passes without targets in the graph are skipped", "[pipeline]") {
+    graph g;
+    build(g, {&info_of<toy::relu>});
+    pass_context c;
+    CHECK_FALSE(both::has_targets<0>(g));
+    CHECK(both::has_targets<1>(g));
+    const auto s = both::run(g, c);
+    REQUIRE(s);
+    REQUIRE(s.value().size() == 2);
+    CHECK(s.value()[0].status == pass_status::no_target);
+    CHECK(s.value()[0].name == "lower_relu6");
+    CHECK(s.value()[1].status == pass_status::ran);
+    CHECK(s.value()[1].nodes.rewritten == 1);
+    CHECK(s.value()[1].nanoseconds == 0);
+}
+
+TEST_CASE("a pass that an earlier one gave work to runs", "[pipeline]") {
+    for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
+        graph g;
+        build(g, {&info_of<toy::relu6>, &info_of<toy::relu>});
+        pass_context c;
+        const auto s = both::run(g, c, {.driver = driver});
+        REQUIRE(s);
+        CHECK(s.value()[0].nodes.rewritten == 1);
+        CHECK(s.value()[1].nodes.rewritten == 2);
+        CHECK(s.value()[1].nodes.copied == (driver == driver_kind::retracing ? 2U : 0U));
+        CHECK(g.census().count(info_of<toy::clamp>) == 2);
+        std::size_t illegal = 0;
+        both::for_each_illegal(g, [&](node&) { ++illegal; });
+        CHECK(illegal == 0);
+    }
+}
+
+TEST_CASE("pruned passes are recorded as such", "[pipeline]") {
+    graph g;
+    build(g, {&info_of<toy::relu>});
+    pass_context c;
+    const auto s = restricted::run(g, c);
+    REQUIRE(s);
+    CHECK(s.value()[0].status == pass_status::pruned);
+    CHECK(name_of(s.value()[0].status) == "can never fire for this source");
+}
+
+TEST_CASE("should_run may decline, but is not asked without targets", "[pipeline]") {
+    using p = pipeline<from<toy::relu, toy::neg>, to<toy::clamp, toy::relu, toy::neg>, shy>;
+    pass_context c;
+    graph none, few, many;
+    build(none, {&info_of<toy::neg>, &info_of<toy::neg>});
+    build(few, {&info_of<toy::relu>});
+    build(many, {&info_of<toy::relu>, &info_of<toy::relu>});
+    CHECK(p::run(none, c).value()[0].status == pass_status::no_target);
+    CHECK(p::run(few, c).value()[0].status == pass_status::declined);
+    CHECK(p::run(many, c).value()[0].status == pass_status::ran);
+    CHECK(p::run(few, c, {.skip = false}).value()[0].status == pass_status::ran);
+}
+
+TEST_CASE("passes over the whole graph always run", "[pipeline]") {
+    using p = pipeline<from<toy::neg>, to<toy::neg>, count_nodes>;
+    graph g;
+    build(g, {&info_of<toy::neg>});
+    pass_context c;
+    CHECK(p::run(g, c).value()[0].nodes.rewritten == 3);
+}
+
+TEST_CASE("a clock and an observer see each pass that ran", "[pipeline]") {
+    struct seen {
+        std::string names;
+        bool stop = false;
+    } s;
+    static std::uint64_t now = 0;
+    const auto observe = [](void* observer, const pass_record& r, graph&) -> result<void> {
+        auto& to = *static_cast<seen*>(observer);
+        to.names += r.name;
+        if (to.stop) return invalid("stopped");
+        return boost::outcome_v2::success();
+    };
+    const run_options options{.clock = [] { return now += 5; }, .observer = &s, .after_pass = observe};
+    graph g;
+    build(g, {&info_of<toy::relu>});
+    pass_context c;
+    const auto first = both::run(g, c, options);
+    REQUIRE(first);
+    CHECK(first.value()[0].nanoseconds == 0);
+    CHECK(first.value()[1].nanoseconds == 5);
+    CHECK(s.names == "lower_relu");
+    s.stop = true;
+    graph h;
+    build(h, {&info_of<toy::relu6>});
+    const auto second = both::run(h, c, options);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().message == "stopped");
+}
+
+TEST_CASE("targets in a nested region count", "[pipeline]") {
+    graph g;
+    graph& body = g.create_region();
+    build(body, {&info_of<toy::relu>});
+    node& x = g.create<builtin::placeholder>({});
+    g.set_meta(x.result(), {dtype::float32, {2}});
+    const value operand = x.result();
+    node& n = g.create<toy::call>({.body = &body, .operands = {&operand, 1}}, 1);
+    g.set_meta(n.result(), {dtype::float32, {2}});
+    const value out = n.result();
+    g.create<builtin::output>({.values = {&out, 1}});
+    pass_context c;
+    using p = pipeline<from<toy::relu, toy::call>, to<toy::clamp, toy::call>, lower_relu>;
+    CHECK(p::run(g, c).value()[0].nodes.rewritten == 1);
+    CHECK(body.census().count(info_of<toy::clamp>) == 1);
+    CHECK_FALSE(p::has_targets<0>(g));
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Tests folding: what depends on constants alone is computed, and what is equal is kept once.
+#include <catch2/catch.hpp>
+
+#include <headrace/eval/fold.hpp>
+#include <headrace/passes/fold/fold.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+using fold = fold_constants<eval::folding>;
+static_assert(graph_pass<fold> && graph_pass<merge_equal_constants> && graph_pass<merge_duplicates>);
+static_assert(effects_of<fold>::always_runs && effects_of<remove_dead_code>::always_runs);
+
+value shape_of(program& p, std::initializer_list<std::int64_t> values) {
+    return p.make<tosa::const_shape>({.values = values});
+}
+
+}  // namespace
+
+TEST_CASE("a chain of constants becomes one constant") {
+    const auto build = [](program& p) {
+        const value c = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});
+        const value t = p.make<tosa::transpose>({.input1 = c, .perms = {1, 0}});
+        const value r = p.make<tosa::reshape>({.input1 = p.make<tosa::exp>({.input1 = t}), .shape = shape_of(p, {1, 4})});
+        p.output(p.make<tosa::add>({.input1 = p.input(fp32, {3, 4}), .input2 = r}));
+    };
+    CHECK(compare_runs<fold>(build) == "");
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    const auto folded = fold{}(p.g, context);
+    REQUIRE(folded);
+    CHECK(folded.value() == 1);
+    CHECK(p.g.size() == 4);  // input, constant, ADD, output
+}
+
+TEST_CASE("a broadcast of a number is not stored, but what is computed from it is") {
+    program p;
+    const value c = p.constant<float>(fp32, {1, 1}, {2});
+    const value wide = p.make<tosa::tile>({.input1 = c, .multiples = shape_of(p, {300, 300})});
+    p.output(p.make<tosa::add>({.input1 = p.input(fp32, {300, 300}), .input2 = wide}));
+    p.output(p.make<tosa::reduce_sum>({.input = wide, .axis = 0}));
+    p.finish();
+    pass_context context;
+    REQUIRE(fold{}(p.g, context));
+    CHECK(count_of<tosa::tile>(p.g) == 1);
+    CHECK(count_of<tosa::reduce_sum>(p.g) == 0);
+}
+
+TEST_CASE("equal constants are merged, whatever their strides") {
+    program p;
+    const value a = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});
+    const value b = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});
+    const value c = p.constant<float>(fp32, {4}, {1, 2, 3, 4});
+    const value other = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 5});
+    static constexpr float transposed[] = {1, 3, 2, 4};
+    const value d = p.g.create<builtin::constant>({.data = {reinterpret_cast<const std::byte*>(transposed), {1, 2}}}).result();
+    p.g.set_meta(d, {fp32, {2, 2}, {}});
+    for (const value v : {b, a, c, d, other}) p.output(v);
+    p.finish();
+    pass_context context;
+    const auto merged = merge_equal_constants{}(p.g, context);
+    REQUIRE(merged);
+    CHECK(merged.value() == 2);
+    CHECK(p.g.outputs()[0] == a);
+    CHECK(p.g.outputs()[3] == a);
+    CHECK(p.g.outputs()[4] == other);
+}
+
+TEST_CASE("nodes that compute the same are merged") {
+    const auto build = [](program& p) {
+        const value x = p.input(fp32, {2, 3});
+        const value a = p.make<tosa::reshape>({.input1 = x, .shape = shape_of(p, {3, 2})});
+        const value b = p.make<tosa::reshape>({.input1 = x, .shape = shape_of(p, {3, 2})});
+        const value c = p.make<tosa::transpose>({.input1 = x, .perms = {1, 0}});
+        p.output(p.make<tosa::add>({.input1 = p.make<tosa::add>({.input1 = a, .input2 = b}), .input2 = c}));
+    };
+    CHECK(compare_runs<merge_duplicates>(build) == "");
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    const auto merged = merge_duplicates{}(p.g, context);
+    REQUIRE(merged);
+    CHECK(merged.value() == 2);
+    CHECK(count_of<tosa::reshape>(p.g) == 1);
+    CHECK(count_of<tosa::transpose>(p.g) == 1);
+}
+
+TEST_CASE("dead code goes") {
+    program p;
+    const value x = p.input(fp32, {2});
+    p.make<tosa::exp>({.input1 = p.make<tosa::abs>({.input1 = x})});
+    p.output(x);
+    p.finish();
+    pass_context context;
+    REQUIRE(remove_dead_code{}(p.g, context));
+    CHECK(p.g.size() == 2);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Tests the passes over layout: transposes and reshapes join, operators that do nothing go, outputs become distinct.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/layout/layout.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+static_assert(effects_of<fuse_transposes>::sound && !effects_of<fuse_transposes>::always_runs);
+static_assert(effects_of<fuse_reshapes>::sound && effects_of<remove_noop_layout>::sound);
+static_assert(graph_pass<sink_transposes> && graph_pass<ensure_distinct_outputs>);
+
+value shape_of(program& p, std::initializer_list<std::int64_t> values) {
+    return p.make<tosa::const_shape>({.values = values});
+}
+value transposed(program& p, value v, std::initializer_list<std::int64_t> perms) {
+    return p.make<tosa::transpose>({.input1 = v, .perms = perms});
+}
+
+template <class... Passes, class Build>
+std::size_t transposes_after(const Build& build) {
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    (static_cast<void>(detail::run_one_pass<Passes, false>(p.g, context)), ...);
+    return count_of<tosa::transpose>(p.g);
+}
+
+}  // namespace
+
+TEST_CASE("transposes of transposes") {
+    const auto build = [](program& p) {
+        const value x = p.input(fp32, {2, 3, 4, 5});
+        p.output(transposed(p, transposed(p, x, {0, 2, 3, 1}), {0, 3, 1, 2}));
+        p.output(transposed(p, transposed(p, transposed(p, x, {1, 0, 2, 3}), {0, 2, 3, 1}), {3, 2, 1, 0}));
+        p.output(transposed(p, p.input(fp32, {1, 3, 1, 4}), {1, 0, 3, 2}));
+    };
+    CHECK(compare_runs<fuse_transposes>(build) == "");
+    CHECK(transposes_after<fuse_transposes>(build) == 1);
+}
+
+TEST_CASE("reshapes of reshapes") {
+    const auto build = [](program& p) {
+        const value x = p.input(fp32, {2, 6});
+        const value y = p.make<tosa::reshape>({.input1 = x, .shape = shape_of(p, {3, 4})});
+        p.output(p.make<tosa::reshape>({.input1 = y, .shape = shape_of(p, {2, 6})}));
+        p.output(p.make<tosa::reshape>({.input1 = y, .shape = shape_of(p, {12})}));
+    };
+    CHECK(compare_runs<fuse_reshapes>(build) == "");
+}
+
+TEST_CASE("operators that do nothing go") {
+    const auto build = [](program& p) {
+        const value x = p.input(fp32, {2, 1});
+        value v = p.make<tosa::slice>({.input1 = x, .start = shape_of(p, {0, 0}), .size = shape_of(p, {2, 1})});
+        v = p.make<tosa::tile>({.input1 = v, .multiples = shape_of(p, {1, 1})});
+        v = p.make<tosa::pad>({.input1 = v, .padding = shape_of(p, {0, 0, 0, 0}), .pad_const = p.constant<float>(fp32, {1}, {0})});
+        v = p.make<tosa::concat>({.input1 = {v}, .axis = 0});
+        v = p.make<tosa::reverse>({.input1 = v, .axis = 1});
+        p.output(p.make<tosa::exp>({.input1 = v}));
+        p.output(p.make<tosa::reverse>({.input1 = x, .axis = 0}));
+    };
+    CHECK(compare_runs<remove_noop_layout>(build) == "");
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    const auto counts = in_place_driver<remove_noop_layout>::run({}, p.g, context);
+    REQUIRE(counts);
+    CHECK(counts.value().rewritten == 5);
+    CHECK(count_of<tosa::reverse>(p.g) == 1);
+}
+
+TEST_CASE("transposes meet past elementwise operators") {
+    const auto build = [](program& p) {
+        const value x = transposed(p, p.input(fp32, {2, 4, 5, 3}), {0, 3, 1, 2});
+        const value y = transposed(p, p.input(fp32, {2, 1, 1, 3}), {0, 3, 1, 2});
+        const value bias = p.constant<float>(fp32, {1, 3, 1, 1}, {1, 2, 3});
+        const value shift = p.constant<std::int8_t>(dtype::int8, {1}, {0});
+        value v = p.make<tosa::add>({.input1 = p.make<tosa::tanh>({.input = x}), .input2 = bias});
+        v = p.make<tosa::mul>({.input1 = v, .input2 = y, .shift = shift});
+        v = p.make<tosa::greater>({.input1 = v, .input2 = p.constant<float>(fp32, {1, 1, 1, 1}, {0})});
+        p.output(transposed(p, v, {0, 2, 3, 1}));
+    };
+    CHECK(compare_runs<sink_transposes, fuse_transposes>(build) == "");
+    CHECK(transposes_after<sink_transposes, fuse_transposes>(build) == 0);
+}
+
+TEST_CASE("a transpose with other users stays") {
+    const auto build = [](program& p) {
+        const value x = transposed(p, p.input(fp32, {2, 3}), {1, 0});
+        p.output(x);
+        p.output(p.make<tosa::exp>({.input1 = x}));
+    };
+    CHECK(compare_runs<sink_transposes>(build) == "");
+    CHECK(transposes_after<sink_transposes>(build) == 1);
+}
+
+TEST_CASE("each output has a tensor of its own") {
+    const auto build = [](program& p) {
+        const value x = p.input(fp32, {2});
+        const value y = p.make<tosa::exp>({.input1 = x});
+        const value c = p.constant<float>(fp32, {1}, {7});
+        for (const value v : {x, y, y, c}) p.output(v);
+    };
+    CHECK(compare_runs<ensure_distinct_outputs>(build) == "");
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    const auto added = ensure_distinct_outputs{}(p.g, context);
+    REQUIRE(added);
+    CHECK(added.value() == 3);
+}

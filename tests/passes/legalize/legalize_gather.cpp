@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Tests the lowerings of indexing: gather, index_select, embedding, x[indices], scatter, index_put, one_hot.
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/legalize/legalize_gather.hpp>
+#include <headrace/passes/legalize/legalize_index.hpp>
+#include <headrace/passes/legalize/legalize_index_put.hpp>
+#include <headrace/passes/legalize/legalize_one_hot.hpp>
+#include <headrace/passes/legalize/legalize_scatter.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+constexpr dtype i32 = dtype::int32;
+using shape_list = std::initializer_list<std::int64_t>;
+
+template <class Pass>
+constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of<Pass>::target_set;
+static_assert(removes_its_targets<legalize_gather> && removes_its_targets<legalize_scatter>);
+static_assert(removes_its_targets<legalize_index> && removes_its_targets<legalize_index_put>);
+static_assert(removes_its_targets<legalize_one_hot>);
+
+/// Different integers in [low, high), as many as the shape holds.
+tensor different(extents shape, std::int64_t low, std::int64_t high, unsigned seed = 3) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(high - low));
+    std::iota(numbers.begin(), numbers.end(), low);
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937(seed));
+    numbers.resize(static_cast<std::size_t>(eval::elements_in(shape)));
+    return tensor::of(i32, std::move(shape), numbers);
+}
+tensor any_of(extents shape, std::int64_t low, std::int64_t high) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(eval::elements_in(shape)));
+    std::mt19937 random(5);
+    for (auto& n : numbers) n = std::uniform_int_distribution<std::int64_t>(low, high - 1)(random);
+    return tensor::of(i32, std::move(shape), numbers);
+}
+tensor floats(extents shape) {
+    std::mt19937 random(9);
+    const tensor_meta meta{fp32, int_list(sizes(shape)), {}};
+    return random_tensor(random, meta);
+}
+
+/// x[indices], with the indices as inputs of those shapes; {-1} stands for None.
+std::string compare_index(shape_list shape, std::vector<std::optional<extents>> indices) {
+    std::vector<tensor> inputs{floats(shape)};
+    for (std::size_t i = 0; i != indices.size(); ++i) {
+        const std::int64_t size = std::data(shape)[i];
+        if (indices[i]) inputs.push_back(any_of(*indices[i], -size, size));
+    }
+    return compare_runs<legalize_index>(
+        [&](program& p) {
+            const value x = p.input(fp32, shape);
+            std::vector<std::optional<value>> given;
+            for (const auto& index : indices) {
+                given.push_back(std::nullopt);
+                if (!index) continue;
+                given.back() = p.input(i32, {});
+                p.g.set_meta(*given.back(), {i32, int_list(sizes(*index)), {}});
+            }
+            p.output(p.make<aten::index_tensor>({.self = x, .indices = list<std::optional<value>>(given.data(), given.size())}));
+        },
+        inputs);
+}
+
+}  // namespace
+
+TEST_CASE("index_select and embedding") {
+    for (const std::int64_t dim : {0, 1, -1}) {
+        CHECK(compare_runs<legalize_gather>(
+                  [&](program& p) {
+                      const value x = p.input(fp32, {3, 4, 5});
+                      p.output(p.make<aten::index_select>({.self = x, .dim = dim, .index = p.input(i32, {7})}));
+                  },
+                  {floats({3, 4, 5}), any_of({7}, 0, 3)}) == "");
+    }
+    CHECK(compare_runs<legalize_gather>(
+              [&](program& p) {
+                  const value x = p.input(dtype::boolean, {3, 4});
+                  p.output(p.make<aten::index_select>({.self = x, .dim = 1, .index = p.constant<std::int32_t>(i32, {2}, {3, 0})}));
+              }) == "");
+    CHECK(compare_runs<legalize_gather>(
+              [&](program& p) {
+                  const value w = p.input(fp32, {6, 4});
+                  p.output(p.make<aten::embedding>({.weight = w, .indices = p.input(i32, {2, 3})}));
+              },
+              {floats({6, 4}), any_of({2, 3}, 0, 6)}) == "");
+}
+
+TEST_CASE("gather along any axis, of part of the others") {
+    for (const std::int64_t dim : {0, 1, 2}) {
+        for (const shape_list shape : {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
+            CAPTURE(dim, shape_text(sizes(std::data(shape), 3)));
+            CHECK(compare_runs<legalize_gather>(
+                      [&](program& p) {
+                          const value x = p.input(fp32, {3, 4, 5});
+                          p.output(p.make<aten::gather>({.self = x, .dim = dim, .index = p.input(i32, shape)}));
+                      },
+                      {floats({3, 4, 5}), any_of(shape, 0, 3)}) == "");
+        }
+    }
+    CHECK(compare_runs<legalize_gather>(
+              [&](program& p) {
+                  const value x = p.input(fp32, {});
+                  p.output(p.make<aten::gather>({.self = x, .dim = 0, .index = p.input(i32, {})}));
+              },
+              {floats({}), any_of({}, 0, 1)}) == "");
+}
+
+TEST_CASE("x[indices]") {
+    CHECK(compare_index({5}, {extents{3}}) == "");
+    CHECK(compare_index({5}, {extents{2, 3, 2}}) == "");
+    CHECK(compare_index({5, 4}, {extents{}}) == "");
+    CHECK(compare_index({3, 4, 5}, {extents{2}, extents{2}}) == "");
+    CHECK(compare_index({3, 4, 5}, {extents{2, 1}, extents{3}, extents{1, 1}}) == "");
+    CHECK(compare_index({3, 4, 5}, {std::nullopt, extents{2, 3}}) == "");
+    CHECK(compare_index({3, 4, 5, 2}, {std::nullopt, extents{4}, extents{1}, std::nullopt}) == "");
+    CHECK(compare_index({3, 4, 5}, {extents{2}, std::nullopt, extents{2}}) == "");
+    CHECK(compare_index({2, 3, 4, 5}, {std::nullopt, extents{2}, std::nullopt, extents{3, 1}}) == "");
+}
+
+TEST_CASE("scatter and index_copy") {
+    CHECK(compare_runs<legalize_scatter>(
+              [](program& p) {
+                  const value x = p.input(fp32, {3, 5});
+                  const value index = p.input(i32, {2, 3});
+                  p.output(p.make<aten::scatter_src>({.self = x, .dim = 1, .index = index, .src = p.input(fp32, {3, 4})}));
+              },
+              {floats({3, 5}), tensor::of(i32, {2, 3}, std::vector<int>{0, 4, 2, 1, 3, 0}), floats({3, 4})}) == "");
+    CHECK(compare_runs<legalize_scatter>(
+              [](program& p) {
+                  const value x = p.input(fp32, {5, 2, 3});
+                  p.output(p.make<aten::scatter_value>({.self = x, .dim = 0, .index = p.input(i32, {2, 1, 2}), .value = 2.5}));
+              },
+              {floats({5, 2, 3}), tensor::of(i32, {2, 1, 2}, std::vector<int>{0, 4, 3, 1})}) == "");
+    for (const std::int64_t dim : {0, 1, 2}) {
+        CHECK(compare_runs<legalize_scatter>(
+                  [&](program& p) {
+                      const value x = p.input(fp32, {4, 4, 4});
+                      const value index = p.input(i32, {3});
+                      const value source = p.make<aten::narrow>({.self = x, .dim = dim, .start = 1, .length = 3});
+                      p.output(p.make<aten::index_copy>({.self = x, .dim = dim, .index = index, .source = source}));
+                  },
+                  {floats({4, 4, 4}), different({3}, 0, 4)}) == "");
+    }
+}
+
+TEST_CASE("adding at indices that repeat") {
+    const auto add = [](std::int64_t dim, dtype type) {
+        return compare_runs<legalize_scatter>(
+            [=](program& p) {
+                const value x = p.input(type, {4, 3, 2});
+                const value index = p.constant<std::int32_t>(i32, {3}, {1, 0, 1});
+                const value part = p.make<aten::index_select>({.self = x, .dim = dim, .index = index});
+                p.output(p.make<aten::index_add>({.self = x, .dim = dim, .index = index, .source = part, .alpha = 2}));
+            });
+    };
+    for (const dtype type : {fp32, i32}) {
+        CHECK(add(0, type) == "");
+        CHECK(add(1, type) == "");
+        CHECK(add(2, type) == "");
+    }
+    for (const shape_list shape : {shape_list{3, 4, 5}, shape_list{2, 6, 3}}) {
+        for (const std::int64_t dim : {0, 1, 2}) {
+            CHECK(compare_runs<legalize_scatter>(
+                      [&](program& p) {
+                          const value x = p.input(fp32, {3, 4, 5});
+                          const value index = p.input(i32, {2, 3, 3});
+                          p.output(p.make<aten::scatter_add>({.self = x, .dim = dim, .index = index, .src = p.input(fp32, shape)}));
+                      },
+                      {floats({3, 4, 5}), any_of({2, 3, 3}, 0, 3), floats(shape)}) == "");
+        }
+    }
+}
+
+TEST_CASE("an infinity is added to its own row alone") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    CHECK(compare_runs<legalize_scatter>(
+              [](program& p) {
+                  const value x = p.input(fp32, {3});
+                  p.output(p.make<aten::index_add>({.self = x, .dim = 0, .index = p.input(i32, {2}), .source = p.input(fp32, {2})}));
+              },
+              {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}), tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}) == "");
+}
+
+TEST_CASE("index_put") {
+    const auto put = [](bool accumulate, bool first, bool last, std::initializer_list<std::int64_t> values) {
+        std::vector<tensor> inputs{floats({5, 3, 4})};
+        if (first) inputs.push_back(different({2}, 0, 5));
+        if (last) inputs.push_back(different({2}, -4, 0));
+        inputs.push_back(floats(values));
+        return compare_runs<legalize_index_put>(
+            [=](program& p) {
+                const value x = p.input(fp32, {5, 3, 4});
+                std::optional<value> indices[3];
+                if (first) indices[0] = p.input(i32, {2});
+                if (last) indices[2] = p.input(i32, {2});
+                const value v = p.input(fp32, values);
+                p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 3), .values = v, .accumulate = accumulate}));
+            },
+            inputs);
+    };
+    for (const bool accumulate : {false, true}) {
+        CHECK(put(accumulate, true, false, {2, 3, 4}) == "");
+        CHECK(put(accumulate, true, false, {4}) == "");
+        CHECK(put(accumulate, false, true, {5, 3, 2}) == "");
+        CHECK(put(accumulate, true, true, {2, 3}) == "");
+        CHECK(put(accumulate, true, true, {}) == "");
+    }
+}
+
+TEST_CASE("index_put with constants") {
+    const auto put = [](std::initializer_list<std::int32_t> rows, bool accumulate) {
+        return [=](program& p) {
+            const value x = p.input(fp32, {4, 2});
+            const std::optional<value> indices[] = {p.constant<std::int32_t>(i32, {3}, rows)};
+            const value v = p.input(fp32, {3, 2});
+            p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+        };
+    };
+    CHECK(compare_runs<legalize_index_put>(put({0, 2, -1}, false)) == "");
+    CHECK(compare_runs<legalize_index_put>(put({0, 2, -1}, true)) == "");
+    CHECK(compare_runs<legalize_index_put>(put({0, 3, -1}, true)) == "");
+    CHECK(refusal<legalize_index_put>(put({0, 3, -1}, false)).starts_with("an index is named twice"));
+}
+
+TEST_CASE("index_put with a mask") {
+    for (const bool accumulate : {false, true}) {
+        CHECK(compare_runs<legalize_index_put>([=](program& p) {
+                  const value x = p.input(fp32, {4, 3});
+                  const std::optional<value> indices[] = {p.input(dtype::boolean, {4, 3})};
+                  const value v = p.input(fp32, {});
+                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+              }) == "");
+        CHECK(compare_runs<legalize_index_put>([=](program& p) {
+                  const value x = p.input(fp32, {4, 3});
+                  const std::optional<value> indices[] = {p.input(dtype::boolean, {4})};
+                  const value v = p.input(fp32, {1, 3});
+                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+              }) == "");
+        CHECK(compare_runs<legalize_index_put>([=](program& p) {
+                  const value x = p.input(fp32, {4, 3});
+                  const std::optional<value> indices[] = {p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
+                  const value v = p.input(fp32, {2, 3});
+                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+              }) == "");
+    }
+}
+
+TEST_CASE("one_hot") {
+    CHECK(compare_runs<legalize_one_hot>(
+              [](program& p) { p.output(p.make<aten::one_hot>({.self = p.input(i32, {2, 3}), .num_classes = 5})); },
+              {any_of({2, 3}, 0, 5)}) == "");
+}
