@@ -19,20 +19,23 @@ static_assert(with_mine::supported.contains<my::swish>());
 
 struct exact_gelu : decompose_gelu {};  // stands for a better one
 using replaced = replace_pass<standard, decompose_gelu, exact_gelu>;
-using doubled = insert_after<standard, legalize_convolution, remove_dead_code>;
+struct clean_up_early : remove_dead_code {};  // as itself it would be refused: it is listed already
+using longer = insert_after<standard, legalize_convolution, clean_up_early>;
 using shorter = remove_pass<standard, merge_duplicates>;
 
 // A device that sees a few ops only: most passes can never fire, and no code is generated for them.
 using small = restrict_to<standard, aten::linear, aten::relu, aten::softmax_int>;
 
 template <class Pipeline>
-void show(const char* name) {
-    std::printf("%-9s %3zu passes, %3zu of them can fire\n", name, Pipeline::size, Pipeline::size - Pipeline::dead_pass_count);
+void compare(const char* edit) {
+    const auto more = static_cast<int>(Pipeline::size) - static_cast<int>(standard::size);
+    std::printf("%-10s %+d passes, %s\n", edit, more, Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any is pruned");
 }
 
 int main() {
-    static_assert(with_mine::size == standard::size + 2 && replaced::size == standard::size);
-    static_assert(doubled::size == standard::size + 1 && shorter::size == standard::size - 1);
-    static_assert(small::dead_pass_count > 0);
-    std::printf("restricted to three ops, passes are pruned: %s\n", small::dead_pass_count > standard::size / 4 ? "yes" : "no");
+    compare<with_mine>("with mine");
+    compare<replaced>("replaced");
+    compare<longer>("longer");
+    compare<shorter>("shorter");
+    compare<small>("small");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::program, in which tests build small graphs, and headrace::compare_runs, which executes one before and
-// after passes, in both drivers, and compares the results.
+// Defines headrace::program, in which tests build small graphs, and headrace::compare_runs, which executes
+// one before and after passes, in both drivers, and compares the results.
 #ifndef HEADRACE_TESTS_SUPPORT_PASS_TEST_HPP
 #define HEADRACE_TESTS_SUPPORT_PASS_TEST_HPP
 
@@ -72,8 +72,8 @@ struct program {
     return tensor::of(meta.dtype, extents(meta.shape.begin(), meta.shape.end()), numbers);
 }
 
-/// Empty if two tensors agree: NaN with NaN, infinities exactly, other numbers within `tolerance` of their size. Types
-/// may differ, as INT32 may stand for int64.
+/// Empty if two tensors agree: NaN with NaN, infinities exactly, other numbers within `tolerance` of their
+/// size. Types may differ, as INT32 may stand for int64.
 [[nodiscard]] inline std::string tensor_difference(const tensor& a, const tensor& b, double tolerance) {
     if (a.shape() != b.shape()) return "shapes " + shape_text(a.shape()) + " and " + shape_text(b.shape());
     for (std::int64_t i = 0; i != a.size(); ++i) {
@@ -120,17 +120,20 @@ template <bool Retrace, class Build, class... Passes>
     if (!results) return "after: " + results.error().message;
     for (std::size_t i = 0; i != expected.size(); ++i) {
         const std::string difference = tensor_difference(expected[i], results.value()[i], tolerance);
-        if (!difference.empty()) return std::string(Retrace ? "retraced" : "in place") + ", output " + std::to_string(i) + ", " + difference;
+        if (!difference.empty())
+            return std::string(Retrace ? "retraced" : "in place") + ", output " + std::to_string(i) + ", " +
+                   difference;
     }
     return {};
 }
 
 }  // namespace detail
 
-/// Empty if the program that `build(program&)` makes computes the same before and after the passes, run in the order
-/// given, with both drivers; else what differs. `inputs` are random unless given.
+/// Empty if the program that `build(program&)` makes computes the same before and after the passes, run in
+/// the order given, with both drivers; else what differs. `inputs` are random unless given.
 template <class... Passes, class Build>
-[[nodiscard]] std::string compare_runs(const Build& build, std::vector<tensor> inputs = {}, double tolerance = 1e-5) {
+[[nodiscard]] std::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
+                                       double tolerance = 1e-5) {
     program before;
     build(before);
     before.finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions of data movement: stack, roll, copies along new axes, shuffles of channels, partial writes,
-// windows and as_strided.
+// Tests the decompositions of data movement: stack, roll, copies along new axes, shuffles of channels,
+// partial writes, windows and as_strided.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
@@ -53,28 +53,35 @@ TEST_CASE("roll") {
 }
 
 TEST_CASE("copies along new axes") {
-    CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>({2, 3}, {.self = {}, .repeats = 2}) == "");
-    CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>({2, 3, 2}, {.self = {}, .repeats = 3, .dim = 1}) == "");
+    CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>({2, 3}, {.self = {}, .repeats = 2}) ==
+          "");
+    CHECK(compare<decompose_repeats, aten::repeat_interleave_self_int>(
+              {2, 3, 2}, {.self = {}, .repeats = 3, .dim = 1}) == "");
     for (const std::string_view indexing : {"ij", "xy"}) {
         CHECK(compare_runs<decompose_repeats>([&](program& p) {
                   const value lines[] = {p.input(fp32, {2}), p.input(fp32, {3}), p.input(fp32, {})};
-                  node& n = p.make_node<aten::meshgrid_indexing>({.tensors = list<value>(lines, 3), .indexing = indexing});
+                  node& n = p.make_node<aten::meshgrid_indexing>(
+                      {.tensors = list<value>(lines, 3), .indexing = indexing});
                   for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
               }) == "");
     }
 }
 
 TEST_CASE("shuffles of channels") {
-    CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({2, 8, 3, 4}, {.self = {}, .upscale_factor = 2}) == "");
-    CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({9, 2, 2}, {.self = {}, .upscale_factor = 3}) == "");
-    CHECK(compare<decompose_shuffles, aten::pixel_unshuffle>({2, 2, 2, 4, 6}, {.self = {}, .downscale_factor = 2}) == "");
+    CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({2, 8, 3, 4}, {.self = {}, .upscale_factor = 2}) ==
+          "");
+    CHECK(compare<decompose_shuffles, aten::pixel_shuffle>({9, 2, 2}, {.self = {}, .upscale_factor = 3}) ==
+          "");
+    CHECK(compare<decompose_shuffles, aten::pixel_unshuffle>({2, 2, 2, 4, 6},
+                                                             {.self = {}, .downscale_factor = 2}) == "");
 }
 
 TEST_CASE("partial writes") {
     for (const std::int64_t index : {0, 2, -1}) {
         CHECK(compare_runs<decompose_partial_writes>([&](program& p) {
                   const value x = p.input(fp32, {2, 4, 3});
-                  p.output(p.make<aten::select_scatter>({.self = x, .src = p.input(fp32, {2, 3}), .dim = 1, .index = index}));
+                  p.output(p.make<aten::select_scatter>(
+                      {.self = x, .src = p.input(fp32, {2, 3}), .dim = 1, .index = index}));
               }) == "");
     }
     for (const std::int64_t step : {1, 2, 3, 9}) {
@@ -85,7 +92,8 @@ TEST_CASE("partial writes") {
                           const value x = p.input(fp32, {2, 7, 3});
                           const std::int64_t count = clamped_slice(start, end, 7).count(step);
                           const value part = p.input(fp32, {2, count, 3});
-                          p.output(p.make<aten::slice_scatter>({.self = x, .src = part, .dim = 1, .start = start, .end = end, .step = step}));
+                          p.output(p.make<aten::slice_scatter>(
+                              {.self = x, .src = part, .dim = 1, .start = start, .end = end, .step = step}));
                       }) == "");
             }
         }
@@ -93,14 +101,19 @@ TEST_CASE("partial writes") {
 }
 
 TEST_CASE("windows") {
-    CHECK(compare<decompose_windows, aten::unfold>({3, 10}, {.self = {}, .dimension = 1, .size = 3, .step = 2}) == "");
-    CHECK(compare<decompose_windows, aten::unfold>({10, 2}, {.self = {}, .dimension = 0, .size = 3, .step = 3}) == "");
-    CHECK(compare<decompose_windows, aten::unfold>({2, 10, 2}, {.self = {}, .dimension = -2, .size = 2, .step = 5}) == "");
+    CHECK(compare<decompose_windows, aten::unfold>({3, 10},
+                                                   {.self = {}, .dimension = 1, .size = 3, .step = 2}) == "");
+    CHECK(compare<decompose_windows, aten::unfold>({10, 2},
+                                                   {.self = {}, .dimension = 0, .size = 3, .step = 3}) == "");
+    CHECK(compare<decompose_windows, aten::unfold>(
+              {2, 10, 2}, {.self = {}, .dimension = -2, .size = 2, .step = 5}) == "");
 }
 
 TEST_CASE("as_strided") {
-    CHECK(compare<decompose_as_strided, aten::as_strided>({4, 5}, {.self = {}, .size = {2, 5}, .stride = {5, 1}, .storage_offset = 5}) == "");
-    CHECK(compare<decompose_as_strided, aten::as_strided>({4, 5}, {.self = {}, .size = {3, 2}, .stride = {1, 6}, .storage_offset = 2}) == "");
+    CHECK(compare<decompose_as_strided, aten::as_strided>(
+              {4, 5}, {.self = {}, .size = {2, 5}, .stride = {5, 1}, .storage_offset = 5}) == "");
+    CHECK(compare<decompose_as_strided, aten::as_strided>(
+              {4, 5}, {.self = {}, .size = {3, 2}, .stride = {1, 6}, .storage_offset = 2}) == "");
     CHECK(refusal<decompose_as_strided>([](program& p) {
               const value x = p.make<aten::permute>({.self = p.input(fp32, {4, 5}), .dims = {1, 0}});
               p.output(p.make<aten::as_strided>({.self = x, .size = {4}, .stride = {1}}));

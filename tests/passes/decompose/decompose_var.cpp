@@ -34,7 +34,8 @@ std::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype
 TEST_CASE("means") {
     for (const dtype type : {fp32, dtype::float16, dtype::bfloat16}) {
         CHECK(compare<aten::mean>({2, 3, 4}, {}, type) == "");
-        CHECK(compare<aten::mean_dim>({2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = true}, type) == "");
+        CHECK(compare<aten::mean_dim>({2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = true},
+                                      type) == "");
         CHECK(compare<aten::mean_dim>({2, 3}, {.self = {}, .dim = std::nullopt}, type) == "");
     }
     CHECK(compare<aten::mean>({}, {}) == "");
@@ -43,15 +44,20 @@ TEST_CASE("means") {
 TEST_CASE("variances") {
     for (const dtype type : {fp32, dtype::float16}) {
         CHECK(compare<aten::var>({2, 30}, {}, type) == "");
-        CHECK(compare<aten::var_dim>({2, 30}, {.self = {}, .dim = int_list{1}, .unbiased = false, .keepdim = true}, type) == "");
-        CHECK(compare<aten::var_correction>({4, 5, 6}, {.self = {}, .dim = int_list{0, 2}, .correction = scalar(2)}, type) == "");
-        CHECK(compare<aten::std_correction>({4, 5, 6}, {.self = {}, .dim = int_list{1}, .keepdim = true}, type) == "");
-        CHECK(compare<aten::var_mean_correction>({4, 5}, {.self = {}, .dim = int_list{1}, .correction = scalar(0)}, type) == "");
+        CHECK(compare<aten::var_dim>(
+                  {2, 30}, {.self = {}, .dim = int_list{1}, .unbiased = false, .keepdim = true}, type) == "");
+        CHECK(compare<aten::var_correction>(
+                  {4, 5, 6}, {.self = {}, .dim = int_list{0, 2}, .correction = scalar(2)}, type) == "");
+        CHECK(compare<aten::std_correction>({4, 5, 6}, {.self = {}, .dim = int_list{1}, .keepdim = true},
+                                            type) == "");
+        CHECK(compare<aten::var_mean_correction>(
+                  {4, 5}, {.self = {}, .dim = int_list{1}, .correction = scalar(0)}, type) == "");
         CHECK(compare<aten::var_mean_correction>({4, 5}, {.self = {}, .keepdim = true}, type) == "");
     }
 }
 
 TEST_CASE("no degrees of freedom give NaN or infinity") {
     CHECK(compare<aten::var_correction>({3, 1}, {.self = {}, .dim = int_list{1}}) == "");
-    CHECK(compare<aten::var_correction>({3, 4}, {.self = {}, .dim = int_list{1}, .correction = scalar(7)}) == "");
+    CHECK(compare<aten::var_correction>({3, 4}, {.self = {}, .dim = int_list{1}, .correction = scalar(7)}) ==
+          "");
 }

@@ -26,7 +26,8 @@ TEST_CASE("a chain of constants becomes one constant") {
     const auto build = [](program& p) {
         const value c = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});
         const value t = p.make<tosa::transpose>({.input1 = c, .perms = {1, 0}});
-        const value r = p.make<tosa::reshape>({.input1 = p.make<tosa::exp>({.input1 = t}), .shape = shape_of(p, {1, 4})});
+        const value r =
+            p.make<tosa::reshape>({.input1 = p.make<tosa::exp>({.input1 = t}), .shape = shape_of(p, {1, 4})});
         p.output(p.make<tosa::add>({.input1 = p.input(fp32, {3, 4}), .input2 = r}));
     };
     CHECK(compare_runs<fold>(build) == "");
@@ -60,7 +61,9 @@ TEST_CASE("equal constants are merged, whatever their strides") {
     const value c = p.constant<float>(fp32, {4}, {1, 2, 3, 4});
     const value other = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 5});
     static constexpr float transposed[] = {1, 3, 2, 4};
-    const value d = p.g.create<builtin::constant>({.data = {reinterpret_cast<const std::byte*>(transposed), {1, 2}}}).result();
+    const value d =
+        p.g.create<builtin::constant>({.data = {reinterpret_cast<const std::byte*>(transposed), {1, 2}}})
+            .result();
     p.g.set_meta(d, {fp32, {2, 2}, {}});
     for (const value v : {b, a, c, d, other}) p.output(v);
     p.finish();

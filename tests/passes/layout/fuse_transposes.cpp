@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the passes over layout: transposes and reshapes join, operators that do nothing go, outputs become distinct.
+// Tests the passes over layout: transposes and reshapes join, operators that do nothing go, outputs become
+// distinct.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/layout/layout.hpp>
@@ -58,9 +59,12 @@ TEST_CASE("reshapes of reshapes") {
 TEST_CASE("operators that do nothing go") {
     const auto build = [](program& p) {
         const value x = p.input(fp32, {2, 1});
-        value v = p.make<tosa::slice>({.input1 = x, .start = shape_of(p, {0, 0}), .size = shape_of(p, {2, 1})});
+        value v =
+            p.make<tosa::slice>({.input1 = x, .start = shape_of(p, {0, 0}), .size = shape_of(p, {2, 1})});
         v = p.make<tosa::tile>({.input1 = v, .multiples = shape_of(p, {1, 1})});
-        v = p.make<tosa::pad>({.input1 = v, .padding = shape_of(p, {0, 0, 0, 0}), .pad_const = p.constant<float>(fp32, {1}, {0})});
+        v = p.make<tosa::pad>({.input1 = v,
+                               .padding = shape_of(p, {0, 0, 0, 0}),
+                               .pad_const = p.constant<float>(fp32, {1}, {0})});
         v = p.make<tosa::concat>({.input1 = {v}, .axis = 0});
         v = p.make<tosa::reverse>({.input1 = v, .axis = 1});
         p.output(p.make<tosa::exp>({.input1 = v}));

@@ -63,7 +63,8 @@ std::string compare_index(shape_list shape, std::vector<std::optional<extents>> 
                 given.back() = p.input(i32, {});
                 p.g.set_meta(*given.back(), {i32, int_list(sizes(*index)), {}});
             }
-            p.output(p.make<aten::index_tensor>({.self = x, .indices = list<std::optional<value>>(given.data(), given.size())}));
+            p.output(p.make<aten::index_tensor>(
+                {.self = x, .indices = list<std::optional<value>>(given.data(), given.size())}));
         },
         inputs);
 }
@@ -75,15 +76,16 @@ TEST_CASE("index_select and embedding") {
         CHECK(compare_runs<legalize_gather>(
                   [&](program& p) {
                       const value x = p.input(fp32, {3, 4, 5});
-                      p.output(p.make<aten::index_select>({.self = x, .dim = dim, .index = p.input(i32, {7})}));
+                      p.output(
+                          p.make<aten::index_select>({.self = x, .dim = dim, .index = p.input(i32, {7})}));
                   },
                   {floats({3, 4, 5}), any_of({7}, 0, 3)}) == "");
     }
-    CHECK(compare_runs<legalize_gather>(
-              [&](program& p) {
-                  const value x = p.input(dtype::boolean, {3, 4});
-                  p.output(p.make<aten::index_select>({.self = x, .dim = 1, .index = p.constant<std::int32_t>(i32, {2}, {3, 0})}));
-              }) == "");
+    CHECK(compare_runs<legalize_gather>([&](program& p) {
+              const value x = p.input(dtype::boolean, {3, 4});
+              p.output(p.make<aten::index_select>(
+                  {.self = x, .dim = 1, .index = p.constant<std::int32_t>(i32, {2}, {3, 0})}));
+          }) == "");
     CHECK(compare_runs<legalize_gather>(
               [&](program& p) {
                   const value w = p.input(fp32, {6, 4});
@@ -94,12 +96,14 @@ TEST_CASE("index_select and embedding") {
 
 TEST_CASE("gather along any axis, of part of the others") {
     for (const std::int64_t dim : {0, 1, 2}) {
-        for (const shape_list shape : {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
+        for (const shape_list shape :
+             {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
             CAPTURE(dim, shape_text(sizes(std::data(shape), 3)));
             CHECK(compare_runs<legalize_gather>(
                       [&](program& p) {
                           const value x = p.input(fp32, {3, 4, 5});
-                          p.output(p.make<aten::gather>({.self = x, .dim = dim, .index = p.input(i32, shape)}));
+                          p.output(
+                              p.make<aten::gather>({.self = x, .dim = dim, .index = p.input(i32, shape)}));
                       },
                       {floats({3, 4, 5}), any_of(shape, 0, 3)}) == "");
         }
@@ -129,13 +133,16 @@ TEST_CASE("scatter and index_copy") {
               [](program& p) {
                   const value x = p.input(fp32, {3, 5});
                   const value index = p.input(i32, {2, 3});
-                  p.output(p.make<aten::scatter_src>({.self = x, .dim = 1, .index = index, .src = p.input(fp32, {3, 4})}));
+                  p.output(p.make<aten::scatter_src>(
+                      {.self = x, .dim = 1, .index = index, .src = p.input(fp32, {3, 4})}));
               },
-              {floats({3, 5}), tensor::of(i32, {2, 3}, std::vector<int>{0, 4, 2, 1, 3, 0}), floats({3, 4})}) == "");
+              {floats({3, 5}), tensor::of(i32, {2, 3}, std::vector<int>{0, 4, 2, 1, 3, 0}),
+               floats({3, 4})}) == "");
     CHECK(compare_runs<legalize_scatter>(
               [](program& p) {
                   const value x = p.input(fp32, {5, 2, 3});
-                  p.output(p.make<aten::scatter_value>({.self = x, .dim = 0, .index = p.input(i32, {2, 1, 2}), .value = 2.5}));
+                  p.output(p.make<aten::scatter_value>(
+                      {.self = x, .dim = 0, .index = p.input(i32, {2, 1, 2}), .value = 2.5}));
               },
               {floats({5, 2, 3}), tensor::of(i32, {2, 1, 2}, std::vector<int>{0, 4, 3, 1})}) == "");
     for (const std::int64_t dim : {0, 1, 2}) {
@@ -143,8 +150,10 @@ TEST_CASE("scatter and index_copy") {
                   [&](program& p) {
                       const value x = p.input(fp32, {4, 4, 4});
                       const value index = p.input(i32, {3});
-                      const value source = p.make<aten::narrow>({.self = x, .dim = dim, .start = 1, .length = 3});
-                      p.output(p.make<aten::index_copy>({.self = x, .dim = dim, .index = index, .source = source}));
+                      const value source =
+                          p.make<aten::narrow>({.self = x, .dim = dim, .start = 1, .length = 3});
+                      p.output(p.make<aten::index_copy>(
+                          {.self = x, .dim = dim, .index = index, .source = source}));
                   },
                   {floats({4, 4, 4}), different({3}, 0, 4)}) == "");
     }
@@ -152,13 +161,13 @@ TEST_CASE("scatter and index_copy") {
 
 TEST_CASE("adding at indices that repeat") {
     const auto add = [](std::int64_t dim, dtype type) {
-        return compare_runs<legalize_scatter>(
-            [=](program& p) {
-                const value x = p.input(type, {4, 3, 2});
-                const value index = p.constant<std::int32_t>(i32, {3}, {1, 0, 1});
-                const value part = p.make<aten::index_select>({.self = x, .dim = dim, .index = index});
-                p.output(p.make<aten::index_add>({.self = x, .dim = dim, .index = index, .source = part, .alpha = 2}));
-            });
+        return compare_runs<legalize_scatter>([=](program& p) {
+            const value x = p.input(type, {4, 3, 2});
+            const value index = p.constant<std::int32_t>(i32, {3}, {1, 0, 1});
+            const value part = p.make<aten::index_select>({.self = x, .dim = dim, .index = index});
+            p.output(
+                p.make<aten::index_add>({.self = x, .dim = dim, .index = index, .source = part, .alpha = 2}));
+        });
     };
     for (const dtype type : {fp32, i32}) {
         CHECK(add(0, type) == "");
@@ -171,7 +180,8 @@ TEST_CASE("adding at indices that repeat") {
                       [&](program& p) {
                           const value x = p.input(fp32, {3, 4, 5});
                           const value index = p.input(i32, {2, 3, 3});
-                          p.output(p.make<aten::scatter_add>({.self = x, .dim = dim, .index = index, .src = p.input(fp32, shape)}));
+                          p.output(p.make<aten::scatter_add>(
+                              {.self = x, .dim = dim, .index = index, .src = p.input(fp32, shape)}));
                       },
                       {floats({3, 4, 5}), any_of({2, 3, 3}, 0, 3), floats(shape)}) == "");
         }
@@ -183,9 +193,11 @@ TEST_CASE("an infinity is added to its own row alone") {
     CHECK(compare_runs<legalize_scatter>(
               [](program& p) {
                   const value x = p.input(fp32, {3});
-                  p.output(p.make<aten::index_add>({.self = x, .dim = 0, .index = p.input(i32, {2}), .source = p.input(fp32, {2})}));
+                  p.output(p.make<aten::index_add>(
+                      {.self = x, .dim = 0, .index = p.input(i32, {2}), .source = p.input(fp32, {2})}));
               },
-              {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}), tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}) == "");
+              {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}),
+               tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}) == "");
 }
 
 TEST_CASE("index_put") {
@@ -201,7 +213,10 @@ TEST_CASE("index_put") {
                 if (first) indices[0] = p.input(i32, {2});
                 if (last) indices[2] = p.input(i32, {2});
                 const value v = p.input(fp32, values);
-                p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 3), .values = v, .accumulate = accumulate}));
+                p.output(p.make<aten::index_put>({.self = x,
+                                                  .indices = list<std::optional<value>>(indices, 3),
+                                                  .values = v,
+                                                  .accumulate = accumulate}));
             },
             inputs);
     };
@@ -220,7 +235,10 @@ TEST_CASE("index_put with constants") {
             const value x = p.input(fp32, {4, 2});
             const std::optional<value> indices[] = {p.constant<std::int32_t>(i32, {3}, rows)};
             const value v = p.input(fp32, {3, 2});
-            p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+            p.output(p.make<aten::index_put>({.self = x,
+                                              .indices = list<std::optional<value>>(indices, 1),
+                                              .values = v,
+                                              .accumulate = accumulate}));
         };
     };
     CHECK(compare_runs<legalize_index_put>(put({0, 2, -1}, false)) == "");
@@ -235,25 +253,37 @@ TEST_CASE("index_put with a mask") {
                   const value x = p.input(fp32, {4, 3});
                   const std::optional<value> indices[] = {p.input(dtype::boolean, {4, 3})};
                   const value v = p.input(fp32, {});
-                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+                  p.output(p.make<aten::index_put>({.self = x,
+                                                    .indices = list<std::optional<value>>(indices, 1),
+                                                    .values = v,
+                                                    .accumulate = accumulate}));
               }) == "");
         CHECK(compare_runs<legalize_index_put>([=](program& p) {
                   const value x = p.input(fp32, {4, 3});
                   const std::optional<value> indices[] = {p.input(dtype::boolean, {4})};
                   const value v = p.input(fp32, {1, 3});
-                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+                  p.output(p.make<aten::index_put>({.self = x,
+                                                    .indices = list<std::optional<value>>(indices, 1),
+                                                    .values = v,
+                                                    .accumulate = accumulate}));
               }) == "");
         CHECK(compare_runs<legalize_index_put>([=](program& p) {
                   const value x = p.input(fp32, {4, 3});
-                  const std::optional<value> indices[] = {p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
+                  const std::optional<value> indices[] = {
+                      p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
                   const value v = p.input(fp32, {2, 3});
-                  p.output(p.make<aten::index_put>({.self = x, .indices = list<std::optional<value>>(indices, 1), .values = v, .accumulate = accumulate}));
+                  p.output(p.make<aten::index_put>({.self = x,
+                                                    .indices = list<std::optional<value>>(indices, 1),
+                                                    .values = v,
+                                                    .accumulate = accumulate}));
               }) == "");
     }
 }
 
 TEST_CASE("one_hot") {
     CHECK(compare_runs<legalize_one_hot>(
-              [](program& p) { p.output(p.make<aten::one_hot>({.self = p.input(i32, {2, 3}), .num_classes = 5})); },
+              [](program& p) {
+                  p.output(p.make<aten::one_hot>({.self = p.input(i32, {2, 3}), .num_classes = 5}));
+              },
               {any_of({2, 3}, 0, 5)}) == "");
 }

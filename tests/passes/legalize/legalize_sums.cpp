@@ -50,12 +50,17 @@ TEST_CASE("sums") {
     CHECK(compare<legalize_sums, aten::sum>({}, {}) == "");
     CHECK(compare<legalize_sums, aten::sum>({5}, {}, dtype::boolean) == "");
     for (const bool keepdim : {false, true}) {
-        CHECK(compare<legalize_sums, aten::sum_dim_intlist>({2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = keepdim}) == "");
-        CHECK(compare<legalize_sums, aten::sum_dim_intlist>({2, 1, 4}, {.self = {}, .dim = int_list{1}, .keepdim = keepdim}) == "");
-        CHECK(compare<legalize_sums, aten::sum_dim_intlist>({2, 3}, {.self = {}, .dim = std::nullopt, .keepdim = keepdim}) == "");
-        CHECK(compare<legalize_sums, aten::sum_dim_intlist>({2, 3}, {.self = {}, .dim = int_list{}, .keepdim = keepdim}, dtype::int32) == "");
+        CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
+                  {2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = keepdim}) == "");
+        CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
+                  {2, 1, 4}, {.self = {}, .dim = int_list{1}, .keepdim = keepdim}) == "");
+        CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
+                  {2, 3}, {.self = {}, .dim = std::nullopt, .keepdim = keepdim}) == "");
+        CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
+                  {2, 3}, {.self = {}, .dim = int_list{}, .keepdim = keepdim}, dtype::int32) == "");
     }
-    CHECK(compare<legalize_sums, aten::sum_dim_intlist>({4, 6}, {.self = {}, .dim = int_list{1}, .dtype = fp32}, dtype::int32) == "");
+    CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
+              {4, 6}, {.self = {}, .dim = int_list{1}, .dtype = fp32}, dtype::int32) == "");
     CHECK(compare<legalize_sums, aten::sum>({3}, {}, fp32, {infinity, 1, -infinity}) == "");
 }
 
@@ -63,8 +68,10 @@ TEST_CASE("products of floats and of integers") {
     CHECK(compare<legalize_products, aten::prod>({2, 3}, {}) == "");
     for (const std::int64_t size : {1, 2, 3, 4, 5, 7, 8}) {
         CAPTURE(size);
-        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size, 2}, {.self = {}, .dim = 1}, dtype::int32) == "");
-        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size}, {.self = {}, .dim = -1, .keepdim = true}) == "");
+        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size, 2}, {.self = {}, .dim = 1},
+                                                             dtype::int32) == "");
+        CHECK(compare<legalize_products, aten::prod_dim_int>({2, size},
+                                                             {.self = {}, .dim = -1, .keepdim = true}) == "");
     }
 }
 
@@ -75,30 +82,39 @@ TEST_CASE("largest and smallest elements") {
     CHECK(compare<legalize_limits, aten::min>({}, {}) == "");
     CHECK(compare<legalize_limits, aten::aminmax>({2, 3}, {.self = {}, .dim = 1}) == "");
     CHECK(compare<legalize_limits, aten::amax>({4}, {.self = {}, .dim = {0}}, dtype::boolean) == "");
-    CHECK(compare<legalize_limits, aten::amax>({3}, {.self = {}, .dim = {0}}, fp32, {1, not_a_number, 2}) == "");
+    CHECK(compare<legalize_limits, aten::amax>({3}, {.self = {}, .dim = {0}}, fp32, {1, not_a_number, 2}) ==
+          "");
 }
 
 TEST_CASE("positions of extrema") {
     for (const dtype type : {fp32, dtype::int32, dtype::int8}) {
         for (const bool keepdim : {false, true}) {
             CAPTURE(name_of(type), keepdim);
-            CHECK(compare<legalize_argmax, aten::argmax>({2, 3, 4}, {.self = {}, .dim = 1, .keepdim = keepdim}, type) == "");
-            CHECK(compare<legalize_argmax, aten::argmin>({3, 4}, {.self = {}, .dim = std::nullopt, .keepdim = keepdim}, type) == "");
-            CHECK(compare<legalize_argmax, aten::max_dim>({3, 4}, {.self = {}, .dim = -1, .keepdim = keepdim}, type) == "");
-            CHECK(compare<legalize_argmax, aten::min_dim>({3, 4, 1}, {.self = {}, .dim = 0, .keepdim = keepdim}, type) == "");
+            CHECK(compare<legalize_argmax, aten::argmax>(
+                      {2, 3, 4}, {.self = {}, .dim = 1, .keepdim = keepdim}, type) == "");
+            CHECK(compare<legalize_argmax, aten::argmin>(
+                      {3, 4}, {.self = {}, .dim = std::nullopt, .keepdim = keepdim}, type) == "");
+            CHECK(compare<legalize_argmax, aten::max_dim>({3, 4}, {.self = {}, .dim = -1, .keepdim = keepdim},
+                                                          type) == "");
+            CHECK(compare<legalize_argmax, aten::min_dim>(
+                      {3, 4, 1}, {.self = {}, .dim = 0, .keepdim = keepdim}, type) == "");
         }
     }
     CHECK(compare<legalize_argmax, aten::argmax>({}, {}) == "");
     CHECK(compare<legalize_argmax, aten::max_dim>({}, {.self = {}, .dim = 0}) == "");
-    CHECK(compare<legalize_argmax, aten::argmin>({4}, {.self = {}, .dim = 0}, dtype::int32, {5, -2147483648., -2147483647., 9}) == "");
-    CHECK(compare<legalize_argmax, aten::argmax>({3}, {.self = {}, .dim = 0}, dtype::int32, {2147483646, 2147483647, 2147483647}) == "");
+    CHECK(compare<legalize_argmax, aten::argmin>({4}, {.self = {}, .dim = 0}, dtype::int32,
+                                                 {5, -2147483648., -2147483647., 9}) == "");
+    CHECK(compare<legalize_argmax, aten::argmax>({3}, {.self = {}, .dim = 0}, dtype::int32,
+                                                 {2147483646, 2147483647, 2147483647}) == "");
 }
 
 TEST_CASE("any and all") {
     for (const dtype type : {dtype::boolean, fp32, dtype::int32}) {
         CHECK(compare<legalize_any_all, aten::any>({2, 3}, {}, type) == "");
-        CHECK(compare<legalize_any_all, aten::all_dim>({2, 3}, {.self = {}, .dim = -1, .keepdim = true}, type) == "");
-        CHECK(compare<legalize_any_all, aten::any_dims>({2, 3, 2}, {.self = {}, .dim = int_list{0, 2}}, type) == "");
+        CHECK(compare<legalize_any_all, aten::all_dim>({2, 3}, {.self = {}, .dim = -1, .keepdim = true},
+                                                       type) == "");
+        CHECK(compare<legalize_any_all, aten::any_dims>({2, 3, 2}, {.self = {}, .dim = int_list{0, 2}},
+                                                        type) == "");
         CHECK(compare<legalize_any_all, aten::all_dims>({2, 3}, {.self = {}, .dim = int_list{}}, type) == "");
         CHECK(compare<legalize_any_all, aten::any_dims>({2, 3}, {}, type) == "");
     }
@@ -111,5 +127,6 @@ TEST_CASE("cumsum keeps infinities where they are") {
         CHECK(compare<legalize_cumsum, aten::cumsum>({size}, {.self = {}, .dim = -1}, dtype::int32) == "");
     }
     CHECK(compare<legalize_cumsum, aten::cumsum>({}, {.self = {}, .dim = 0}) == "");
-    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32, {1, infinity, 2, -infinity, 3}) == "");
+    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32,
+                                                 {1, infinity, 2, -infinity, 3}) == "");
 }

@@ -12,9 +12,10 @@
 
 namespace headrace {
 
-/// as_strided(x, size, stride, offset)[i] = storage[offset + sum of i * stride] (PyTorch, torch.as_strided). Of a tensor
-/// that lies in memory row by row, the storage is the flattened tensor: rows without gaps are a slice of it, anything
-/// else is taken by index. A tensor that descends from a view of other strides has another storage, and is refused.
+/// as_strided(x, size, stride, offset)[i] = storage[offset + sum of i * stride] (PyTorch, torch.as_strided).
+/// Of a tensor that lies in memory row by row, the storage is the flattened tensor: rows without gaps are a
+/// slice of it, anything else is taken by index. A tensor that descends from a view of other strides has
+/// another storage, and is refused.
 struct decompose_as_strided : pass {
     using targets = ops<aten::as_strided>;
     using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
@@ -26,15 +27,18 @@ struct decompose_as_strided : pass {
             return e.unsupported("as_strided must stay within the tensor");
         }
         if (!lies_row_by_row(e.owner(), a.self)) {
-            return e.unsupported("as_strided of a view whose storage is not known; call contiguous() before it and use "
-                                 "view or permute");
+            return e.unsupported(
+                "as_strided of a view whose storage is not known; call contiguous() before it and use "
+                "view or permute");
         }
         constexpr std::int64_t most = std::int64_t{1} << 24;
         if (count > most) return e.unsupported("as_strided of more than 2^24 elements; use view or unfold");
-        const value flat = e.make<aten::reshape>({.self = a.self, .shape = int_list{e.meta(a.self).elements()}});
+        const value flat =
+            e.make<aten::reshape>({.self = a.self, .shape = int_list{e.meta(a.self).elements()}});
         const value taken =
-            without_gaps(a) ? e.make<aten::narrow>({.self = flat, .dim = 0, .start = offset, .length = count})
-                            : e.make<aten::index_select>({.self = flat, .dim = 0, .index = places(e, a, count, offset)});
+            without_gaps(a)
+                ? e.make<aten::narrow>({.self = flat, .dim = 0, .start = offset, .length = count})
+                : e.make<aten::index_select>({.self = flat, .dim = 0, .index = places(e, a, count, offset)});
         return e.make<aten::reshape>({.self = taken, .shape = e.result_meta().shape});
     }
 
@@ -43,7 +47,8 @@ private:
         std::int64_t last = offset;
         for (std::size_t i = 0; i != a.size.size() && i != a.stride.size(); ++i) {
             if (a.stride[i] < 0) return false;
-            last = saturating_add(last, saturating_mul(std::max<std::int64_t>(a.size[i] - 1, 0), a.stride[i]));
+            last =
+                saturating_add(last, saturating_mul(std::max<std::int64_t>(a.size[i] - 1, 0), a.stride[i]));
         }
         return offset >= 0 && last < elements;
     }
@@ -54,23 +59,26 @@ private:
         }
         return true;
     }
-    static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count, std::int64_t offset) {
+    static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count,
+                        std::int64_t offset) {
         std::vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
-            for (std::size_t d = a.size.size(); d-- != 0; left /= a.size[d]) place += left % a.size[d] * a.stride[d];
+            for (std::size_t d = a.size.size(); d-- != 0; left /= a.size[d])
+                place += left % a.size[d] * a.stride[d];
             at.push_back(static_cast<std::int32_t>(place));
         }
         return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);
     }
 
     // Views that change strides, whose users may inherit these.
-    using strided_views = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
-                              aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
-                              aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
-                              aten::split_with_sizes, aten::chunk, aten::tensor_split_sections,
-                              aten::tensor_split_indices, aten::unbind_int>;
+    using strided_views =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
+            aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
+            aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
+            aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
+            aten::unbind_int>;
     static bool lies_row_by_row(const graph& g, value v) {
         std::vector<const node*> pending{v.producer};
         std::vector<bool> seen(g.id_bound());

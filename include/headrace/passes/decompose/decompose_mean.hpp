@@ -13,7 +13,7 @@ namespace headrace {
 /// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
 struct decompose_mean : pass {
     using targets = ops<aten::mean, aten::mean_dim>;
-    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::to_dtype>;
+    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -37,10 +37,11 @@ struct decompose_mean : pass {
         const dtype wide = build::summing_type(type);
         const value sum = e.template make<aten::sum_dim_intlist>(
             {.self = v, .dim = int_list(list), .keepdim = keepdim, .dtype = wide});
-        const value mean = count == 1 ? sum
-                                      : e.template make<aten::mul_tensor>(
-                                            sum, e.splat(1.0 / static_cast<double>(count), wide, e.rank(sum)));
-        return wide == type ? mean : e.template make<aten::to_dtype>({.self = mean, .dtype = type});
+        const value mean = count == 1
+                               ? sum
+                               : e.template make<aten::mul_tensor>(
+                                     sum, e.splat(1.0 / static_cast<double>(count), wide, e.rank(sum)));
+        return wide == type ? mean : e.template make<aten::_to_copy>({.self = mean, .dtype = type});
     }
 };
 

@@ -12,11 +12,11 @@
 
 namespace headrace {
 
-/// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and slice_scatter.
-/// With a step, the span is viewed as [n, step], whose first column is replaced.
+/// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and
+/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced.
 struct decompose_partial_writes : pass {
     using targets = ops<aten::select_scatter, aten::slice_scatter>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::to_dtype, aten::constant_pad_nd>;
+    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -34,14 +34,16 @@ struct decompose_partial_writes : pass {
         if (count == 0) return a.self;
         const value part = typed(e, a.src, a.self);
         if (a.step == 1 || count == 1) return replaced(e, a.self, axis, range.start, part);
-        return replaced(e, a.self, axis, range.start, interleaved(e, a.self, axis, range.start, part, a.step));
+        return replaced(e, a.self, axis, range.start,
+                        interleaved(e, a.self, axis, range.start, part, a.step));
     }
 
 private:
     static value typed(emit<produces>& e, value v, value like) {
-        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::to_dtype>({.self = v, .dtype = e.dtype(like)});
+        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::_to_copy>({.self = v, .dtype = e.dtype(like)});
     }
-    static value narrow(emit<produces>& e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
+    static value narrow(emit<produces>& e, value v, std::size_t axis, std::int64_t start,
+                        std::int64_t count) {
         return e.make<aten::narrow>(
             {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = count});
     }
@@ -69,7 +71,8 @@ private:
         value span = e.make<aten::reshape>(
             {.self = narrow(e, v, axis, start, room), .shape = int_list{k.before, room, k.after}});
         if (room < count * step) {
-            span = e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
+            span =
+                e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
         }
         const value parts[] = {viewed(part, count, 1), narrow(e, viewed(span, count, step), 2, 1, step - 1)};
         value joined = e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = 2});

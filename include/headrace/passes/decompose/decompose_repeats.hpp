@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis; meshgrid
-/// expands each vector along the axes of the others.
+/// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis;
+/// meshgrid expands each vector along the axes of the others.
 struct decompose_repeats : pass {
     using targets = ops<aten::repeat_interleave_self_int, aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
@@ -20,8 +20,10 @@ struct decompose_repeats : pass {
         const std::size_t axis = a.dim ? build::axis_in(e, *a.dim, rank) : 0;
         const build::three_axes k = a.dim && rank != 0 ? build::around(e.shape(a.self), axis)
                                                        : build::three_axes{1, e.meta(a.self).elements(), 1};
-        const value apart = e.make<aten::reshape>({.self = a.self, .shape = int_list{k.before, k.size, 1, k.after}});
-        const value copies = e.make<aten::expand>({.self = apart, .size = int_list{k.before, k.size, a.repeats, k.after}});
+        const value apart =
+            e.make<aten::reshape>({.self = a.self, .shape = int_list{k.before, k.size, 1, k.after}});
+        const value copies =
+            e.make<aten::expand>({.self = apart, .size = int_list{k.before, k.size, a.repeats, k.after}});
         return e.make<aten::reshape>({.self = copies, .shape = e.result_meta().shape});
     }
     value_list operator()(const args<aten::meshgrid_indexing>& a, emit<produces>& e) const {

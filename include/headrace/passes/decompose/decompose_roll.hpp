@@ -18,7 +18,8 @@ struct decompose_roll : pass {
         value v = a.self;
         if (a.dims.empty() && a.shifts.size() == 1) {
             v = e.make<aten::reshape>({.self = v, .shape = int_list{e.meta(v).elements()}});
-            return e.make<aten::reshape>({.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
+            return e.make<aten::reshape>(
+                {.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
         }
         if (a.dims.size() != a.shifts.size()) return e.unsupported("roll needs as many axes as shifts");
         for (std::size_t i = 0; i != a.dims.size(); ++i) {
@@ -35,8 +36,9 @@ private:
         const std::int64_t tail = size == 0 ? 0 : (shift % size + size) % size;
         if (tail == 0) return v;
         const auto dim = static_cast<std::int64_t>(axis);
-        const value parts[] = {e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
-                               e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
+        const value parts[] = {
+            e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
+            e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
         return e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = dim});
     }
 };

@@ -18,20 +18,23 @@ struct decompose_shuffles : pass {
     value operator()(const args<aten::pixel_shuffle>& a, emit<produces>& e) const {
         const std::int64_t r = a.upscale_factor;
         const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.channels % (r * r) != 0) return e.unsupported("the square of the factor must divide the channels");
+        if (r < 1 || s.channels % (r * r) != 0)
+            return e.unsupported("the square of the factor must divide the channels");
         return moved(e, a.self, shape_builder{s.batch, s.channels / (r * r), r, r, s.height, s.width},
                      shape_builder{0, 1, 4, 2, 5, 3});
     }
     value operator()(const args<aten::pixel_unshuffle>& a, emit<produces>& e) const {
         const std::int64_t r = a.downscale_factor;
         const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.height % r != 0 || s.width % r != 0) return e.unsupported("the factor must divide height and width");
+        if (r < 1 || s.height % r != 0 || s.width % r != 0)
+            return e.unsupported("the factor must divide height and width");
         return moved(e, a.self, shape_builder{s.batch, s.channels, s.height / r, r, s.width / r, r},
                      shape_builder{0, 1, 3, 5, 2, 4});
     }
     value operator()(const args<aten::channel_shuffle>& a, emit<produces>& e) const {
         const sizes s(e.shape(a.self));
-        if (s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0) return e.unsupported("the groups must divide the channels");
+        if (s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0)
+            return e.unsupported("the groups must divide the channels");
         return moved(e, a.self, shape_builder{s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
                      shape_builder{0, 2, 1, 3});
     }

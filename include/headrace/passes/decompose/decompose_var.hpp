@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch, torch.var). Where
-/// N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32: the mean of the squares less
-/// the square of the mean would cancel.
+/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch,
+/// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
+/// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
     using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
                         aten::std_correction, aten::var_mean_correction>;
@@ -60,7 +60,8 @@ private:
         if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
         const dtype wide = build::summing_type(e.dtype(a.self));
         const value mean = decompose_mean::mean_of(e, a.self, over{int_list(list), true}, wide);
-        const value x = wide == e.dtype(a.self) ? a.self : e.make<aten::to_dtype>({.self = a.self, .dtype = wide});
+        const value x =
+            wide == e.dtype(a.self) ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = wide});
         const value off = e.make<aten::sub_tensor>(x, mean);
         const value sum = e.make<aten::sum_dim_intlist>({.self = e.make<aten::mul_tensor>(off, off),
                                                          .dim = int_list(list),
@@ -79,7 +80,7 @@ private:
     }
     static value narrowed(emit<produces>& e, value v) {
         const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::to_dtype>({.self = v, .dtype = type});
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 

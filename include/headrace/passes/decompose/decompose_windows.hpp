@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view; overlapping ones
-/// are taken by index, all at once. The window's axis then moves to the end.
+/// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view;
+/// overlapping ones are taken by index, all at once. The window's axis then moves to the end.
 struct decompose_windows : pass {
     using targets = ops<aten::unfold>;
     using produces = ops<aten::narrow, aten::index_select, aten::reshape, aten::movedim_int>;
@@ -25,9 +25,10 @@ struct decompose_windows : pass {
         }
         const std::int64_t windows = (e.shape(a.self)[axis] - a.size) / a.step + 1;
         const auto dim = static_cast<std::int64_t>(axis);
-        const value taken = a.size == a.step
-                                ? e.make<aten::narrow>({.self = a.self, .dim = dim, .start = 0, .length = windows * a.size})
-                                : e.make<aten::index_select>({.self = a.self, .dim = dim, .index = places(e, windows, a)});
+        const value taken =
+            a.size == a.step
+                ? e.make<aten::narrow>({.self = a.self, .dim = dim, .start = 0, .length = windows * a.size})
+                : e.make<aten::index_select>({.self = a.self, .dim = dim, .index = places(e, windows, a)});
         const std::int64_t apart[] = {windows, a.size};
         const shape_builder shape = build::with_axes(e.shape(a.self), axis, 1, apart);
         const value split = e.make<aten::reshape>({.self = taken, .shape = int_list(shape)});
@@ -38,7 +39,8 @@ private:
     static value places(emit<produces>& e, std::int64_t windows, const args<aten::unfold>& a) {
         std::vector<std::int32_t> at;
         for (std::int64_t u = 0; u != windows; ++u) {
-            for (std::int64_t c = 0; c != a.size; ++c) at.push_back(static_cast<std::int32_t>(u * a.step + c));
+            for (std::int64_t c = 0; c != a.size; ++c)
+                at.push_back(static_cast<std::int32_t>(u * a.step + c));
         }
         const auto count = static_cast<std::int64_t>(at.size());
         return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);

@@ -12,7 +12,8 @@ namespace headrace {
 
 /// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
 template <class Evaluator>
-using fold_passes = pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
+using fold_passes =
+    pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
 
 }  // namespace headrace
 

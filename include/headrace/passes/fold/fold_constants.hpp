@@ -18,10 +18,11 @@ namespace headrace {
 ///
 ///     using tensor_type = …;
 ///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
-///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's data
+///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's
+///     data
 ///
-/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts of a number
-/// do not become tables; what is computed from it on the way to a smaller one is.
+/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
+/// of a number do not become tables; what is computed from it on the way to a smaller one is.
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";

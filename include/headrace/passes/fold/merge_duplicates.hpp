@@ -31,7 +31,8 @@ private:
             if (!is_pure(current)) continue;
             const std::uint64_t hash = computation_hash(current);
             const auto [from, to] = seen.equal_range(hash);
-            const auto same = std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
+            const auto same =
+                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
             if (same == to) {
                 seen.emplace(hash, &current);
                 continue;

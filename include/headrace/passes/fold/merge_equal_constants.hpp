@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and shape are
-/// hashed (FNV-1a), and equal hashes are compared element by element.
+/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and
+/// shape are hashed (FNV-1a), and equal hashes are compared element by element.
 struct merge_equal_constants : pass {
     using produces = ops<>;
 
@@ -57,7 +57,8 @@ private:
         std::vector<entry> kept;
         for (const entry& e : alike) {
             if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
-            const auto same = std::ranges::find_if(kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
+            const auto same = std::ranges::find_if(
+                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -78,8 +79,8 @@ private:
         return a.position < b.position;
     }
 
-    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false. Packed
-    /// types (INT4) have no strides.
+    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false.
+    /// Packed types (INT4) have no strides.
     template <class F>
     static bool each_run(const node& n, F&& f) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
@@ -90,7 +91,8 @@ private:
         for (std::uint64_t i = 0; i != count; ++i) {
             std::int64_t at = 0;
             auto left = static_cast<std::int64_t>(i);
-            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d]) at += left % meta.shape[d] * data.strides[d];
+            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d])
+                at += left % meta.shape[d] * data.strides[d];
             if (!f(std::span(data.bytes + at * static_cast<std::int64_t>(width), width))) return false;
         }
         return true;
@@ -98,7 +100,8 @@ private:
     static std::uint64_t hash_of_data(const node& n) {
         std::uint64_t hash = 14695981039346656037U;
         each_run(n, [&](std::span<const std::byte> bytes) {
-            for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
+            for (const std::byte b : bytes)
+                hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
             return true;
         });
         return hash;

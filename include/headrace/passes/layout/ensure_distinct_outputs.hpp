@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input, a constant
-/// or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
+/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
     using produces = ops<tosa::identity>;
 

@@ -9,7 +9,8 @@
 
 namespace headrace {
 
-/// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is a RESHAPE.
+/// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
+/// a RESHAPE.
 struct fuse_transposes : pass {
     using targets = ops<tosa::transpose>;
     using produces = build::permute_ops;
@@ -17,7 +18,8 @@ struct fuse_transposes : pass {
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         const auto* inner = match<tosa::transpose>(a.input1);
         const value from = inner != nullptr ? inner->input1 : a.input1;
-        const shape_builder perms = inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
+        const shape_builder perms =
+            inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
         if (inner == nullptr && !build::moves_only_ones(e.shape(from), perms)) return std::nullopt;
         return build::permute(e, from, perms);
     }

@@ -11,14 +11,18 @@
 
 namespace headrace {
 
-/// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of nothing, a
-/// CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
+/// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
+/// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
 struct remove_noop_layout : pass {
     using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 
-    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const { return if_same(e, a.input1); }
-    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const { return if_same(e, a.input1); }
+    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+        return if_same(e, a.input1);
+    }
+    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const {
+        return if_same(e, a.input1);
+    }
     std::optional<value> operator()(const args<tosa::pad>& a, emit<produces>& e) const {
         const auto* padding = match<tosa::const_shape>(a.padding);
         if (padding == nullptr) return std::nullopt;
@@ -34,7 +38,9 @@ struct remove_noop_layout : pass {
         const auto axis = static_cast<std::size_t>(a.axis);
         return axis < e.rank(a.input1) && e.shape(a.input1)[axis] == 1 ? if_same(e, a.input1) : std::nullopt;
     }
-    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const { return if_same(e, a.input); }
+    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
+        return if_same(e, a.input);
+    }
 
 private:
     // Slices and tiles of the same shape as their operand are whole, as no size is 0.

@@ -11,10 +11,10 @@
 
 namespace headrace {
 
-/// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So a TRANSPOSE
-/// moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands must be transposed
-/// alike and have no other use; constants among them are transposed back, which folding computes, and those of one
-/// element are only reshaped, if at all.
+/// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So
+/// a TRANSPOSE moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands
+/// must be transposed alike and have no other use; constants among them are transposed back, which folding
+/// computes, and those of one element are only reshaped, if at all.
 struct sink_transposes : pass {
     using produces = joined<build::permute_ops, build::reshape_ops>;
 
@@ -29,16 +29,19 @@ struct sink_transposes : pass {
     }
 
 private:
-    using elementwise = ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::maximum, tosa::minimum,
-                            tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
-                            tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
-                            tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal,
-                            tosa::greater, tosa::greater_equal, tosa::cast>;
+    using elementwise =
+        ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::maximum, tosa::minimum,
+            tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
+            tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
+            tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal, tosa::greater,
+            tosa::greater_equal, tosa::cast>;
     template <class... Ops>
     static bool is_any(const node& n, ops<Ops...>) {
         return (is<Ops>(n) || ...);
     }
-    static bool is_elementwise(const node& n) { return is_any(n, elementwise{}) && n.results[0].meta.has_value(); }
+    static bool is_elementwise(const node& n) {
+        return is_any(n, elementwise{}) && n.results[0].meta.has_value();
+    }
 
     // Zero points, shifts and other operands of one element and rank 1 do not belong to the elements.
     static bool is_aside(const node& n, const edge& e) {
@@ -52,7 +55,8 @@ private:
         for (const edge& e : n.operand_edges()) {
             if (is_aside(n, e) || is_constant(*e.slot)) continue;
             const auto* t = match<tosa::transpose>(*e.slot);
-            if (t == nullptr || !used_here_only(*e.slot, n) || (first != nullptr && t->perms != first->perms)) return false;
+            if (t == nullptr || !used_here_only(*e.slot, n) || (first != nullptr && t->perms != first->perms))
+                return false;
             first = t;
         }
         if (first == nullptr) return false;

@@ -8,7 +8,8 @@
 
 namespace headrace {
 
-/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless they are 0.
+/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless
+/// they are 0.
 struct legalize_any_all : pass {
     using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
     using produces = joined<build::cast_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
@@ -29,7 +30,9 @@ private:
         const value truth = build::cast(e, a.self, dtype::boolean);
         const value result = build::reduce(
             e, truth, a,
-            [&](value v, std::size_t axis) { return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)}); },
+            [&](value v, std::size_t axis) {
+                return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            },
             no_axes::none);
         return build::cast(e, result, e.result_meta().dtype);
     }

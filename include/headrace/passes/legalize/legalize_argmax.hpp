@@ -11,12 +11,13 @@
 
 namespace headrace {
 
-/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which as PyTorch takes the first of equals and NaN
-/// above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16 bits and NEGATE
-/// no largest value, look for the first element that equals the extremum.
+/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which as PyTorch takes the first of equals
+/// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
+/// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces = joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+    using produces =
+        joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -52,7 +53,8 @@ private:
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         if (e.failed()) return {};
         const bool floats = is_floating(e.dtype(v));
-        return build::reshape(e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
+        return build::reshape_index(
+            e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
     }
     static value of_floats(emit<produces>& e, value v, std::size_t axis, bool largest) {
         return e.make<tosa::argmax>(

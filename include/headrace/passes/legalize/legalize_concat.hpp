@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the empty
-/// tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
+/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the
+/// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
 struct legalize_concat : pass {
     using targets = ops<aten::cat, aten::concat>;
     using produces = joined<build::concat_ops, build::cast_ops>;
@@ -25,7 +25,8 @@ struct legalize_concat : pass {
             if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
         }
         if (parts.empty()) {
-            return e.unsupported("it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
+            return e.unsupported(
+                "it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
         }
         return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
     }

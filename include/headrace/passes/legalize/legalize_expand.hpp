@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes are
-/// those of size 1 whose size changes, and repeats count whole copies.
+/// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
+/// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
     using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
     using produces = build::broadcast_ops;
@@ -20,7 +20,9 @@ struct legalize_expand : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return build::broadcast(e, a.self, e.result_meta().shape);
     }
-    value operator()(const args<aten::repeat>& a, emit<produces>& e) const { return tiled(e, a.self, a.repeats); }
+    value operator()(const args<aten::repeat>& a, emit<produces>& e) const {
+        return tiled(e, a.self, a.repeats);
+    }
     value operator()(const args<aten::tile>& a, emit<produces>& e) const { return tiled(e, a.self, a.dims); }
 
 private:

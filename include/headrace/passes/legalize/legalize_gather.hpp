@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C], with the
-/// axes before and after the indexed one as N and C; torch.gather takes single elements, at positions that are computed.
+/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
+/// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
+/// positions that are computed.
 struct legalize_gather : pass {
     using targets = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;
@@ -35,9 +36,10 @@ private:
     static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
         if (e.failed() || refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
-        index = build::cast(e, index, dtype::int32);
+        index = build::index_number(e, index);
         index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
-        const value found = build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
+        const value found =
+            build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
     static bool refuse_empty(emit<produces>& e) {

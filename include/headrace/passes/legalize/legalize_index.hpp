@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and made one, in which
-/// the row is the sum of the indices, each times its stride; negative indices count from the end. As in PyTorch (and
-/// NumPy), indices that are not neighbours put their axes first.
+/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and made
+/// one, in which the row is the sum of the indices, each times its stride; negative indices count from the
+/// end. As in PyTorch (and NumPy), indices that are not neighbours put their axes first.
 struct legalize_index : pass {
     using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using produces = joined<build::indexed_ops, build::gather_ops>;

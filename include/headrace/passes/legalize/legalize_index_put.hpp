@@ -10,10 +10,11 @@
 
 namespace headrace {
 
-/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, where the value is the same
-/// for all that is selected, to SELECT. With `accumulate`, rows that constants name once are gathered, added to and
-/// scattered; others may repeat, and are summed by comparison. Without it, PyTorch leaves open which of the values for
-/// a repeated index stays, and SCATTER forbids them: such constants are refused.
+/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, where the value is
+/// the same for all that is selected, to SELECT. With `accumulate`, rows that constants name once are
+/// gathered, added to and scattered; others may repeat, and are summed by comparison. Without it, PyTorch
+/// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
+/// refused.
 struct legalize_index_put : pass {
     using targets = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
@@ -46,13 +47,15 @@ private:
         for (std::size_t i = 0; i != indices.size(); ++i) {
             if (!indices[i]) continue;
             const value v = *indices[i];
-            if (found || !is_boolean(e.dtype(v)) || e.rank(v) == 0 || i + e.rank(v) > rank) return std::nullopt;
+            if (found || !is_boolean(e.dtype(v)) || e.rank(v) == 0 || i + e.rank(v) > rank)
+                return std::nullopt;
             found = masked_axes{v, i, rank - i - e.rank(v)};
         }
         return found;
     }
     /// The values, ready to broadcast with the tensor; nothing if each selected element has its own.
-    static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m, std::size_t rank) {
+    static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m,
+                                          std::size_t rank) {
         shape_builder shape(e.shape(values));
         if (shape.size() <= m.after) return values;
         const std::size_t at = shape.size() - 1 - m.after;
@@ -76,18 +79,22 @@ private:
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
         if (at.repeats == true && !accumulate) {
-            return e.unsupported("an index is named twice, so that the result depends on the order of the writes; "
-                                 "name each once, or accumulate");
+            return e.unsupported(
+                "an index is named twice, so that the result depends on the order of the writes; "
+                "name each once, or accumulate");
         }
         const std::int64_t count = e.shape(at.rows)[1];
         const shape_builder folded{at.sizes.before, count, at.sizes.after};
         values = build::reshape(e, build::broadcast(e, values, at.selected), folded);
         value written;
         if (accumulate && at.repeats != false) {
-            if (is_boolean(e.dtype(self))) return e.unsupported("bools do not add up in TOSA; use logical_or");
-            written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}), values);
+            if (is_boolean(e.dtype(self)))
+                return e.unsupported("bools do not add up in TOSA; use logical_or");
+            written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}),
+                                        values);
         } else {
-            if (accumulate) values = build::binary<tosa::add>(e, build::gather(e, at.values, at.rows), values);
+            if (accumulate)
+                values = build::binary<tosa::add>(e, build::gather(e, at.values, at.rows), values);
             written = build::scatter(e, at.values, at.rows, values);
         }
         return build::permute(e, build::reshape(e, written, at.shape), build::inverse(at.perms));

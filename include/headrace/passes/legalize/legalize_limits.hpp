@@ -10,11 +10,12 @@
 
 namespace headrace {
 
-/// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4), which let NaN
-/// through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
+/// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
+/// which let NaN through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
 struct legalize_limits : pass {
     using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
-    using produces = joined<build::reshape_ops, ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
+    using produces = joined<build::reshape_ops,
+                            ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
 
     template <one_of<ops<aten::amax, aten::max>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -12,14 +12,16 @@
 
 namespace headrace {
 
-/// Lowers the paddings (torch.nn.functional.pad): constants with PAD (TOSA 1.0, 2.9.2), the others by joining parts of
-/// the tensor to it, axis by axis: its mirror image without the border (reflect), its border again (replicate), its
-/// other end (circular). Negative amounts crop; what is reflected or replicated is still that of the whole tensor.
+/// Lowers the paddings (torch.nn.functional.pad): constants with PAD (TOSA 1.0, 2.9.2), the others by joining
+/// parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border again
+/// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
+/// that of the whole tensor.
 struct legalize_pad : pass {
     using targets = ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
                         aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
                         aten::replication_pad3d>;
-    using produces = joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
+    using produces =
+        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
 
     value operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
         return constant(e, a.self, a.pad, a.value);
@@ -55,7 +57,8 @@ private:
     static value each_axis(emit<produces>& e, value v, sizes padding, Pad&& pad) {
         const std::size_t rank = e.rank(v);
         if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) {
-            return e.unsupported("a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
+            return e.unsupported(
+                "a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
         }
         for (std::size_t i = 0; i + 1 < padding.size() && i / 2 < rank && v; i += 2) {
             v = pad(e, v, rank - 1 - i / 2, amounts{padding[i], padding[i + 1]});

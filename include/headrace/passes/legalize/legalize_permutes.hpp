@@ -11,10 +11,11 @@
 
 namespace headrace {
 
-/// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only axes of
-/// size 1 move. Where the rank is above TOSA's, axes that move together are merged.
+/// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
+/// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
 struct legalize_permutes : pass {
-    using targets = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using targets =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using produces = build::permute_ops;
 
     template <one_of<targets> Op>

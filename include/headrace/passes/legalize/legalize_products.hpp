@@ -9,11 +9,12 @@
 
 namespace headrace {
 
-/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the axis are
-/// multiplied until one element is left.
+/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
+/// axis are multiplied until one element is left.
 struct legalize_products : pass {
     using targets = ops<aten::prod, aten::prod_dim_int>;
-    using produces = joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
+    using produces =
+        joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -13,13 +13,16 @@ namespace headrace {
 
 /// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n of its axis
 /// for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (align_corners), or
-/// floor(o * in / out) (nearest), with 1 / scale in place of in / out where the caller gave a scale.
+/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
 struct legalize_resize : pass {
     using bilinear = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
     using nearest = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d>;
-    using one_dimensional = ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-                                aten::upsample_linear1d>;
-    using targets = joined<bilinear, nearest, one_dimensional>;
+    using nearest_exact = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
+                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+    using one_dimensional =
+        ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
+            aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+    using targets = joined<bilinear, nearest, nearest_exact, one_dimensional>;
     using produces = joined<ops<tosa::resize>, build::reshape_ops, build::transpose_ops>;
 
     template <one_of<targets> Op>
@@ -41,12 +44,13 @@ struct legalize_resize : pass {
             axes[i] = sampling(mode_of<Op>(a), in[2 + i], out[2 + i], scale);
             if (!axes[i].legal()) return e.unsupported(fault(in[2 + i], out[2 + i]));
         }
-        const bool interpolates = mode_of<Op>(a) != sampling_mode::nearest;
+        const sampling_mode mode = mode_of<Op>(a);
+        const bool interpolates = mode == sampling_mode::half_pixel || mode == sampling_mode::aligned;
         return build::reshape(e, resized(e, input, axes, interpolates), result);
     }
 
 private:
-    enum class sampling_mode { nearest, half_pixel, aligned };
+    enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 
     /// RESIZE's parameters for one axis.
     struct axis {
@@ -73,7 +77,7 @@ private:
         if constexpr (requires { a.align_corners; }) {
             return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
         } else {
-            return sampling_mode::nearest;
+            return one_of<Op, nearest_exact> ? sampling_mode::nearest_exact : sampling_mode::nearest;
         }
     }
     // Of height and width; 0 where the caller gave an output size.
@@ -121,7 +125,7 @@ private:
         n = 2 * (n / divisor);
         d = 2 * (d / divisor);
         axis a{n, d, 0, 0};
-        if (mode == sampling_mode::half_pixel) a.offset = (d - n) / 2;
+        if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
         if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
         a.border = (out - 1) * d - (in - 1) * n + a.offset;
         return a;

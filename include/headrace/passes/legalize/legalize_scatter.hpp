@@ -10,10 +10,12 @@
 
 namespace headrace {
 
-/// Lowers the ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which wants each index once,
-/// as PyTorch does where the result would else depend on the order. Adding allows repeats, and sums by comparison.
+/// Lowers the ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which wants each
+/// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
+/// sums by comparison.
 struct legalize_scatter : pass {
-    using targets = ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
+    using targets =
+        ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;
 
     value operator()(const args<aten::scatter_src>& a, emit<produces>& e) const {
@@ -31,7 +33,7 @@ struct legalize_scatter : pass {
         const bool all_columns = k.before == w.before && k.after == w.after;
         if (!all_columns) return added_anywhere(e, a.self, axis, a.index, a.src);
         const shape_builder shape{w.before, w.size, w.after};
-        return added(e, a.self, k, build::reshape(e, build::cast(e, a.index, dtype::int32), shape),
+        return added(e, a.self, k, build::reshape(e, build::index_number(e, a.index), shape),
                      build::reshape(e, cut_to(e, a.src, e.shape(a.index)), shape));
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
@@ -40,7 +42,7 @@ struct legalize_scatter : pass {
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const value values = build::reshape(e, a.self, shape_builder{k.before, k.size, k.after});
         const std::int64_t count = e.meta(a.index).elements();
-        const value index = build::reshape(e, build::cast(e, a.index, dtype::int32), shape_builder{1, count});
+        const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
         const value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
         return build::reshape(e, build::scatter(e, values, index, rows), e.shape(a.self));
     }
@@ -49,7 +51,7 @@ struct legalize_scatter : pass {
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const std::int64_t count = e.meta(a.index).elements();
-        const value index = build::reshape(e, build::cast(e, a.index, dtype::int32), shape_builder{1, count, 1});
+        const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
         if (!(a.alpha.to_double() == 1)) {
             rows = build::binary<tosa::mul>(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
@@ -66,7 +68,8 @@ private:
     static value added_anywhere(emit<produces>& e, value self, std::size_t axis, value index, value source) {
         const auto at = build::positions_along(e, index, e.shape(self), axis);
         const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value rows = build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
+        const value rows =
+            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
         return added(e, self, {at.batches, at.batch_size, 1},
                      build::reshape(e, at.indices, shape_builder{at.batches, each, 1}), rows);
     }
@@ -76,7 +79,8 @@ private:
         const auto at = build::positions_along(e, index, e.shape(self), axis);
         const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
         const value values = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
-        const value rows = build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
+        const value rows =
+            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
         return build::reshape(e, build::scatter(e, values, at.indices, rows), e.shape(self));
     }
     // PyTorch reads only as much of the source as the index covers.

@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n, step], of which
-/// one column is kept.
+/// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
+/// step], of which one column is kept.
 struct legalize_slices : pass {
     using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
     using produces = build::strided_slice_ops;

@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow integers in
-/// INT32, as PyTorch sums them.
+/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
+/// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
     using produces = joined<build::cast_ops, ops<tosa::reduce_sum>>;

@@ -16,7 +16,8 @@ value iota(E& e, std::int64_t count, std::int64_t step, std::size_t axis, std::s
     return e.constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t width = traits_of(type).bits / 8U;
         for (std::int64_t i = 0; i != count; ++i) {
-            headrace::detail::store_element(saturating_mul(i, step), type, &data[static_cast<std::size_t>(i) * width]);
+            headrace::detail::store_element(saturating_mul(i, step), type,
+                                            &data[static_cast<std::size_t>(i) * width]);
         }
     });
 }
@@ -38,16 +39,54 @@ value as_number(E& e, value v) {
     return select(e, v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
 }
 
-using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::mul, tosa::add>>;
+/// The type in which positions are computed: INT32, or FP32 where the target has no profile with integers,
+/// whose RESHAPE and TILE it then lacks too. FP32 is exact for positions up to 2^24, which exact_positions
+/// checks.
+template <class E>
+dtype index_type(E& e) {
+    return e.target().has(target_feature::profile_int) ? dtype::int32 : dtype::float32;
+}
+template <class E>
+value index_number(E& e, value index) {
+    return cast(e, cast(e, index, dtype::int32), index_type(e));
+}
+/// Positions as GATHER and SCATTER take them.
+template <class E>
+value as_index(E& e, value position) {
+    if (!position || e.dtype(position) == dtype::int32) return position;
+    return e.template make<tosa::cast>(
+        {.input = position, .output_type = dtype::int32});  // they are integral
+}
+template <class E>
+bool exact_positions(E& e, std::int64_t count) {
+    if (index_type(e) == dtype::int32 || count <= std::int64_t{1} << 24) return true;
+    e.unsupported("positions above 2^24 need integers: add INT to the target");
+    return false;
+}
 
-/// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). The sign is the top bit, so that
-/// this needs only operators that PRO-FP has for integers too.
+/// The same positions in another shape.
+template <class E>
+value reshape_index(E& e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return as_index(e, reshape(e, index_number(e, v), shape));
+}
+
+using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
+
+/// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
+/// top bit.
 template <class E>
 value wrap_indices(E& e, value index, std::int64_t size) {
-    index = cast(e, index, dtype::int32);
+    index = index_number(e, index);
+    const dtype type = e.dtype(index);
     const std::size_t rank = e.rank(index);
-    const value negative = e.template make<tosa::logical_right_shift>(index, e.splat(31, dtype::int32, rank));
-    return binary<tosa::add>(e, index, binary<tosa::mul>(e, negative, e.splat(size, dtype::int32, rank)));
+    const value length = e.splat(size, type, rank);
+    if (type == dtype::int32) {
+        const value negative = e.template make<tosa::logical_right_shift>(index, e.splat(31, type, rank));
+        return binary<tosa::add>(e, index, binary<tosa::mul>(e, negative, length));
+    }
+    const value negative = e.template make<tosa::greater>(e.splat(0, type, rank), index);
+    return select(e, negative, binary<tosa::add>(e, index, length), index);
 }
 
 using gather_ops = joined<number_ops, broadcast_ops, ops<tosa::gather>>;
@@ -55,38 +94,40 @@ using gather_ops = joined<number_ops, broadcast_ops, ops<tosa::gather>>;
 /// GATHER (TOSA 1.0, 2.10.1): values [N, K, C] and indices [N or 1, W] give [N, W, C].
 template <class E>
 value gather(E& e, value values, value indices) {
-    if (!values || !indices) return {};
+    if (!values || !indices || !exact_positions(e, e.shape(values)[1])) return {};
     const std::int64_t batches = e.shape(values)[0];
-    indices = broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]});
+    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
     const value rows = e.template make<tosa::gather>(as_number(e, values), indices);
     return cast(e, rows, e.dtype(values));
 }
 
 using scatter_ops = joined<number_ops, broadcast_ops, ops<tosa::scatter>>;
 
-/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows` [N, W, C]. No
-/// index may occur twice in a batch.
+/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows` [N, W,
+/// C]. No index may occur twice in a batch.
 template <class E>
 value scatter(E& e, value values, value indices, value rows) {
-    if (!values || !indices || !rows) return {};
+    if (!values || !indices || !rows || !exact_positions(e, e.shape(values)[1])) return {};
     const std::int64_t batches = e.shape(values)[0];
-    indices = broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]});
+    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
     const value written = e.template make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return cast(e, written, e.dtype(values));
 }
 
 using position_ops = joined<cast_ops, ops<tosa::mul, tosa::add>>;
 
-/// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape, as
-/// GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what follows.
+/// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
+/// as GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what
+/// follows.
 struct element_positions {
-    value indices;                   ///< [N, W]
-    std::int64_t batches = 1;        ///< N
-    std::int64_t batch_size = 1;     ///< elements of the tensor in a batch
+    value indices;                ///< [N, W]
+    std::int64_t batches = 1;     ///< N
+    std::int64_t batch_size = 1;  ///< elements of the tensor in a batch
 };
 template <class E>
 element_positions positions_along(E& e, value index, sizes shape, std::size_t axis) {
-    index = cast(e, index, dtype::int32);
+    index = index_number(e, index);
+    const dtype type = e.dtype(index);
     const shape_builder counts(e.shape(index));
     std::size_t lead = 0;
     while (lead < axis && counts[lead] == shape[lead]) ++lead;
@@ -95,9 +136,9 @@ element_positions positions_along(E& e, value index, sizes shape, std::size_t ax
     value offset;
     for (std::size_t i = shape.size(); i-- > lead; stride *= shape[i]) {
         if (i == axis) {
-            position = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, dtype::int32, shape.size()));
+            position = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, type, shape.size()));
         } else if (counts[i] > 1) {
-            const value along = iota(e, counts[i], stride, i, shape.size());
+            const value along = iota(e, counts[i], stride, i, shape.size(), type);
             offset = offset ? binary<tosa::add>(e, offset, along) : along;
         }
     }
@@ -107,10 +148,11 @@ element_positions positions_along(E& e, value index, sizes shape, std::size_t ax
     return {reshape(e, position, shape_builder{batches, each}), batches, stride};
 }
 
-using accumulate_ops = joined<broadcast_ops, cast_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
+using accumulate_ops =
+    joined<broadcast_ops, cast_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
 
-/// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row more
-/// than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
+/// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row
+/// more than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
 /// (indices[w] == k ? rows[w] : 0), which a product with 0 and 1 would not be for infinities.
 template <class E>
 value accumulate(E& e, value values, value indices, value rows) {
@@ -120,8 +162,9 @@ value accumulate(E& e, value values, value indices, value rows) {
     const shape_builder r(e.shape(rows));
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > most) {
-        return e.unsupported("adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
-                             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
+        return e.unsupported(
+            "adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
+            " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
     }
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;

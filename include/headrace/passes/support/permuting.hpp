@@ -45,15 +45,17 @@ struct merged_permutation {
 };
 /// Axes of size 1 left out, and axes that stay neighbours made one.
 [[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group = shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
-    shape_builder moved;                                            // first axes, in the order of the result
+    shape_builder group =
+        shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
+    shape_builder moved;                          // first axes, in the order of the result
     std::int64_t last = -2;
     for (const std::int64_t axis : perms) {
         const auto i = static_cast<std::size_t>(axis);
         if (shape[i] == 1) continue;
         // Only axes of size 1 lie between two that are neighbours here.
         const bool follows = last >= 0 && axis > last &&
-                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1, i - static_cast<std::size_t>(last) - 1)) == 1;
+                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
+                                                         i - static_cast<std::size_t>(last) - 1)) == 1;
         group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
         if (!follows) moved.push_back(axis);
         last = axis;
@@ -75,8 +77,8 @@ struct merged_permutation {
 
 using permute_ops = joined<reshape_ops, transpose_ops>;
 
-/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank that TOSA
-/// does not have is reduced by merging axes that move together.
+/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
+/// that TOSA does not have is reduced by merging axes that move together.
 template <class E>
 value permute(E& e, value v, sizes perms) {
     if (!v || is_identity(perms)) return v;

@@ -36,8 +36,8 @@ namespace build {
     return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
 }
 
-/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than that, the
-/// last first; the result has the shape of the node's.
+/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than
+/// that, the last first; the result has the shape of the node's.
 template <class E, class Args, class Step>
 value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
     const auto axes = reduced_axes(a, e.rank(v), empty);

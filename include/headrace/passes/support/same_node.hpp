@@ -15,7 +15,8 @@ namespace headrace {
 /// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>) return false;
+    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>)
+        return false;
     if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
     for (const field_info& f : *n.op) {
         if (f.kind == field_kind::region) return false;
@@ -33,7 +34,9 @@ namespace headrace {
 }
 
 /// Equal for nodes that compute the same.
-[[nodiscard]] inline std::uint64_t computation_hash(const node& n) { return hash_arguments(*n.op, n.arguments); }
+[[nodiscard]] inline std::uint64_t computation_hash(const node& n) {
+    return hash_arguments(*n.op, n.arguments);
+}
 
 }  // namespace headrace
 

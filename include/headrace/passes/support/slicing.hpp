@@ -69,7 +69,8 @@ value concat(E& e, std::span<const value> parts, std::size_t axis) {
         }
         return concat(e, groups, axis);
     }
-    return e.template make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return e.template make<tosa::concat>(
+        {.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
 }
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
@@ -87,10 +88,12 @@ value pad(E& e, value v, std::size_t axis, std::int64_t before, std::int64_t aft
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 
-/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n, step], of
-/// which one column is kept; the span is moved back to fit in the axis, or padded where the axis is too short.
+/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n,
+/// step], of which one column is kept; the span is moved back to fit in the axis, or padded where the axis is
+/// too short.
 template <class E>
-value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count, std::int64_t step) {
+value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count,
+                    std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
     const std::int64_t size = e.shape(v)[axis];
     const std::int64_t span = saturating_mul(count, step);

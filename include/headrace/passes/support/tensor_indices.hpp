@@ -17,8 +17,8 @@ namespace build {
 
 using tensor_index_list = std::vector<std::optional<value>>;
 
-/// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index for each
-/// axis that it covers. How much a computed mask selects depends on data: that is refused.
+/// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
+/// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
 template <class E>
 tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
     tensor_index_list given;
@@ -29,7 +29,9 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
         }
         const auto mask = constant_integers(*index);
         if (!mask || e.rank(*index) == 0) {
-            e.unsupported("how much a computed mask selects depends on data; use torch.where with values of full shape");
+            e.unsupported(
+                "how much a computed mask selects depends on data; use torch.where with values of full "
+                "shape");
             return {};
         }
         std::int64_t inner = e.meta(*index).elements();
@@ -49,13 +51,13 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
 
 /// What x[indices] reads or writes, as rows of [N, K, C]: the indexed axes together are K.
 struct indexed_rows {
-    value values;                ///< [N, K, C]
-    value rows;                  ///< [1, W], each in [0, K)
-    shape_builder perms;         ///< brings the indexed axes together: to the front, unless they are neighbours
-    shape_builder shape;         ///< of the permuted tensor
-    shape_builder selected;      ///< shape of x[indices]
-    three_axes sizes;            ///< N, K, C
-    std::optional<bool> repeats; ///< is a row named twice, if that can be known
+    value values;            ///< [N, K, C]
+    value rows;              ///< [1, W], each in [0, K)
+    shape_builder perms;     ///< brings the indexed axes together: to the front, unless they are neighbours
+    shape_builder shape;     ///< of the permuted tensor
+    shape_builder selected;  ///< shape of x[indices]
+    three_axes sizes;        ///< N, K, C
+    std::optional<bool> repeats;  ///< is a row named twice, if that can be known
 };
 
 /// Which axes an index list names, in order.
@@ -118,17 +120,19 @@ indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
     at.sizes = around(at.shape, first, axes.size());
 
     value row;
-    shape_builder strides;
     for (std::size_t i = 0; i != axes.size(); ++i) {
-        const std::int64_t stride = element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
+        const std::int64_t stride =
+            element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
-        const value scaled = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, dtype::int32, e.rank(index)));
+        const value scaled =
+            stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;
     }
     const shape_builder together(e.shape(row));
     at.selected = with_axes(at.shape, first, axes.size(), together);
     at.rows = reshape(e, row, shape_builder{1, element_count(together)});
-    at.values = reshape(e, permute(e, self, at.perms), shape_builder{at.sizes.before, at.sizes.size, at.sizes.after});
+    at.values =
+        reshape(e, permute(e, self, at.perms), shape_builder{at.sizes.before, at.sizes.size, at.sizes.after});
     at.repeats = names_row_twice(e, given, e.shape(self), together);
     return at;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+
+#include <headrace/infer/tosa.hpp>
+#include <headrace/op/aten.hpp>
+#include <headrace/pass/algebra.hpp>
+#include <headrace/version.hpp>
+
+using namespace headrace;
+
+struct legalize_tanh : pass {
+    using targets = ops<aten::tanh>;
+    using produces = ops<tosa::tanh>;
+    value operator()(const args<aten::tanh>& a, emit<produces>& e) const { return e.make<tosa::tanh>(a.self); }
+};
+using lowering = pipeline<from<aten::tanh>, to<tosa::dialect>, legalize_tanh>;
+static_assert(lowering::supported.contains<aten::tanh>());
+
+int main() {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    g.set_meta(x.result(), {dtype::float32, {2, 3}, {}});
+    node& y = g.create<aten::tanh>({.self = x.result()});
+    g.set_meta(y.result(), {dtype::float32, {2, 3}, {}});
+    const value out = y.result();
+    g.create<builtin::output>({.values = {&out, 1}});
+    pass_context context;
+    const bool done = lowering::run(g, context).has_value() && is<tosa::tanh>(*g.outputs()[0].producer);
+    std::printf("headrace %s: %s\n", HEADRACE_VERSION, done ? "lowered" : "failed");
+    return done ? 0 : 1;
+}

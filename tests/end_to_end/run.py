@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Lowers every fixture with the built program and checks the result on the TOSA reference model.
+
+    run.py PROGRAM [--only NAME]
+
+Each fixture's expected outputs are PyTorch's. They are compared with what the reference model computes from the
+flatbuffer, and with what `headrace run` computes from the .pt2 and from the flatbuffer. Fixtures that TOSA cannot hold
+must be refused, with the right exit status and words, and leave no file. Exit status 77 without the reference model.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures"
+MODELS = HERE.parent.parent / "examples" / "models"
+# Exit status, and a part of the message.
+REFUSED = {
+    "buffer_update": (1, "writes it back"),
+    "dynamic_shape": (1, "dynamic size"),
+}
+# Where the one that the fixture names does not do: arithmetic on integers that are not indices is TOSA's INT profile.
+TARGETS = {"integer_ops": "TOSA-1.0+INT+FP"}
+# What another target must refuse, with the same demands.
+REFUSED_BY_TARGET = {"control_flow": ("TOSA-1.0+FP", 1, "cond"), "integer_ops": ("TOSA-1.0+FP", 1, "INT")}
+
+
+class Failure(Exception):
+    pass
+
+
+def call(*command, status=0, says=""):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600)
+    text = done.stdout + done.stderr
+    if done.returncode != status:
+        raise Failure(f"exit status {done.returncode}, not {status}: {text.strip()[-500:]}")
+    if says not in text:
+        raise Failure(f"does not say '{says}': {text.strip()[-500:]}")
+    return done.stdout
+
+
+def refused(program, model, output, status, says, *arguments):
+    call(program, "lower", model, "-o", output, *arguments, status=status, says=says)
+    left = [p.name for p in output.parent.iterdir()]
+    if left:
+        raise Failure(f"a refusal left {', '.join(left)}")
+
+
+def compare(what, got, expected, meta):
+    """The largest difference; raises where one is too large. NaN equals NaN."""
+    if len(got) != len(expected):
+        raise Failure(f"{what}: {len(got)} outputs, not {len(expected)}")
+    worst = 0.0
+    for i, (g, e) in enumerate(zip(got, expected)):
+        if g.shape != e.shape:
+            raise Failure(f"{what}: output {i} has shape {g.shape}, not {e.shape}")
+        g, e = g.astype(np.float64), e.astype(np.float64)
+        difference = np.where((g == e) | (np.isnan(g) & np.isnan(e)), 0.0, np.abs(g - e))
+        if not (difference <= meta["atol"] + meta["rtol"] * np.abs(e)).all():
+            raise Failure(f"{what}: output {i} is off by {difference.max():.3g}")
+        worst = max(worst, float(difference.max(initial=0.0)))
+    return worst
+
+
+def execute(program, model, inputs, count, folder):
+    """The outputs that the program's own evaluation gives."""
+    given, wanted = [], []
+    for i, x in enumerate(inputs):
+        np.save(folder / f"given{i}.npy", x)
+        given.append(folder / f"given{i}.npy")
+    wanted = [folder / f"got{i}.npy" for i in range(count)]
+    call(program, "run", model, *(["--in", *given] if given else []), "--out", *wanted)
+    return [np.load(p) for p in wanted]
+
+
+@contextlib.contextmanager
+def quiet():
+    """The reference model warns of any flatbuffer that is of another minor version than itself, past sys.stdout."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    saved = [(fd, os.dup(fd)) for fd in (1, 2)]
+    for fd, _ in saved:
+        os.dup2(nowhere, fd)
+    try:
+        yield
+    finally:
+        for fd, copy in saved:
+            os.dup2(copy, fd)
+            os.close(copy)
+        os.close(nowhere)
+
+
+def reference(flatbuffer, inputs, io):
+    types = {"FP32": np.float32, "INT32": np.int32, "BOOL": np.bool_, "INT8": np.int8, "INT16": np.int16}
+    passed = [np.ascontiguousarray(x.astype(types[i["dtype"]])) for x, i in zip(inputs, io)]
+    with quiet():
+        got, status = tosa_reference_model.run(flatbuffer, passed, verbosity="NONE",
+                                               initialize_variable_tensor_from_numpy=1)
+    if status != tosa_reference_model.GraphStatus.TOSA_VALID:
+        raise Failure(f"the reference model says {status}")
+    return got
+
+
+def lowered(program, case, meta, target, folder):
+    output, io_file = folder / "model.tosa", folder / "io.json"
+    call(program, "lower", case / "model.pt2", "-o", output, "--io", io_file, "--verify", "--target", target)
+    io = json.loads(io_file.read_text())
+    tensors = [i for i in meta["inputs"] if "const" not in i]
+    arrays = {i["name"]: np.load(case / i.get("file", f"in{k}.npy")) for k, i in enumerate(tensors)}
+    inputs = [arrays[i["name"]] for i in io["inputs"]]
+    expected = [np.load(case / f"out{k}.npy") for k in range(len(meta["outputs"]))]
+    if [o["name"] for o in io["outputs"]] != [o["name"] for o in meta["outputs"]]:
+        raise Failure(f"--io names the outputs {[o['name'] for o in io['outputs']]}")
+    worst = compare("the reference model", reference(output.read_bytes(), inputs, io["inputs"]), expected, meta)
+    exported = execute(program, case / "model.pt2", list(arrays.values()), len(expected), folder)
+    compare("headrace run model.pt2", exported, expected, meta)
+    compare("headrace run model.tosa", execute(program, output, inputs, len(expected), folder), expected, meta)
+    return f"right, the largest difference is {worst:.2g}"
+
+
+def check(program, case):
+    meta = json.loads((case / "meta.json").read_text())
+    said = []
+    with tempfile.TemporaryDirectory() as name:
+        output = pathlib.Path(name) / "model.tosa"
+        if case.name in REFUSED:
+            refused(program, case / "model.pt2", output, *REFUSED[case.name])
+            return "refused, as it must be"
+        if case.name in REFUSED_BY_TARGET:
+            target, status, says = REFUSED_BY_TARGET[case.name]
+            refused(program, case / "model.pt2", output, status, says, "--target", target)
+            said.append(f"refused for {target}")
+        target = TARGETS.get(case.name, meta.get("tosa_spec", "TOSA-1.0+FP"))
+        said.append(lowered(program, case, meta, target, pathlib.Path(name)))
+    return "; ".join(said)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    cases = sorted(p.parent for folder in (FIXTURES, MODELS) for p in folder.glob("*/model.pt2"))
+    failures = 0
+    for case in cases:
+        if options.only not in case.name:
+            continue
+        try:
+            print(f"{case.name:20} {check(options.program, case)}", flush=True)
+        except (Failure, OSError, RuntimeError, KeyError, subprocess.TimeoutExpired) as fault:
+            failures += 1
+            print(f"{case.name:20} FAILED {type(fault).__name__}: {fault}", flush=True)
+    print(f"{len(cases)} models, {failures} failures")
+    return 1 if failures else 0
+
+
+try:
+    import numpy as np
+    import tosa_reference_model
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/setup.sh makes an environment that has it")
+    sys.exit(77)
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs an example and compares what it prints with what is checked in: run.sh EXPECTED PROGRAM [ARGUMENT…]
+set -eu
+expected=$1
+shift
+printed=$(mktemp)
+trap 'rm -f "$printed"' EXIT
+"$@" > "$printed"
+diff -u "$expected" "$printed"

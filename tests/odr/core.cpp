@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// For checks that compile the core with other flags and from other places: -fno-exceptions -fno-rtti, single_include.
+#if defined(HEADRACE_SINGLE_PASSES)
+#include "headrace_passes.hpp"
+#elif defined(HEADRACE_SINGLE)
+#include "headrace.hpp"
+#else
+#include <headrace/headrace.hpp>
+#endif
+
+static_assert(headrace::every_op<headrace::tosa::dialect>.contains<headrace::tosa::add>());

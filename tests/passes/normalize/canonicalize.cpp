@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Tests the passes that leave fewer kinds of ATen: variants, casts, fills, numbers, no-ops, and narrow_int64.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
+#include <headrace/passes/normalize/canonicalize_casts.hpp>
+#include <headrace/passes/normalize/canonicalize_fills.hpp>
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/normalize/inline_regions.hpp>
+#include <headrace/passes/normalize/narrow_int64.hpp>
+#include <headrace/passes/normalize/remove_noop.hpp>
+#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+template <class... Passes>
+constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
+static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
+                                   canonicalize_variants, scalars_to_tensors>);
+static_assert(!effects_of<remove_noop>::removed_set.contains<aten::expand>());
+static_assert(effects_of<remove_noop>::removed_set.contains<aten::clone>());
+static_assert(graph_pass<narrow_int64> && effects_of<narrow_int64>::always_runs);
+
+constexpr dtype fp32 = dtype::float32;
+
+}  // namespace
+
+TEST_CASE("synonyms, casts, fills and numbers") {
+    CHECK(compare_runs<canonicalize_variants, canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
+                       scalars_to_tensors, decompose_add_sub_alpha, remove_noop>([](program& p) {
+              const value x = p.input(fp32, {2, 3});
+              const value n = p.input(dtype::int32, {2, 3});
+              p.output(p.make<aten::clip>({.self = x, .min = -0.5}));
+              p.output(p.make<aten::max_other>({x, x}));
+              p.output(p.make<aten::rsub_scalar>({.self = n, .other = 2, .alpha = 3}));
+              p.output(p.make<aten::add_tensor>({.self = x, .other = n, .alpha = 2}));
+              p.output(p.make<aten::square>({x}));
+              p.output(p.make<aten::remainder_scalar_tensor>({5.0, x}));
+              p.output(p.make<aten::to_dtype>({.self = x, .dtype = dtype::int32}));
+              p.output(p.make<aten::type_as>({n, x}));
+              p.output(p.make<aten::ones_like>({.self = n}));
+              p.output(p.make<aten::where_scalarother>({p.make<aten::gt_scalar>({x, 0}), x, 2.0}));
+              p.output(p.make<aten::alias_copy>({p.make<aten::clone>({.self = x})}));
+          }) == "");
+}
+
+TEST_CASE("no-ops go, and random dropout is refused") {
+    program p;
+    const value x = p.input(fp32, {2, 3});
+    p.make_node<aten::_assert_tensor_metadata>({.a = x});
+    p.output(p.make<aten::dropout>({p.make<aten::expand>({.self = x, .size = {2, -1}}), 0.5, false}));
+    p.finish();
+    pass_context context;
+    REQUIRE(in_place_driver<remove_noop>::run({}, p.g, context));
+    CHECK(p.g.outputs()[0] == x);
+    CHECK(p.g.size() == 2);
+    CHECK(refusal<remove_noop>([](program& q) {
+              q.output(q.make<aten::dropout>({q.input(fp32, {2}), 0.5, true}));
+          }).find("eval mode") != std::string::npos);
+}
+
+TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused") {
+    CHECK(compare_runs<narrow_int64>([](program& p) {
+              const value n = p.make<aten::_to_copy>({.self = p.input(fp32, {3}), .dtype = dtype::int64});
+              const value k = p.constant<std::int64_t>(dtype::int64, {3}, {1, -2, 2147483647});
+              p.output(p.make<aten::maximum>({n, k}));
+          }) == "");
+    program p;
+    p.output(p.make<aten::neg>({p.input(dtype::int64, {2})}));
+    p.finish();
+    pass_context context;
+    REQUIRE(narrow_int64{}(p.g, context));
+    for (const node& n : p.g.nodes()) {
+        if (n.result_count != 0) CHECK(n.results[0].meta->dtype == dtype::int32);
+    }
+    const auto with_large = [](auto op) {
+        return refusal<narrow_int64>([](program& q) {
+            const value k = q.constant<std::int64_t>(dtype::int64, {1}, {std::int64_t{1} << 40});
+            args<decltype(op)> a{};
+            a.self = q.input(dtype::int64, {1});
+            a.other = k;
+            q.output(q.make<decltype(op)>(a));
+        });
+    };
+    CHECK(with_large(aten::add_tensor{}).find("32 bits") != std::string::npos);
+    CHECK(with_large(aten::minimum{}) == "");
+}
+
+TEST_CASE("a region called without gradients is inlined") {
+    program p;
+    const value x = p.input(fp32, {2});
+    graph& inner = p.g.create_region();
+    const value y = inner.create<builtin::placeholder>({}).result();
+    inner.set_meta(y, {fp32, {2}, {}});
+    node& negated = inner.create<aten::neg>({y});
+    inner.set_meta(negated.result(), {fp32, {2}, {}});
+    inner.set_name(negated.result(), "negated");
+    inner.create<builtin::output>({.values = {negated.result()}});
+    node& call = p.g.create<higher_order::wrap_with_set_grad_enabled>(
+        {.enabled = false, .wrapped_graph = &inner, .operands = {x}}, 1);
+    p.g.set_meta(call.result(), {fp32, {2}, {}});
+    p.output(call.result());
+    p.finish();
+    pass_context context;
+    REQUIRE(inline_regions{}(p.g, context));
+    const value out = p.g.outputs()[0];
+    REQUIRE(is<aten::neg>(*out.producer));
+    CHECK(out.producer->operand(0) == x);
+    CHECK(out.producer->name() == "negated");
+    CHECK(count_of<higher_order::wrap_with_set_grad_enabled>(p.g) == 0);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Tests functionalize: a program with in-place ops against the one without that PyTorch's semantics make of it.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/normalize/canonicalize_casts.hpp>
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+static_assert(graph_pass<functionalize>);
+
+constexpr dtype fp32 = dtype::float32;
+
+/// Empty if `written`, after the pass, computes what `meant` does, of one input [3, 4].
+template <class Written, class Meant>
+std::string compare(const Written& written, const Meant& meant) {
+    const auto run = [](const auto& build, bool functional) {
+        program p;
+        build(p, p.input(fp32, {3, 4}));
+        p.finish();
+        pass_context context;
+        std::string fault = p.fault;
+        if (functional) {
+            fault += detail::run_one_pass<functionalize, false>(p.g, context);
+            fault += detail::run_one_pass<canonicalize_variants, false>(p.g, context);
+            fault += detail::run_one_pass<canonicalize_casts, false>(p.g, context);
+        }
+        for (const diagnostic& d : context.diagnostics()) fault += d.reason;
+        std::mt19937 random(3);
+        const std::vector<tensor> inputs{random_tensor(random, {fp32, {3, 4}, {}})};
+        return std::pair(fault, run_graph(p.g, inputs));
+    };
+    const auto [fault, got] = run(written, true);
+    const auto [no_fault, wanted] = run(meant, false);
+    if (!fault.empty()) return fault;
+    if (!got) return got.error().message;
+    if (!wanted) return wanted.error().message;
+    for (std::size_t i = 0; i != wanted.value().size(); ++i) {
+        const std::string difference = tensor_difference(wanted.value()[i], got.value()[i], 0);
+        if (!difference.empty()) return "output " + std::to_string(i) + ", " + difference;
+    }
+    return {};
+}
+
+value tripled(program& p, value x) { return p.make<aten::mul_scalar>({x, 3.0}); }
+
+}  // namespace
+
+TEST_CASE("later readers see the new value, earlier ones the old") {
+    CHECK(compare(
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  const value before = p.make<aten::neg>({y});
+                  p.make<aten::add_inplace_scalar>({.self = y, .other = 2.0});
+                  p.make<aten::relu_inplace>({y});
+                  p.output(before);
+                  p.output(p.make<aten::neg>({y}));
+              },
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  p.output(p.make<aten::neg>({y}));
+                  p.output(p.make<aten::neg>({p.make<aten::relu>({p.make<aten::add_scalar>({.self = y, .other = 2.0})})}));
+              }) == "");
+}
+
+TEST_CASE("a write through views reaches the tensor, and a write to the tensor its views") {
+    CHECK(compare(
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  const value turned = p.make<aten::t>({y});
+                  const value row = p.make<aten::select_int>({turned, 0, 1});  // column 1 of y
+                  const value part = p.make<aten::slice_tensor>({.self = row, .dim = 0, .start = 1});
+                  p.make<aten::neg_inplace>({part});
+                  p.make<aten::abs_inplace>({y});
+                  p.output(y);
+                  p.output(part);
+                  p.output(turned);
+              },
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  const value column = p.make<aten::select_int>({y, 1, 1});
+                  const value part = p.make<aten::slice_tensor>({.self = column, .dim = 0, .start = 1});
+                  const value negated = p.make<aten::slice_scatter>(
+                      {.self = column, .src = p.make<aten::neg>({part}), .dim = 0, .start = 1});
+                  const value z = p.make<aten::select_scatter>({y, negated, 1, 1});
+                  const value last = p.make<aten::abs>({z});
+                  p.output(last);
+                  p.output(p.make<aten::slice_tensor>(
+                      {.self = p.make<aten::select_int>({last, 1, 1}), .dim = 0, .start = 1}));
+                  p.output(p.make<aten::t>({last}));
+              }) == "");
+}
+
+TEST_CASE("parts of a split and reshaped tensors share memory") {
+    CHECK(compare(
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  node& parts = p.make_node<aten::split_tensor>({y, 2, 1});
+                  const value flat = p.make<aten::view>({y, {12}});
+                  p.make<aten::neg_inplace>({parts.result(1)});
+                  p.make<aten::copy_inplace>({flat, p.make<aten::add_scalar>({.self = flat, .other = 1.0})});
+                  p.output(y);
+                  p.output(parts.result(0));
+              },
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  const value right = p.make<aten::slice_tensor>({.self = y, .dim = 1, .start = 2});
+                  const value z = p.make<aten::slice_scatter>(
+                      {.self = y, .src = p.make<aten::neg>({right}), .dim = 1, .start = 2});
+                  const value last = p.make<aten::add_scalar>({.self = z, .other = 1.0});
+                  p.output(last);
+                  p.output(p.make<aten::slice_tensor>({.self = last, .dim = 1, .start = 0, .end = 2}));
+              }) == "");
+}
+
+TEST_CASE("what may or may not be a copy is refused") {
+    CHECK(refusal<functionalize>([](program& p) {
+              const value y = tripled(p, p.input(fp32, {3, 4}));
+              const value flat = p.make<aten::reshape>({p.make<aten::t>({y}), {12}});
+              p.make<aten::neg_inplace>({flat});
+              p.output(y);
+          }).find("clone the tensor first") != std::string::npos);
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs what building and testing need on Debian 12 (as root, or with sudo), and makes build/venv, which has the TOSA
+# reference model. Does nothing where all is there. With `program`, only what building the program needs.
+set -eu
+cd "$(dirname "$0")/.."
+
+needed="g++ cmake ninja-build ccache pkg-config libboost-dev librange-v3-dev libzip-dev libsimdjson-dev
+  libflatbuffers-dev flatbuffers-compiler-dev libcli11-dev libfmt-dev libeigen3-dev python3"
+for_tests="catch2 clang-16 libclang-rt-16-dev libbenchmark-dev flatbuffers-compiler graphviz nlohmann-json3-dev
+  python3-venv"
+if [ "${1:-}" != program ]; then needed="$needed $for_tests"; fi
+
+missing=
+for package in $needed; do
+  dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q "ok installed" || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+  echo "installing$missing"
+  root=
+  if [ "$(id -u)" != 0 ]; then root=sudo; fi
+  # The index may be missing or old: get it only if installing fails.
+  export DEBIAN_FRONTEND=noninteractive
+  install="$root apt-get install -y -qq --no-install-recommends"
+  $install $missing > /dev/null 2>&1 || { $root apt-get update -qq && $install $missing > /dev/null; }
+fi
+
+if [ "${1:-}" != program ] && ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes" 2> /dev/null; then
+  echo "making build/venv"
+  mkdir -p build
+  python3 -m venv build/venv
+  build/venv/bin/python -m pip install -q --disable-pip-version-check numpy ml_dtypes tosa-tools==2026.5.0
+fi

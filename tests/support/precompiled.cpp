@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+// Owns the precompiled header that all tests share.
