@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The standard pipeline is a value to compute with. Each edit gives a new pipeline, which the compiler checks again.
+// The standard pipeline is a value to compute with. The compiler checks each result again.
 #include <cstdio>
 
 #include <headrace/pass/algebra.hpp>
@@ -12,7 +12,7 @@ using namespace headrace;
 struct some_evaluator;  // who computes constants is of no matter here: nothing is run
 using standard = float_lowering<some_evaluator>;
 
-// Ops of one's own in front: they must enter, and end in what the standard pipeline takes.
+// Ops of one's own in front: what becomes of them must be what the standard pipeline takes.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
                                pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};
 static_assert(with_mine::supported.contains<my::swish>());
@@ -29,7 +29,8 @@ using small = restrict_to<standard, aten::linear, aten::relu, aten::softmax_int>
 template <class Pipeline>
 void compare(const char* edit) {
     const auto more = static_cast<int>(Pipeline::size) - static_cast<int>(standard::size);
-    std::printf("%-10s %+d passes, %s\n", edit, more, Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any is pruned");
+    std::printf("%-10s %+d passes, %s\n", edit, more,
+                Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any is pruned");
 }
 
 int main() {

@@ -17,7 +17,8 @@ result<std::size_t> lower(const char* model, const char* output) {
     pass_context context;
     BOOST_OUTCOME_TRY(lowering::run(*p.graph, context));
     lowering::for_each_illegal(*p.graph, [&](node& n) { context.report(n, "no pass lowers this op"); });
-    for (const diagnostic& d : context.diagnostics()) std::fprintf(stderr, "%s: %s\n", d.node.c_str(), d.reason.c_str());
+    for (const diagnostic& d : context.diagnostics())
+        std::fprintf(stderr, "%s: %s\n", d.node.c_str(), d.reason.c_str());
     if (!context.diagnostics().empty()) return unsupported("the model cannot be lowered");
     BOOST_OUTCOME_TRY(flatbuffer, emit_tosa(*p.graph));
     BOOST_OUTCOME_TRY(write_atomically(output, flatbuffer.bytes()));

@@ -27,7 +27,8 @@ struct swish : headrace::op<dialect, "my.swish.default", "self, beta"> {
 
 struct dialect : headrace::dialect_of<"my", scale_shift, swish> {};
 
-/// Both give a tensor like the one that they take. Found where nodes of these ops are made, by argument-dependent lookup.
+/// Both give a tensor like the one that they take. Found where nodes of these ops are made, by
+/// argument-dependent lookup.
 template <headrace::one_of<headrace::ops<scale_shift, swish>> Op>
 headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::inference& out) {
     out.add(out.of(a.self));

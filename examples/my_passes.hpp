@@ -29,7 +29,8 @@ struct lower_scale_shift : pass {
     using requires_before = pass_list<decompose_swish>;
     value operator()(const args<scale_shift>& a, emit<produces>& e) const {
         const auto number = [&](double x) { return e.splat(x, e.dtype(a.self), e.rank(a.self)); };
-        return e.make<aten::add_tensor>({.self = e.make<aten::mul_tensor>(a.self, number(a.scale)), .other = number(a.shift)});
+        return e.make<aten::add_tensor>(
+            {.self = e.make<aten::mul_tensor>(a.self, number(a.scale)), .other = number(a.shift)});
     }
 };
 

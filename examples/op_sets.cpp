@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sets of ops are constants: masks with one bit per op, over as many dialects as they name.
-#include <cstdio>
+#include <iostream>
 
 #include <headrace/op/aten.hpp>
 #include <headrace/op/op_set.hpp>
@@ -15,12 +15,13 @@ static_assert((activations | native).size() == 4);
 static_assert((activations & native) == ops_in<aten::sigmoid>);
 static_assert(!(activations - native).contains<aten::sigmoid>());
 static_assert(ops_in<tosa::add, tosa::sub> <= every_op<tosa::dialect>);
-static_assert((activations | every_op<tosa::dialect>).size() == 3 + tosa::dialect::size);  // over both dialects
+static_assert((activations | every_op<tosa::dialect>).size() ==
+              3 + tosa::dialect::size);  // over both dialects
 
 int main() {
     constexpr auto left = activations - native;
-    print(left, [](std::string_view piece) { std::printf("%.*s", static_cast<int>(piece.size()), piece.data()); });
+    print(left, [](std::string_view piece) { std::cout << piece; });
     // An op that is known only at run time is a bit test away, too.
     const op_info& found = info_of<aten::gelu>;
-    std::printf("\ngelu %s\n", left.contains(found) ? "must be decomposed" : "is native");
+    std::cout << "\ngelu " << (left.contains(found) ? "must be decomposed" : "is native") << '\n';
 }

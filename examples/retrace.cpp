@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same handlers under another driver: as ExportPass does, it rebuilds the graph and infers what has no `val`.
+// The same handlers under another driver: as ExportPass does, it rebuilds the graph and infers what has no
+// `val`.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -11,7 +12,9 @@
 
 using namespace headrace;
 
-result<void> infer(const node& n, inference& out) { return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out); }
+result<void> infer(const node& n, inference& out) {
+    return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out);
+}
 
 int main() {
     small_graph g;
@@ -23,6 +26,7 @@ int main() {
 
     pass_context context(&infer);
     const node_counts done = apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing).value();
-    std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied, done.inferred);
+    std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied,
+                done.inferred);
     std::printf("%s", listing(g).c_str());
 }

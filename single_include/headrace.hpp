@@ -320,7 +320,8 @@ enum class field_kind : std::uint8_t {
 };
 
 template <class T>
-inline constexpr field_kind kind_of = [] { static_assert(sizeof(T) == 0, "op: no such argument type"); }();
+inline constexpr field_kind kind_of =
+    [] { static_assert(sizeof(T) == 0, "op: no such argument type; see kind_of, or add one there"); }();
 template <>
 inline constexpr field_kind kind_of<value> = field_kind::tensor;
 template <>
@@ -389,8 +390,10 @@ template <std::size_t N>
 [[nodiscard]] constexpr std::array<std::string_view, N> split_names(std::string_view names) {
     std::array<std::string_view, N> parts{};
     for (std::string_view& part : parts) {
-        part = names.substr(0, names.find(','));
-        names.remove_prefix(part.size() < names.size() ? part.size() + 2 : part.size());
+        std::size_t length = 0;  // by hand: g++ 12 refuses string_view::find here when it compiles for UBSan
+        while (length != names.size() && names[length] != ',') ++length;
+        part = names.substr(0, length);
+        names.remove_prefix(length < names.size() ? length + 2 : length);
     }
     return parts;
 }
@@ -491,7 +494,8 @@ constexpr std::array<field_info, N> lay_out(types<Ts...>, const std::array<std::
 /// The field table of an argument struct, whose members are named in order by `names`.
 template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
-    static_assert(std::is_standard_layout_v<Args>, "op: args must be a standard-layout aggregate");
+    static_assert(std::is_standard_layout_v<Args>,
+                  "op: args must be a standard-layout aggregate; remove bases and access specifiers");
     return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names, sizeof(Args));
 }
 
@@ -5981,6 +5985,7 @@ public:
         for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
         census_.remove(n);
         unlink(n);
+        n.owner = nullptr;  // who has collected it before can tell that it is gone
     }
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
@@ -8036,7 +8041,7 @@ public:
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
     template <op_tag Op>
-    node* add(const args<Op>& a) {
+    [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
         if (failed_ || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {

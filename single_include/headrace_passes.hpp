@@ -670,7 +670,8 @@ value concat(E& e, std::span<const value> parts, std::size_t axis) {
         }
         return concat(e, groups, axis);
     }
-    return e.template make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return e.template make<tosa::concat>(
+        {.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
 }
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
@@ -688,10 +689,12 @@ value pad(E& e, value v, std::size_t axis, std::int64_t before, std::int64_t aft
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 
-/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n, step], of
-/// which one column is kept; the span is moved back to fit in the axis, or padded where the axis is too short.
+/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n,
+/// step], of which one column is kept; the span is moved back to fit in the axis, or padded where the axis is
+/// too short.
 template <class E>
-value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count, std::int64_t step) {
+value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count,
+                    std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
     const std::int64_t size = e.shape(v)[axis];
     const std::int64_t span = saturating_mul(count, step);
@@ -719,9 +722,10 @@ value reverse(E& e, value v, std::size_t axis) {
 
 namespace headrace {
 
-/// as_strided(x, size, stride, offset)[i] = storage[offset + sum of i * stride] (PyTorch, torch.as_strided). Of a tensor
-/// that lies in memory row by row, the storage is the flattened tensor: rows without gaps are a slice of it, anything
-/// else is taken by index. A tensor that descends from a view of other strides has another storage, and is refused.
+/// as_strided(x, size, stride, offset)[i] = storage[offset + sum of i * stride] (PyTorch, torch.as_strided).
+/// Of a tensor that lies in memory row by row, the storage is the flattened tensor: rows without gaps are a
+/// slice of it, anything else is taken by index. A tensor that descends from a view of other strides has
+/// another storage, and is refused.
 struct decompose_as_strided : pass {
     using targets = ops<aten::as_strided>;
     using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
@@ -733,15 +737,18 @@ struct decompose_as_strided : pass {
             return e.unsupported("as_strided must stay within the tensor");
         }
         if (!lies_row_by_row(e.owner(), a.self)) {
-            return e.unsupported("as_strided of a view whose storage is not known; call contiguous() before it and use "
-                                 "view or permute");
+            return e.unsupported(
+                "as_strided of a view whose storage is not known; call contiguous() before it and use "
+                "view or permute");
         }
         constexpr std::int64_t most = std::int64_t{1} << 24;
         if (count > most) return e.unsupported("as_strided of more than 2^24 elements; use view or unfold");
-        const value flat = e.make<aten::reshape>({.self = a.self, .shape = int_list{e.meta(a.self).elements()}});
+        const value flat =
+            e.make<aten::reshape>({.self = a.self, .shape = int_list{e.meta(a.self).elements()}});
         const value taken =
-            without_gaps(a) ? e.make<aten::narrow>({.self = flat, .dim = 0, .start = offset, .length = count})
-                            : e.make<aten::index_select>({.self = flat, .dim = 0, .index = places(e, a, count, offset)});
+            without_gaps(a)
+                ? e.make<aten::narrow>({.self = flat, .dim = 0, .start = offset, .length = count})
+                : e.make<aten::index_select>({.self = flat, .dim = 0, .index = places(e, a, count, offset)});
         return e.make<aten::reshape>({.self = taken, .shape = e.result_meta().shape});
     }
 
@@ -750,7 +757,8 @@ private:
         std::int64_t last = offset;
         for (std::size_t i = 0; i != a.size.size() && i != a.stride.size(); ++i) {
             if (a.stride[i] < 0) return false;
-            last = saturating_add(last, saturating_mul(std::max<std::int64_t>(a.size[i] - 1, 0), a.stride[i]));
+            last =
+                saturating_add(last, saturating_mul(std::max<std::int64_t>(a.size[i] - 1, 0), a.stride[i]));
         }
         return offset >= 0 && last < elements;
     }
@@ -761,23 +769,26 @@ private:
         }
         return true;
     }
-    static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count, std::int64_t offset) {
+    static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count,
+                        std::int64_t offset) {
         std::vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
-            for (std::size_t d = a.size.size(); d-- != 0; left /= a.size[d]) place += left % a.size[d] * a.stride[d];
+            for (std::size_t d = a.size.size(); d-- != 0; left /= a.size[d])
+                place += left % a.size[d] * a.stride[d];
             at.push_back(static_cast<std::int32_t>(place));
         }
         return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);
     }
 
     // Views that change strides, whose users may inherit these.
-    using strided_views = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
-                              aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
-                              aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
-                              aten::split_with_sizes, aten::chunk, aten::tensor_split_sections,
-                              aten::tensor_split_indices, aten::unbind_int>;
+    using strided_views =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
+            aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
+            aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
+            aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
+            aten::unbind_int>;
     static bool lies_row_by_row(const graph& g, value v) {
         std::vector<const node*> pending{v.producer};
         std::vector<bool> seen(g.id_bound());
@@ -984,8 +995,8 @@ private:
 
 namespace headrace {
 
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and a != b
-/// is not (a == b), for NaN, too.
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
+/// a != b is not (a == b), for NaN, too.
 struct decompose_comparisons : pass {
     using targets = ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor>;
     using produces = ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>;
@@ -1056,16 +1067,16 @@ private:
 
 // ---- headrace/passes/support/formula.hpp ----
 
-/// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes of that
-/// formula. Numbers become constants of the type of the term beside them. A pass that writes formulas has
-/// `formula_ops` among what it produces; all of them are primitives, which legalize passes lower.
+/// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes
+/// of that formula. Numbers become constants of the type of the term beside them. A pass that writes formulas
+/// has `formula_ops` among what it produces; all of them are primitives, which legalize passes lower.
 namespace headrace::formula {
 
-using formula_ops =
-    ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::abs, aten::reciprocal, aten::rsqrt,
-        aten::exp, aten::log, aten::sin, aten::cos, aten::tanh, aten::sigmoid, aten::erf, aten::floor, aten::ceil,
-        aten::maximum, aten::minimum, aten::clamp, aten::gt_tensor, aten::ge_tensor, aten::eq_tensor,
-        aten::logical_not, aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+using formula_ops = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::abs,
+                        aten::reciprocal, aten::rsqrt, aten::exp, aten::log, aten::sin, aten::cos, aten::tanh,
+                        aten::sigmoid, aten::erf, aten::floor, aten::ceil, aten::maximum, aten::minimum,
+                        aten::clamp, aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not,
+                        aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
 
 template <class E>
 struct term {
@@ -1097,8 +1108,8 @@ template <class E>
     return {x.e, x.e->template make<aten::_to_copy>({.self = x.v, .dtype = type})};
 }
 
-/// A value as float32, in which functions of real numbers are computed: PyTorch computes float16 and bfloat16 so,
-/// too, and rounds once at the end.
+/// A value as float32, in which functions of real numbers are computed: PyTorch computes float16 and bfloat16
+/// so, too, and rounds once at the end.
 template <class E>
 [[nodiscard]] term<E> real(E& e, value v) {
     return as(term_of(e, v), dtype::float32);
@@ -1110,18 +1121,18 @@ template <class E>
     return as(x, x.e->result_meta(result).dtype).v;
 }
 
-#define HEADRACE_FORMULA_BINARY(name, Op)                                                                         \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& a, const term<E>& b) {                                                            \
-        return a.template apply<Op>(b.v);                                                                         \
-    }                                                                                                             \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& a, double b) {                                                                    \
-        return a.template apply<Op>(a.number(b).v);                                                               \
-    }                                                                                                             \
-    template <class E>                                                                                            \
-    term<E> name(double a, const term<E>& b) {                                                                    \
-        return b.number(a).template apply<Op>(b.v);                                                               \
+#define HEADRACE_FORMULA_BINARY(name, Op)              \
+    template <class E>                                 \
+    term<E> name(const term<E>& a, const term<E>& b) { \
+        return a.template apply<Op>(b.v);              \
+    }                                                  \
+    template <class E>                                 \
+    term<E> name(const term<E>& a, double b) {         \
+        return a.template apply<Op>(a.number(b).v);    \
+    }                                                  \
+    template <class E>                                 \
+    term<E> name(double a, const term<E>& b) {         \
+        return b.number(a).template apply<Op>(b.v);    \
     }
 HEADRACE_FORMULA_BINARY(operator+, aten::add_tensor)
 HEADRACE_FORMULA_BINARY(operator-, aten::sub_tensor)
@@ -1133,10 +1144,10 @@ HEADRACE_FORMULA_BINARY(max, aten::maximum)
 HEADRACE_FORMULA_BINARY(min, aten::minimum)
 #undef HEADRACE_FORMULA_BINARY
 
-#define HEADRACE_FORMULA_UNARY(name, Op)                                                                          \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& x) {                                                                              \
-        return x.template apply<Op>();                                                                            \
+#define HEADRACE_FORMULA_UNARY(name, Op) \
+    template <class E>                   \
+    term<E> name(const term<E>& x) {     \
+        return x.template apply<Op>();   \
     }
 HEADRACE_FORMULA_UNARY(operator-, aten::neg)
 HEADRACE_FORMULA_UNARY(operator!, aten::logical_not)
@@ -1236,7 +1247,8 @@ term<E> log1p(const term<E>& x) {
 
 using power_ops = joined<formula_ops, ops<aten::pow_tensor_tensor>>;
 
-/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only (spec 2.4.11).
+/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only
+/// (spec 2.4.11).
 template <class E>
 term<E> power(const term<E>& x, double exponent) {
     if (exponent < 0) return reciprocal(power(x, -exponent));
@@ -1245,8 +1257,8 @@ term<E> power(const term<E>& x, double exponent) {
     return where(regular, base.template apply<aten::pow_tensor_tensor>(x.number(exponent).v), x);
 }
 
-/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be NaN
-/// though x is 1 or y is 0.
+/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be
+/// NaN though x is 1 or y is 0.
 template <class E>
 term<E> power(const term<E>& x, const term<E>& y) {
     const term<E> regular = both(both(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);
@@ -1283,11 +1295,11 @@ namespace headrace {
 ///
 ///     a / b = a · (1/b)        fmod(a, b) = a - trunc(a/b)·b        remainder(a, b) = a - floor(a/b)·b
 ///
-/// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is computed
-/// first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a product split in
-/// two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with 2^20·|b| makes that exact for
-/// quotients up to 2^43. The rest of integers is exact anyway.
-/// Rounding toward zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
+/// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is
+/// computed first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a
+/// product split in two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with
+/// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
+/// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
     using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
                         aten::fmod_tensor>;
@@ -1350,7 +1362,7 @@ private:
     }
     /// The rest is not 0 and on the other side of 0 than the divisor.
     static term signs_differ(const term& rest, const term& divisor) {
-        return either(both(rest < 0, divisor > 0), both(rest > 0, divisor < 0));
+        return either(both(rest<0, divisor> 0), both(rest > 0, divisor < 0));
     }
     /// (a - rest) / b is an integer; what 1/b adds to it is rounded away.
     static term rounded_quotient(const operands& x, const term& rest) {
@@ -1500,8 +1512,8 @@ private:
 
 namespace headrace {
 
-/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other numbers
-/// (PyTorch, torch.nn.SELU and CELU).
+/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other
+/// numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
     using targets = ops<aten::elu, aten::selu, aten::celu>;
     using produces = formula_ops;
@@ -1531,9 +1543,9 @@ private:
 
 namespace headrace {
 
-/// erfinv(x) = x · P(w) with w = -log((1 - x)(1 + x)): P is a polynomial in w - 2.5 up to w = 5, and in √w - 3 beyond
-/// (the scheme of M. Giles, "Approximating the erfinv function", GPU Computing Gems 2, 2011; the coefficients are our
-/// own minimax fit, relative error 1e-7). ±1 give infinities.
+/// erfinv(x) = x · P(w) with w = -log((1 - x)(1 + x)): P is a polynomial in w - 2.5 up to w = 5, and in √w -
+/// 3 beyond (the scheme of M. Giles, "Approximating the erfinv function", GPU Computing Gems 2, 2011; the
+/// coefficients are our own minimax fit, relative error 1e-7). ±1 give infinities.
 struct decompose_erfinv : pass {
     using targets = ops<aten::erfinv>;
     using produces = formula_ops;
@@ -1541,12 +1553,12 @@ struct decompose_erfinv : pass {
     value operator()(const args<aten::erfinv>& a, emit<produces>& e) const {
         const auto x = formula::real(e, a.self);
         const auto w = -log((1 - x) * (x + 1));
-        const auto central = polynomial(w - 2.5, {1.50140942, 0.246640726, -0.00417770773, -0.00125370753,
-                                                  0.000218602179, -4.3967764e-06, -3.52885554e-06, 3.43726614e-07,
-                                                  2.85344557e-08});
-        const auto tail = polynomial(sqrt(w) - 3, {2.83297699, 1.00167418, 0.00943562198, -0.0076253057,
-                                                   0.00576180172, -0.00366013355, 0.00130021976, 8.6104652e-05,
-                                                   -0.000165424655});
+        const auto central =
+            polynomial(w - 2.5, {1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
+                                 -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08});
+        const auto tail =
+            polynomial(sqrt(w) - 3, {2.83297699, 1.00167418, 0.00943562198, -0.0076253057, 0.00576180172,
+                                     -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655});
         const auto y = x * where(w < 5, central, tail);
         return in_result_type(where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), y));
     }
@@ -1558,8 +1570,8 @@ struct decompose_erfinv : pass {
 
 namespace headrace {
 
-/// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the relative
-/// accuracy that the textbook forms lose:
+/// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the
+/// relative accuracy that the textbook forms lose:
 ///
 ///     expm1(x) = 2t / (1 - t) with t = tanh(x/2)       log1p(x) = log(u) · x / (u - 1) with u = 1 + x
 struct decompose_exponentials : pass {
@@ -1594,8 +1606,8 @@ struct decompose_exponentials : pass {
 
 namespace headrace {
 
-/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes from the
-/// nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
+/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes
+/// from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
     using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
     using produces = formula_ops;
@@ -1647,7 +1659,8 @@ struct decompose_gelu : pass {
 
     value operator()(const args<aten::gelu>& a, emit<produces>& e) const {
         const auto x = formula::real(e, a.self);
-        if (a.approximate != "tanh") return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
+        if (a.approximate != "tanh")
+            return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
         const auto inner = x + x * x * x * 0.044715;
         return in_result_type(x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1));
     }
@@ -1761,8 +1774,8 @@ struct decompose_grouped_convolution : pass {
 
 namespace headrace {
 
-/// Hyperbolic functions and their inverses. exp(x) is taken as h² with h = exp(x/2), which overflows no earlier than
-/// the result does; inverses go through log1p, which keeps small results accurate:
+/// Hyperbolic functions and their inverses. exp(x) is taken as h² with h = exp(x/2), which overflows no
+/// earlier than the result does; inverses go through log1p, which keeps small results accurate:
 ///
 ///     cosh(x) = h²/2 + 1/(2h²)        sinh(x) = h²/2 - 1/(2h²), near 0 2t / (1 - t²) with t = tanh(x/2)
 ///     asinh(|x|) = log1p(|x| + x² / (1 + √(x² + 1)))       atanh(|x|) = log1p(2|x| / (1 - |x|)) / 2
@@ -1815,7 +1828,8 @@ private:
 
 namespace headrace {
 
-/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp with one.
+/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
+/// with one.
 struct decompose_limits : pass {
     using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
                         aten::clamp_max>;
@@ -1847,17 +1861,19 @@ struct decompose_limits : pass {
 
 namespace headrace {
 
-/// masked_fill(x, mask, v) = v where the mask is set, else x. tril and triu keep what is below or above a diagonal:
-/// their mask is a constant, and what it hides becomes 0 even if it was NaN.
+/// masked_fill(x, mask, v) = v where the mask is set, else x. tril and triu keep what is below or above a
+/// diagonal: their mask is a constant, and what it hides becomes 0 even if it was NaN.
 struct decompose_masks : pass {
     using targets = ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::tril, aten::triu>;
     using produces = ops<aten::where_self, aten::_to_copy>;
 
-    value operator()(aten::masked_fill_scalar, const args<aten::masked_fill_scalar>& a, emit<produces>& e) const {
+    value operator()(aten::masked_fill_scalar, const args<aten::masked_fill_scalar>& a,
+                     emit<produces>& e) const {
         const value filling = e.splat(a.value, e.dtype(a.self), e.rank(a.self));
         return e.make<aten::where_self>(a.mask, filling, a.self);
     }
-    value operator()(aten::masked_fill_tensor, const args<aten::masked_fill_tensor>& a, emit<produces>& e) const {
+    value operator()(aten::masked_fill_tensor, const args<aten::masked_fill_tensor>& a,
+                     emit<produces>& e) const {
         const value filling = as(formula::term_of(e, a.value), e.dtype(a.self));
         return e.make<aten::where_self>(a.mask, filling, a.self);
     }
@@ -1870,13 +1886,15 @@ struct decompose_masks : pass {
         shape_builder mask_shape = shape_builder::filled(shape.size(), 1);
         mask_shape[shape.size() - 2] = rows;
         mask_shape[shape.size() - 1] = columns;
-        const value mask = e.constant({dtype::boolean, int_list(mask_shape), {}}, [&](std::span<std::byte> data) {
-            for (std::int64_t i = 0; i != rows * columns; ++i) {
-                const std::int64_t diagonal = i % columns - i / columns;
-                const bool kept = std::is_same_v<Op, aten::tril> ? diagonal <= a.diagonal : diagonal >= a.diagonal;
-                data[static_cast<std::size_t>(i)] = static_cast<std::byte>(kept);
-            }
-        });
+        const value mask =
+            e.constant({dtype::boolean, int_list(mask_shape), {}}, [&](std::span<std::byte> data) {
+                for (std::int64_t i = 0; i != rows * columns; ++i) {
+                    const std::int64_t diagonal = i % columns - i / columns;
+                    const bool kept =
+                        std::is_same_v<Op, aten::tril> ? diagonal <= a.diagonal : diagonal >= a.diagonal;
+                    data[static_cast<std::size_t>(i)] = static_cast<std::byte>(kept);
+                }
+            });
         return e.make<aten::where_self>(mask, a.self, e.splat(0, e.dtype(a.self), shape.size()));
     }
 };
@@ -1987,8 +2005,8 @@ namespace build {
     return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
 }
 
-/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than that, the
-/// last first; the result has the shape of the node's.
+/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than
+/// that, the last first; the result has the shape of the node's.
 template <class E, class Args, class Step>
 value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
     const auto axes = reduced_axes(a, e.rank(v), empty);
@@ -2009,7 +2027,7 @@ namespace headrace {
 /// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
 struct decompose_mean : pass {
     using targets = ops<aten::mean, aten::mean_dim>;
-    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::to_dtype>;
+    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -2033,10 +2051,11 @@ struct decompose_mean : pass {
         const dtype wide = build::summing_type(type);
         const value sum = e.template make<aten::sum_dim_intlist>(
             {.self = v, .dim = int_list(list), .keepdim = keepdim, .dtype = wide});
-        const value mean = count == 1 ? sum
-                                      : e.template make<aten::mul_tensor>(
-                                            sum, e.splat(1.0 / static_cast<double>(count), wide, e.rank(sum)));
-        return wide == type ? mean : e.template make<aten::to_dtype>({.self = mean, .dtype = type});
+        const value mean = count == 1
+                               ? sum
+                               : e.template make<aten::mul_tensor>(
+                                     sum, e.splat(1.0 / static_cast<double>(count), wide, e.rank(sum)));
+        return wide == type ? mean : e.template make<aten::_to_copy>({.self = mean, .dtype = type});
     }
 };
 
@@ -2151,11 +2170,12 @@ private:
 
 namespace headrace {
 
-/// Norms along axes: ‖x‖_p = (Σ|x|^p)^(1/p), the largest or smallest |x| for ±∞, and the number of elements that are
-/// not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε) · max(‖b‖, ε)).
+/// Norms along axes: ‖x‖_p = (Σ|x|^p)^(1/p), the largest or smallest |x| for ±∞, and the number of elements
+/// that are not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε)
+/// · max(‖b‖, ε)).
 struct decompose_norms : pass {
-    using targets = ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim,
-                        aten::cosine_similarity>;
+    using targets =
+        ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
     using produces = joined<formula::power_ops,
                             ops<aten::sum_dim_intlist, aten::amax, aten::amin, aten::view, aten::expand>>;
 
@@ -2173,7 +2193,8 @@ struct decompose_norms : pass {
         if (!shape) return e.unsupported("cosine_similarity: shapes that do not broadcast");
         const auto operand = [&](value v) {
             const bool same = e.shape(v) == int_list(shape.value());
-            return formula::real(e, same ? v : e.make<aten::expand>({.self = v, .size = int_list(shape.value())}));
+            return formula::real(
+                e, same ? v : e.make<aten::expand>({.self = v, .size = int_list(shape.value())}));
         };
         const auto x = operand(a.x1);
         const auto y = operand(a.x2);
@@ -2226,11 +2247,11 @@ private:
 
 namespace headrace {
 
-/// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and slice_scatter.
-/// With a step, the span is viewed as [n, step], whose first column is replaced.
+/// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and
+/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced.
 struct decompose_partial_writes : pass {
     using targets = ops<aten::select_scatter, aten::slice_scatter>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::to_dtype, aten::constant_pad_nd>;
+    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -2248,14 +2269,16 @@ struct decompose_partial_writes : pass {
         if (count == 0) return a.self;
         const value part = typed(e, a.src, a.self);
         if (a.step == 1 || count == 1) return replaced(e, a.self, axis, range.start, part);
-        return replaced(e, a.self, axis, range.start, interleaved(e, a.self, axis, range.start, part, a.step));
+        return replaced(e, a.self, axis, range.start,
+                        interleaved(e, a.self, axis, range.start, part, a.step));
     }
 
 private:
     static value typed(emit<produces>& e, value v, value like) {
-        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::to_dtype>({.self = v, .dtype = e.dtype(like)});
+        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::_to_copy>({.self = v, .dtype = e.dtype(like)});
     }
-    static value narrow(emit<produces>& e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
+    static value narrow(emit<produces>& e, value v, std::size_t axis, std::int64_t start,
+                        std::int64_t count) {
         return e.make<aten::narrow>(
             {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = count});
     }
@@ -2283,7 +2306,8 @@ private:
         value span = e.make<aten::reshape>(
             {.self = narrow(e, v, axis, start, room), .shape = int_list{k.before, room, k.after}});
         if (room < count * step) {
-            span = e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
+            span =
+                e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
         }
         const value parts[] = {viewed(part, count, 1), narrow(e, viewed(span, count, step), 2, 1, step - 1)};
         value joined = e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = 2});
@@ -2298,9 +2322,10 @@ private:
 
 namespace headrace {
 
-/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a reciprocal.
-/// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|, with the
-/// sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. exp2(x) = 2^x.
+/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a
+/// reciprocal. What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch
+/// raises |x|, with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞
+/// aside. exp2(x) = 2^x.
 struct decompose_pow : pass {
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using produces = formula::power_ops;
@@ -2327,14 +2352,16 @@ struct decompose_pow : pass {
     }
     value operator()(const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
         if (!is_floating(result_type(e.meta(a.self), e.meta(a.exponent)))) {
-            return e.unsupported("pow: of two integer tensors; TOSA's POW takes floating-point operands only");
+            return e.unsupported(
+                "pow: of two integer tensors; TOSA's POW takes floating-point operands only");
         }
         return in_result_type(general_power(formula::real(e, a.self), formula::real(e, a.exponent)));
     }
     value operator()(const args<aten::pow_scalar>& a, emit<produces>& e) const {
         const double base = a.self.to_double();
         if (!is_floating(e.result_meta().dtype)) {
-            return e.unsupported("pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
+            return e.unsupported(
+                "pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
         }
         const auto y = formula::real(e, a.exponent);
         if (base < 0) return in_result_type(general_power(y.number(base), y));
@@ -2356,7 +2383,8 @@ private:
         if (base == 0) return where(y == 0, 1, limit);
         const term regular = abs(y) < HUGE_VAL;
         const term exponent = where(regular, y, 0);
-        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v), limit);
+        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v),
+                     limit);
     }
     /// Of a negative base to an exponent that is not an integer, where y is that of |x|.
     static term undefined_power(const term& x, const term& y) {
@@ -2386,8 +2414,8 @@ private:
 
 namespace headrace {
 
-/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds of
-/// values that are not finite. Integers are always finite.
+/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds
+/// of values that are not finite. Integers are always finite.
 struct decompose_predicates : pass {
     using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
     using produces = formula_ops;
@@ -2434,8 +2462,9 @@ namespace headrace {
 ///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
 ///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
 struct decompose_rectifiers : pass {
-    using targets = ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-                        aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
+    using targets =
+        ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
+            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
     using produces = joined<formula_ops, ops<aten::view>>;
 
     value operator()(const args<aten::relu>& a, emit<produces>& e) const {
@@ -2636,8 +2665,8 @@ private:
 
 namespace headrace {
 
-/// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis; meshgrid
-/// expands each vector along the axes of the others.
+/// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis;
+/// meshgrid expands each vector along the axes of the others.
 struct decompose_repeats : pass {
     using targets = ops<aten::repeat_interleave_self_int, aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
@@ -2647,8 +2676,10 @@ struct decompose_repeats : pass {
         const std::size_t axis = a.dim ? build::axis_in(e, *a.dim, rank) : 0;
         const build::three_axes k = a.dim && rank != 0 ? build::around(e.shape(a.self), axis)
                                                        : build::three_axes{1, e.meta(a.self).elements(), 1};
-        const value apart = e.make<aten::reshape>({.self = a.self, .shape = int_list{k.before, k.size, 1, k.after}});
-        const value copies = e.make<aten::expand>({.self = apart, .size = int_list{k.before, k.size, a.repeats, k.after}});
+        const value apart =
+            e.make<aten::reshape>({.self = a.self, .shape = int_list{k.before, k.size, 1, k.after}});
+        const value copies =
+            e.make<aten::expand>({.self = apart, .size = int_list{k.before, k.size, a.repeats, k.after}});
         return e.make<aten::reshape>({.self = copies, .shape = e.result_meta().shape});
     }
     value_list operator()(const args<aten::meshgrid_indexing>& a, emit<produces>& e) const {
@@ -2681,7 +2712,8 @@ struct decompose_roll : pass {
         value v = a.self;
         if (a.dims.empty() && a.shifts.size() == 1) {
             v = e.make<aten::reshape>({.self = v, .shape = int_list{e.meta(v).elements()}});
-            return e.make<aten::reshape>({.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
+            return e.make<aten::reshape>(
+                {.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
         }
         if (a.dims.size() != a.shifts.size()) return e.unsupported("roll needs as many axes as shifts");
         for (std::size_t i = 0; i != a.dims.size(); ++i) {
@@ -2698,8 +2730,9 @@ private:
         const std::int64_t tail = size == 0 ? 0 : (shift % size + size) % size;
         if (tail == 0) return v;
         const auto dim = static_cast<std::int64_t>(axis);
-        const value parts[] = {e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
-                               e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
+        const value parts[] = {
+            e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
+            e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
         return e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = dim});
     }
 };
@@ -2710,8 +2743,9 @@ private:
 
 namespace headrace {
 
-/// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for NaN.
-/// x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers stay.
+/// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
+/// NaN. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
+/// stay.
 struct decompose_rounding : pass {
     using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn>;
     using produces = formula_ops;
@@ -2724,7 +2758,8 @@ struct decompose_rounding : pass {
         if (a.decimals == 0) return nearest_even(formula::term_of(e, a.self));
         const auto x = formula::real(e, a.self);
         const auto power = x.number(std::pow(10.0, static_cast<double>(std::abs(a.decimals))));
-        return in_result_type(a.decimals > 0 ? nearest_even(x * power) / power : nearest_even(x / power) * power);
+        return in_result_type(a.decimals > 0 ? nearest_even(x * power) / power
+                                             : nearest_even(x / power) * power);
     }
     value operator()(const args<aten::trunc>& a, emit<produces>& e) const {
         return is_floating(e.dtype(a.self)) ? trunc(formula::term_of(e, a.self)).v : a.self;
@@ -2766,20 +2801,23 @@ struct decompose_shuffles : pass {
     value operator()(const args<aten::pixel_shuffle>& a, emit<produces>& e) const {
         const std::int64_t r = a.upscale_factor;
         const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.channels % (r * r) != 0) return e.unsupported("the square of the factor must divide the channels");
+        if (r < 1 || s.channels % (r * r) != 0)
+            return e.unsupported("the square of the factor must divide the channels");
         return moved(e, a.self, shape_builder{s.batch, s.channels / (r * r), r, r, s.height, s.width},
                      shape_builder{0, 1, 4, 2, 5, 3});
     }
     value operator()(const args<aten::pixel_unshuffle>& a, emit<produces>& e) const {
         const std::int64_t r = a.downscale_factor;
         const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.height % r != 0 || s.width % r != 0) return e.unsupported("the factor must divide height and width");
+        if (r < 1 || s.height % r != 0 || s.width % r != 0)
+            return e.unsupported("the factor must divide height and width");
         return moved(e, a.self, shape_builder{s.batch, s.channels, s.height / r, r, s.width / r, r},
                      shape_builder{0, 1, 3, 5, 2, 4});
     }
     value operator()(const args<aten::channel_shuffle>& a, emit<produces>& e) const {
         const sizes s(e.shape(a.self));
-        if (s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0) return e.unsupported("the groups must divide the channels");
+        if (s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0)
+            return e.unsupported("the groups must divide the channels");
         return moved(e, a.self, shape_builder{s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
                      shape_builder{0, 2, 1, 3});
     }
@@ -2808,11 +2846,10 @@ namespace headrace {
 
 /// Activations made of the logistic function and its logarithm (PyTorch, torch.nn):
 ///
-///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an axis
-///     softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold
-///     mish(x) = x · tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2)
-///     log_sigmoid(x) = min(x, 0) - log(1 + exp(-|x|))
-///     logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
+///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an
+///     axis softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold mish(x) = x ·
+///     tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2) log_sigmoid(x) = min(x, 0) - log(1
+///     + exp(-|x|)) logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
 struct decompose_sigmoids : pass {
     using targets = ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward,
                         aten::logit, aten::glu>;
@@ -2844,7 +2881,8 @@ struct decompose_sigmoids : pass {
         return {in_result_type(log_of_sigmoid(x)), in_result_type(exp(-abs(x)), 1)};
     }
     value operator()(const args<aten::logit>& a, emit<produces>& e) const {
-        const auto self = is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
+        const auto self =
+            is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
         const auto x = formula::real(e, a.eps ? clamp(self, *a.eps, 1 - *a.eps) : self);
         return in_result_type(log(x / (1 - x)));
     }
@@ -2952,8 +2990,9 @@ struct decompose_stack : pass {
 
 namespace headrace {
 
-/// tan(x) = sin(x) / cos(x). The inverses are minimax polynomials of our own (Lawson's iteration in float64, relative
-/// error 5e-9 for asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it by
+/// tan(x) = sin(x) / cos(x). The inverses are minimax polynomials of our own (Lawson's iteration in float64,
+/// relative error 5e-9 for asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it
+/// by
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
@@ -2993,7 +3032,8 @@ struct decompose_trigonometric : pass {
         const auto along = abs(x);
         const auto steep = up > along;
         const auto larger = max(up, along);
-        const auto slope = where(up == along, where(larger == 0, larger, larger.number(1)), min(up, along) / larger);
+        const auto slope =
+            where(up == along, where(larger == 0, larger, larger.number(1)), min(up, along) / larger);
         auto angle = short_atan(slope);
         angle = where(steep, half_pi - angle, angle);
         angle = where(is_negative(x), std::numbers::pi - angle, angle);
@@ -3019,8 +3059,8 @@ private:
     static Term short_atan(const Term& x) {
         const auto squared = x * x;
         return x + x * squared *
-                       polynomial(squared, {-0.333331527, 0.199937721, -0.142110488, 0.106659786, -0.075521581,
-                                            0.0432111918, -0.0163675142, 0.00292058838});
+                       polynomial(squared, {-0.333331527, 0.199937721, -0.142110488, 0.106659786,
+                                            -0.075521581, 0.0432111918, -0.0163675142, 0.00292058838});
     }
 };
 
@@ -3030,9 +3070,9 @@ private:
 
 namespace headrace {
 
-/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch, torch.var). Where
-/// N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32: the mean of the squares less
-/// the square of the mean would cancel.
+/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch,
+/// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
+/// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
     using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
                         aten::std_correction, aten::var_mean_correction>;
@@ -3077,7 +3117,8 @@ private:
         if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
         const dtype wide = build::summing_type(e.dtype(a.self));
         const value mean = decompose_mean::mean_of(e, a.self, over{int_list(list), true}, wide);
-        const value x = wide == e.dtype(a.self) ? a.self : e.make<aten::to_dtype>({.self = a.self, .dtype = wide});
+        const value x =
+            wide == e.dtype(a.self) ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = wide});
         const value off = e.make<aten::sub_tensor>(x, mean);
         const value sum = e.make<aten::sum_dim_intlist>({.self = e.make<aten::mul_tensor>(off, off),
                                                          .dim = int_list(list),
@@ -3096,7 +3137,7 @@ private:
     }
     static value narrowed(emit<produces>& e, value v) {
         const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::to_dtype>({.self = v, .dtype = type});
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 
@@ -3106,8 +3147,8 @@ private:
 
 namespace headrace {
 
-/// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view; overlapping ones
-/// are taken by index, all at once. The window's axis then moves to the end.
+/// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view;
+/// overlapping ones are taken by index, all at once. The window's axis then moves to the end.
 struct decompose_windows : pass {
     using targets = ops<aten::unfold>;
     using produces = ops<aten::narrow, aten::index_select, aten::reshape, aten::movedim_int>;
@@ -3120,9 +3161,10 @@ struct decompose_windows : pass {
         }
         const std::int64_t windows = (e.shape(a.self)[axis] - a.size) / a.step + 1;
         const auto dim = static_cast<std::int64_t>(axis);
-        const value taken = a.size == a.step
-                                ? e.make<aten::narrow>({.self = a.self, .dim = dim, .start = 0, .length = windows * a.size})
-                                : e.make<aten::index_select>({.self = a.self, .dim = dim, .index = places(e, windows, a)});
+        const value taken =
+            a.size == a.step
+                ? e.make<aten::narrow>({.self = a.self, .dim = dim, .start = 0, .length = windows * a.size})
+                : e.make<aten::index_select>({.self = a.self, .dim = dim, .index = places(e, windows, a)});
         const std::int64_t apart[] = {windows, a.size};
         const shape_builder shape = build::with_axes(e.shape(a.self), axis, 1, apart);
         const value split = e.make<aten::reshape>({.self = taken, .shape = int_list(shape)});
@@ -3133,7 +3175,8 @@ private:
     static value places(emit<produces>& e, std::int64_t windows, const args<aten::unfold>& a) {
         std::vector<std::int32_t> at;
         for (std::int64_t u = 0; u != windows; ++u) {
-            for (std::int64_t c = 0; c != a.size; ++c) at.push_back(static_cast<std::int32_t>(u * a.step + c));
+            for (std::int64_t c = 0; c != a.size; ++c)
+                at.push_back(static_cast<std::int32_t>(u * a.step + c));
         }
         const auto count = static_cast<std::int64_t>(at.size());
         return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);
@@ -3726,7 +3769,8 @@ namespace headrace {
 /// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>) return false;
+    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>)
+        return false;
     if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
     for (const field_info& f : *n.op) {
         if (f.kind == field_kind::region) return false;
@@ -3744,7 +3788,9 @@ namespace headrace {
 }
 
 /// Equal for nodes that compute the same.
-[[nodiscard]] inline std::uint64_t computation_hash(const node& n) { return hash_arguments(*n.op, n.arguments); }
+[[nodiscard]] inline std::uint64_t computation_hash(const node& n) {
+    return hash_arguments(*n.op, n.arguments);
+}
 
 }  // namespace headrace
 
@@ -3756,10 +3802,11 @@ namespace headrace {
 ///
 ///     using tensor_type = …;
 ///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
-///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's data
+///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's
+///     data
 ///
-/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts of a number
-/// do not become tables; what is computed from it on the way to a smaller one is.
+/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
+/// of a number do not become tables; what is computed from it on the way to a smaller one is.
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";
@@ -3896,7 +3943,8 @@ private:
             if (!is_pure(current)) continue;
             const std::uint64_t hash = computation_hash(current);
             const auto [from, to] = seen.equal_range(hash);
-            const auto same = std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
+            const auto same =
+                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
             if (same == to) {
                 seen.emplace(hash, &current);
                 continue;
@@ -3918,8 +3966,8 @@ private:
 
 namespace headrace {
 
-/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and shape are
-/// hashed (FNV-1a), and equal hashes are compared element by element.
+/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and
+/// shape are hashed (FNV-1a), and equal hashes are compared element by element.
 struct merge_equal_constants : pass {
     using produces = ops<>;
 
@@ -3962,7 +4010,8 @@ private:
         std::vector<entry> kept;
         for (const entry& e : alike) {
             if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
-            const auto same = std::ranges::find_if(kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
+            const auto same = std::ranges::find_if(
+                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -3983,8 +4032,8 @@ private:
         return a.position < b.position;
     }
 
-    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false. Packed
-    /// types (INT4) have no strides.
+    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false.
+    /// Packed types (INT4) have no strides.
     template <class F>
     static bool each_run(const node& n, F&& f) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
@@ -3995,7 +4044,8 @@ private:
         for (std::uint64_t i = 0; i != count; ++i) {
             std::int64_t at = 0;
             auto left = static_cast<std::int64_t>(i);
-            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d]) at += left % meta.shape[d] * data.strides[d];
+            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d])
+                at += left % meta.shape[d] * data.strides[d];
             if (!f(std::span(data.bytes + at * static_cast<std::int64_t>(width), width))) return false;
         }
         return true;
@@ -4003,7 +4053,8 @@ private:
     static std::uint64_t hash_of_data(const node& n) {
         std::uint64_t hash = 14695981039346656037U;
         each_run(n, [&](std::span<const std::byte> bytes) {
-            for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
+            for (const std::byte b : bytes)
+                hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
             return true;
         });
         return hash;
@@ -4051,7 +4102,8 @@ namespace headrace {
 
 /// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
 template <class Evaluator>
-using fold_passes = pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
+using fold_passes =
+    pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
 
 }  // namespace headrace
 
@@ -4059,8 +4111,8 @@ using fold_passes = pass_list<remove_dead_code, fold_constants<Evaluator>, merge
 
 namespace headrace {
 
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input, a constant
-/// or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
+/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
     using produces = ops<tosa::identity>;
 
@@ -4155,15 +4207,17 @@ struct merged_permutation {
 };
 /// Axes of size 1 left out, and axes that stay neighbours made one.
 [[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group = shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
-    shape_builder moved;                                            // first axes, in the order of the result
+    shape_builder group =
+        shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
+    shape_builder moved;                          // first axes, in the order of the result
     std::int64_t last = -2;
     for (const std::int64_t axis : perms) {
         const auto i = static_cast<std::size_t>(axis);
         if (shape[i] == 1) continue;
         // Only axes of size 1 lie between two that are neighbours here.
         const bool follows = last >= 0 && axis > last &&
-                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1, i - static_cast<std::size_t>(last) - 1)) == 1;
+                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
+                                                         i - static_cast<std::size_t>(last) - 1)) == 1;
         group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
         if (!follows) moved.push_back(axis);
         last = axis;
@@ -4185,8 +4239,8 @@ struct merged_permutation {
 
 using permute_ops = joined<reshape_ops, transpose_ops>;
 
-/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank that TOSA
-/// does not have is reduced by merging axes that move together.
+/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
+/// that TOSA does not have is reduced by merging axes that move together.
 template <class E>
 value permute(E& e, value v, sizes perms) {
     if (!v || is_identity(perms)) return v;
@@ -4207,7 +4261,8 @@ value permute(E& e, value v, sizes perms) {
 
 namespace headrace {
 
-/// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is a RESHAPE.
+/// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
+/// a RESHAPE.
 struct fuse_transposes : pass {
     using targets = ops<tosa::transpose>;
     using produces = build::permute_ops;
@@ -4215,7 +4270,8 @@ struct fuse_transposes : pass {
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         const auto* inner = match<tosa::transpose>(a.input1);
         const value from = inner != nullptr ? inner->input1 : a.input1;
-        const shape_builder perms = inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
+        const shape_builder perms =
+            inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
         if (inner == nullptr && !build::moves_only_ones(e.shape(from), perms)) return std::nullopt;
         return build::permute(e, from, perms);
     }
@@ -4227,14 +4283,18 @@ struct fuse_transposes : pass {
 
 namespace headrace {
 
-/// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of nothing, a
-/// CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
+/// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
+/// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
 struct remove_noop_layout : pass {
     using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 
-    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const { return if_same(e, a.input1); }
-    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const { return if_same(e, a.input1); }
+    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+        return if_same(e, a.input1);
+    }
+    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const {
+        return if_same(e, a.input1);
+    }
     std::optional<value> operator()(const args<tosa::pad>& a, emit<produces>& e) const {
         const auto* padding = match<tosa::const_shape>(a.padding);
         if (padding == nullptr) return std::nullopt;
@@ -4250,7 +4310,9 @@ struct remove_noop_layout : pass {
         const auto axis = static_cast<std::size_t>(a.axis);
         return axis < e.rank(a.input1) && e.shape(a.input1)[axis] == 1 ? if_same(e, a.input1) : std::nullopt;
     }
-    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const { return if_same(e, a.input); }
+    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
+        return if_same(e, a.input);
+    }
 
 private:
     // Slices and tiles of the same shape as their operand are whole, as no size is 0.
@@ -4265,10 +4327,10 @@ private:
 
 namespace headrace {
 
-/// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So a TRANSPOSE
-/// moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands must be transposed
-/// alike and have no other use; constants among them are transposed back, which folding computes, and those of one
-/// element are only reshaped, if at all.
+/// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So
+/// a TRANSPOSE moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands
+/// must be transposed alike and have no other use; constants among them are transposed back, which folding
+/// computes, and those of one element are only reshaped, if at all.
 struct sink_transposes : pass {
     using produces = joined<build::permute_ops, build::reshape_ops>;
 
@@ -4283,16 +4345,19 @@ struct sink_transposes : pass {
     }
 
 private:
-    using elementwise = ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::maximum, tosa::minimum,
-                            tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
-                            tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
-                            tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal,
-                            tosa::greater, tosa::greater_equal, tosa::cast>;
+    using elementwise =
+        ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::maximum, tosa::minimum,
+            tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
+            tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
+            tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal, tosa::greater,
+            tosa::greater_equal, tosa::cast>;
     template <class... Ops>
     static bool is_any(const node& n, ops<Ops...>) {
         return (is<Ops>(n) || ...);
     }
-    static bool is_elementwise(const node& n) { return is_any(n, elementwise{}) && n.results[0].meta.has_value(); }
+    static bool is_elementwise(const node& n) {
+        return is_any(n, elementwise{}) && n.results[0].meta.has_value();
+    }
 
     // Zero points, shifts and other operands of one element and rank 1 do not belong to the elements.
     static bool is_aside(const node& n, const edge& e) {
@@ -4306,7 +4371,8 @@ private:
         for (const edge& e : n.operand_edges()) {
             if (is_aside(n, e) || is_constant(*e.slot)) continue;
             const auto* t = match<tosa::transpose>(*e.slot);
-            if (t == nullptr || !used_here_only(*e.slot, n) || (first != nullptr && t->perms != first->perms)) return false;
+            if (t == nullptr || !used_here_only(*e.slot, n) || (first != nullptr && t->perms != first->perms))
+                return false;
             first = t;
         }
         if (first == nullptr) return false;
@@ -4353,7 +4419,8 @@ using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transp
 
 namespace headrace {
 
-/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless they are 0.
+/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless
+/// they are 0.
 struct legalize_any_all : pass {
     using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
     using produces = joined<build::cast_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
@@ -4374,7 +4441,9 @@ private:
         const value truth = build::cast(e, a.self, dtype::boolean);
         const value result = build::reduce(
             e, truth, a,
-            [&](value v, std::size_t axis) { return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)}); },
+            [&](value v, std::size_t axis) {
+                return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            },
             no_axes::none);
         return build::cast(e, result, e.result_meta().dtype);
     }
@@ -4395,7 +4464,8 @@ value iota(E& e, std::int64_t count, std::int64_t step, std::size_t axis, std::s
     return e.constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t width = traits_of(type).bits / 8U;
         for (std::int64_t i = 0; i != count; ++i) {
-            headrace::detail::store_element(saturating_mul(i, step), type, &data[static_cast<std::size_t>(i) * width]);
+            headrace::detail::store_element(saturating_mul(i, step), type,
+                                            &data[static_cast<std::size_t>(i) * width]);
         }
     });
 }
@@ -4417,16 +4487,54 @@ value as_number(E& e, value v) {
     return select(e, v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
 }
 
-using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::mul, tosa::add>>;
+/// The type in which positions are computed: INT32, or FP32 where the target has no profile with integers,
+/// whose RESHAPE and TILE it then lacks too. FP32 is exact for positions up to 2^24, which exact_positions
+/// checks.
+template <class E>
+dtype index_type(E& e) {
+    return e.target().has(target_feature::profile_int) ? dtype::int32 : dtype::float32;
+}
+template <class E>
+value index_number(E& e, value index) {
+    return cast(e, cast(e, index, dtype::int32), index_type(e));
+}
+/// Positions as GATHER and SCATTER take them.
+template <class E>
+value as_index(E& e, value position) {
+    if (!position || e.dtype(position) == dtype::int32) return position;
+    return e.template make<tosa::cast>(
+        {.input = position, .output_type = dtype::int32});  // they are integral
+}
+template <class E>
+bool exact_positions(E& e, std::int64_t count) {
+    if (index_type(e) == dtype::int32 || count <= std::int64_t{1} << 24) return true;
+    e.unsupported("positions above 2^24 need integers: add INT to the target");
+    return false;
+}
 
-/// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). The sign is the top bit, so that
-/// this needs only operators that PRO-FP has for integers too.
+/// The same positions in another shape.
+template <class E>
+value reshape_index(E& e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return as_index(e, reshape(e, index_number(e, v), shape));
+}
+
+using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
+
+/// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
+/// top bit.
 template <class E>
 value wrap_indices(E& e, value index, std::int64_t size) {
-    index = cast(e, index, dtype::int32);
+    index = index_number(e, index);
+    const dtype type = e.dtype(index);
     const std::size_t rank = e.rank(index);
-    const value negative = e.template make<tosa::logical_right_shift>(index, e.splat(31, dtype::int32, rank));
-    return binary<tosa::add>(e, index, binary<tosa::mul>(e, negative, e.splat(size, dtype::int32, rank)));
+    const value length = e.splat(size, type, rank);
+    if (type == dtype::int32) {
+        const value negative = e.template make<tosa::logical_right_shift>(index, e.splat(31, type, rank));
+        return binary<tosa::add>(e, index, binary<tosa::mul>(e, negative, length));
+    }
+    const value negative = e.template make<tosa::greater>(e.splat(0, type, rank), index);
+    return select(e, negative, binary<tosa::add>(e, index, length), index);
 }
 
 using gather_ops = joined<number_ops, broadcast_ops, ops<tosa::gather>>;
@@ -4434,38 +4542,40 @@ using gather_ops = joined<number_ops, broadcast_ops, ops<tosa::gather>>;
 /// GATHER (TOSA 1.0, 2.10.1): values [N, K, C] and indices [N or 1, W] give [N, W, C].
 template <class E>
 value gather(E& e, value values, value indices) {
-    if (!values || !indices) return {};
+    if (!values || !indices || !exact_positions(e, e.shape(values)[1])) return {};
     const std::int64_t batches = e.shape(values)[0];
-    indices = broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]});
+    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
     const value rows = e.template make<tosa::gather>(as_number(e, values), indices);
     return cast(e, rows, e.dtype(values));
 }
 
 using scatter_ops = joined<number_ops, broadcast_ops, ops<tosa::scatter>>;
 
-/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows` [N, W, C]. No
-/// index may occur twice in a batch.
+/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows` [N, W,
+/// C]. No index may occur twice in a batch.
 template <class E>
 value scatter(E& e, value values, value indices, value rows) {
-    if (!values || !indices || !rows) return {};
+    if (!values || !indices || !rows || !exact_positions(e, e.shape(values)[1])) return {};
     const std::int64_t batches = e.shape(values)[0];
-    indices = broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]});
+    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
     const value written = e.template make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return cast(e, written, e.dtype(values));
 }
 
 using position_ops = joined<cast_ops, ops<tosa::mul, tosa::add>>;
 
-/// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape, as
-/// GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what follows.
+/// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
+/// as GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what
+/// follows.
 struct element_positions {
-    value indices;                   ///< [N, W]
-    std::int64_t batches = 1;        ///< N
-    std::int64_t batch_size = 1;     ///< elements of the tensor in a batch
+    value indices;                ///< [N, W]
+    std::int64_t batches = 1;     ///< N
+    std::int64_t batch_size = 1;  ///< elements of the tensor in a batch
 };
 template <class E>
 element_positions positions_along(E& e, value index, sizes shape, std::size_t axis) {
-    index = cast(e, index, dtype::int32);
+    index = index_number(e, index);
+    const dtype type = e.dtype(index);
     const shape_builder counts(e.shape(index));
     std::size_t lead = 0;
     while (lead < axis && counts[lead] == shape[lead]) ++lead;
@@ -4474,9 +4584,9 @@ element_positions positions_along(E& e, value index, sizes shape, std::size_t ax
     value offset;
     for (std::size_t i = shape.size(); i-- > lead; stride *= shape[i]) {
         if (i == axis) {
-            position = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, dtype::int32, shape.size()));
+            position = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, type, shape.size()));
         } else if (counts[i] > 1) {
-            const value along = iota(e, counts[i], stride, i, shape.size());
+            const value along = iota(e, counts[i], stride, i, shape.size(), type);
             offset = offset ? binary<tosa::add>(e, offset, along) : along;
         }
     }
@@ -4486,10 +4596,11 @@ element_positions positions_along(E& e, value index, sizes shape, std::size_t ax
     return {reshape(e, position, shape_builder{batches, each}), batches, stride};
 }
 
-using accumulate_ops = joined<broadcast_ops, cast_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
+using accumulate_ops =
+    joined<broadcast_ops, cast_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
 
-/// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row more
-/// than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
+/// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row
+/// more than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
 /// (indices[w] == k ? rows[w] : 0), which a product with 0 and 1 would not be for infinities.
 template <class E>
 value accumulate(E& e, value values, value indices, value rows) {
@@ -4499,8 +4610,9 @@ value accumulate(E& e, value values, value indices, value rows) {
     const shape_builder r(e.shape(rows));
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > most) {
-        return e.unsupported("adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
-                             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
+        return e.unsupported(
+            "adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
+            " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
     }
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;
@@ -4519,12 +4631,13 @@ value accumulate(E& e, value values, value indices, value rows) {
 
 namespace headrace {
 
-/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which as PyTorch takes the first of equals and NaN
-/// above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16 bits and NEGATE
-/// no largest value, look for the first element that equals the extremum.
+/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which as PyTorch takes the first of equals
+/// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
+/// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces = joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+    using produces =
+        joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -4560,7 +4673,8 @@ private:
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         if (e.failed()) return {};
         const bool floats = is_floating(e.dtype(v));
-        return build::reshape(e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
+        return build::reshape_index(
+            e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
     }
     static value of_floats(emit<produces>& e, value v, std::size_t axis, bool largest) {
         return e.make<tosa::argmax>(
@@ -4598,22 +4712,28 @@ value widened(E& e, value v) {
 using compare_ops = joined<cast_ops, ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_xor,
                                          tosa::logical_and, tosa::logical_or, tosa::logical_not>>;
 
-/// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16 bits.
+/// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
+/// bits.
 template <class E>
 value ordered_difference(E& e, value a, value b) {
-    const auto real = [&](value v) { return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}); };
+    const auto real = [&](value v) {
+        return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32});
+    };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
     const auto halves = [&](value v) {
         const value by = e.splat(16, dtype::int32, e.rank(v));
-        const value low = binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
+        const value low =
+            binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
         const value high = real(binary<tosa::logical_right_shift>(e, v, by));
         const value negative = e.template make<tosa::greater_equal>(high, number(32768, v));
-        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high), real(low));
+        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high),
+                         real(low));
     };
     const auto [a_high, a_low] = halves(a);
     const auto [b_high, b_low] = halves(b);
     const value high = binary<tosa::sub>(e, a_high, b_high);
-    return binary<tosa::add>(e, binary<tosa::mul>(e, high, number(65536, high)), binary<tosa::sub>(e, a_low, b_low));
+    return binary<tosa::add>(e, binary<tosa::mul>(e, high, number(65536, high)),
+                             binary<tosa::sub>(e, a_low, b_low));
 }
 
 /// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
@@ -4646,7 +4766,8 @@ template <op_tag Op, class E>
 value extremum(E& e, value a, value b) {
     constexpr bool largest = std::is_same_v<Op, tosa::maximum>;
     const dtype type = e.dtype(a);
-    if (is_boolean(type)) return largest ? binary<tosa::logical_or>(e, a, b) : binary<tosa::logical_and>(e, a, b);
+    if (is_boolean(type))
+        return largest ? binary<tosa::logical_or>(e, a, b) : binary<tosa::logical_and>(e, a, b);
     if (!is_integral(type)) return binary<Op>(e, a, b);
     if (allows<Op>(e, {dtype::int32, dtype::int32, dtype::int32})) {
         return cast(e, binary<Op>(e, widened(e, a), widened(e, b)), type);
@@ -4687,9 +4808,10 @@ struct op_map<becomes<From, To>...> {
 
 namespace headrace {
 
-/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch promotes them to.
-/// Short integers are computed in 32 bits and cut back, which is how they wrap around in PyTorch. The sum of booleans
-/// is their `or`, the product their `and`. Integers divided toward zero are INTDIV.
+/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch
+/// promotes them to. Short integers are computed in 32 bits and cut back, which is how they wrap around in
+/// PyTorch. The sum of booleans is their `or`, the product their `and`. Integers divided toward zero are
+/// INTDIV.
 struct legalize_binary : pass {
     using table = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
                          becomes<aten::mul_tensor, tosa::mul>>;
@@ -4707,14 +4829,17 @@ struct legalize_binary : pass {
             if (std::is_same_v<Op, aten::mul_tensor>) return build::binary<tosa::logical_and>(e, x, y);
             return e.unsupported("sub: PyTorch does not subtract booleans");
         }
-        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)), type);
+        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)),
+                           type);
     }
     template <one_of<extrema::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);
-        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type),
+                                                build::cast(e, a.other, type));
     }
-    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
+    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a,
+                     emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.exponent);
         if (!is_floating(type)) return e.unsupported("pow: TOSA's POW takes floating-point operands only");
         return build::binary<tosa::pow>(e, build::cast(e, a.self, type), build::cast(e, a.exponent, type));
@@ -4733,15 +4858,15 @@ struct legalize_binary : pass {
 
 namespace headrace {
 
-/// Lowers operations on bits (TOSA 1.0, 2.4 and 2.5); of booleans, they are those of logic. Without the integer profile
-/// there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts are by less than the number
-/// of bits, as in C.
+/// Lowers operations on bits (TOSA 1.0, 2.4 and 2.5); of booleans, they are those of logic. Without the
+/// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
+/// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
     using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
                         aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
-    using produces = joined<build::cast_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
-                                                 tosa::bitwise_not, tosa::logical_and, tosa::logical_or,
-                                                 tosa::logical_xor>>;
+    using produces =
+        joined<build::cast_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+                                    tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
 
     value operator()(const args<aten::bitwise_and_tensor>& a, emit<produces>& e) const {
         return lower<tosa::bitwise_and, tosa::logical_and>(e, a.self, a.other);
@@ -4761,7 +4886,8 @@ struct legalize_bitwise : pass {
     }
     value operator()(const args<aten::bitwise_left_shift_tensor>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);
-        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type),
+                                                       build::cast(e, a.other, type));
     }
     value operator()(const args<aten::bitwise_right_shift_tensor>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);
@@ -4803,9 +4929,9 @@ struct legalize_cast : pass {
 
 namespace headrace {
 
-/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or the type's
-/// own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32: there it is MAXIMUM and
-/// MINIMUM.
+/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or
+/// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
+/// there it is MAXIMUM and MINIMUM.
 struct legalize_clamp : pass {
     using targets = ops<aten::clamp>;
     using produces = joined<build::extremum_ops, ops<tosa::clamp>>;
@@ -4864,8 +4990,8 @@ struct legalize_comparison : pass {
 
 namespace headrace {
 
-/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the empty
-/// tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
+/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the
+/// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
 struct legalize_concat : pass {
     using targets = ops<aten::cat, aten::concat>;
     using produces = joined<build::concat_ops, build::cast_ops>;
@@ -4878,7 +5004,8 @@ struct legalize_concat : pass {
             if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
         }
         if (parts.empty()) {
-            return e.unsupported("it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
+            return e.unsupported(
+                "it joins only empty tensors: TOSA has no empty tensors; drop it from the model");
         }
         return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
     }
@@ -5086,11 +5213,12 @@ private:
 
 namespace headrace {
 
-/// Makes the tensors whose elements are known: full, arange, eye and linspace become constants. Like PyTorch, the
-/// elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the nearer end.
+/// Makes the tensors whose elements are known: full, arange, eye and linspace become constants. Like PyTorch,
+/// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
+/// nearer end.
 struct legalize_creation : pass {
-    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye, aten::eye_m,
-                        aten::linspace>;
+    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
+                        aten::eye_m, aten::linspace>;
     using produces = ops<>;
 
     value operator()(const args<aten::full>& a, emit<produces>& e) const {
@@ -5120,7 +5248,8 @@ private:
     template <class At>
     static value filled(emit<produces>& e, At&& at) {
         const dtype type = build::narrowed(e.result_meta().dtype);
-        const auto [least, most] = is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
+        const auto [least, most] =
+            is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
         const std::size_t size = traits_of(type).bits / 8U;
         bool fits = true;
         const value v = e.constant({type, e.result_meta().shape, {}}, [&](std::span<std::byte> data) {
@@ -5151,9 +5280,9 @@ private:
 
 namespace headrace {
 
-/// cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): with s = 1, 2, 4, …, x[i] += x[i - s]. Each
-/// prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that does not hold it. What is shifted
-/// in is -0, the one number that changes nothing when it is added.
+/// cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): with s = 1, 2, 4, …, x[i] += x[i -
+/// s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that does not hold
+/// it. What is shifted in is -0, the one number that changes nothing when it is added.
 struct legalize_cumsum : pass {
     using targets = ops<aten::cumsum>;
     using produces = joined<build::cast_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
@@ -5161,13 +5290,15 @@ struct legalize_cumsum : pass {
     value operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);
         const dtype wide = build::summing_type(type);
-        value v = build::with_rank(e, build::cast(e, build::cast(e, a.self, type), wide), std::max<std::size_t>(e.rank(a.self), 1));
+        value v = build::with_rank(e, build::cast(e, build::cast(e, a.self, type), wide),
+                                   std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return {};
         const scalar nothing = is_floating(wide) ? scalar(-0.0) : scalar(0);
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            const value moved = build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0, nothing);
+            const value moved =
+                build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0, nothing);
             v = build::binary<tosa::add>(e, v, moved);
         }
         return build::cast(e, build::reshape(e, v, e.result_meta().shape), type);
@@ -5180,8 +5311,8 @@ struct legalize_cumsum : pass {
 
 namespace headrace {
 
-/// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes are
-/// those of size 1 whose size changes, and repeats count whole copies.
+/// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
+/// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
     using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
     using produces = build::broadcast_ops;
@@ -5190,7 +5321,9 @@ struct legalize_expand : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return build::broadcast(e, a.self, e.result_meta().shape);
     }
-    value operator()(const args<aten::repeat>& a, emit<produces>& e) const { return tiled(e, a.self, a.repeats); }
+    value operator()(const args<aten::repeat>& a, emit<produces>& e) const {
+        return tiled(e, a.self, a.repeats);
+    }
     value operator()(const args<aten::tile>& a, emit<produces>& e) const { return tiled(e, a.self, a.dims); }
 
 private:
@@ -5232,8 +5365,9 @@ struct legalize_flip : pass {
 
 namespace headrace {
 
-/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C], with the
-/// axes before and after the indexed one as N and C; torch.gather takes single elements, at positions that are computed.
+/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
+/// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
+/// positions that are computed.
 struct legalize_gather : pass {
     using targets = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;
@@ -5257,9 +5391,10 @@ private:
     static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
         if (e.failed() || refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
-        index = build::cast(e, index, dtype::int32);
+        index = build::index_number(e, index);
         index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
-        const value found = build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
+        const value found =
+            build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
     static bool refuse_empty(emit<produces>& e) {
@@ -5275,8 +5410,9 @@ private:
 
 namespace headrace {
 
-/// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the value is
-/// computed. For decisions that shapes depend on: what is computed from constants is left to folding.
+/// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
+/// value is computed. For decisions that shapes depend on: what is computed from constants is left to
+/// folding.
 [[nodiscard]] inline std::optional<std::vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
@@ -5288,14 +5424,16 @@ namespace headrace {
     for (std::size_t i = 0; i != numbers.size(); ++i) {
         std::int64_t left = static_cast<std::int64_t>(i);
         std::int64_t at = constant->data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !constant->data.strides.empty() && d-- != 0; left /= meta.shape[d]) {
+        for (std::size_t d = meta.rank(); !constant->data.strides.empty() && d-- != 0;
+             left /= meta.shape[d]) {
             at += left % meta.shape[d] * constant->data.strides[d];
         }
         std::uint64_t bits = 0;
         std::memcpy(&bits, constant->data.bytes + at * static_cast<std::int64_t>(width), width);
         const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
         const int unused = 64 - 8 * static_cast<int>(width);
-        numbers[i] = with_sign ? static_cast<std::int64_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
+        numbers[i] =
+            with_sign ? static_cast<std::int64_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
     }
     return numbers;
 }
@@ -5310,8 +5448,8 @@ namespace build {
 
 using tensor_index_list = std::vector<std::optional<value>>;
 
-/// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index for each
-/// axis that it covers. How much a computed mask selects depends on data: that is refused.
+/// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
+/// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
 template <class E>
 tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
     tensor_index_list given;
@@ -5322,7 +5460,9 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
         }
         const auto mask = constant_integers(*index);
         if (!mask || e.rank(*index) == 0) {
-            e.unsupported("how much a computed mask selects depends on data; use torch.where with values of full shape");
+            e.unsupported(
+                "how much a computed mask selects depends on data; use torch.where with values of full "
+                "shape");
             return {};
         }
         std::int64_t inner = e.meta(*index).elements();
@@ -5342,13 +5482,13 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
 
 /// What x[indices] reads or writes, as rows of [N, K, C]: the indexed axes together are K.
 struct indexed_rows {
-    value values;                ///< [N, K, C]
-    value rows;                  ///< [1, W], each in [0, K)
-    shape_builder perms;         ///< brings the indexed axes together: to the front, unless they are neighbours
-    shape_builder shape;         ///< of the permuted tensor
-    shape_builder selected;      ///< shape of x[indices]
-    three_axes sizes;            ///< N, K, C
-    std::optional<bool> repeats; ///< is a row named twice, if that can be known
+    value values;            ///< [N, K, C]
+    value rows;              ///< [1, W], each in [0, K)
+    shape_builder perms;     ///< brings the indexed axes together: to the front, unless they are neighbours
+    shape_builder shape;     ///< of the permuted tensor
+    shape_builder selected;  ///< shape of x[indices]
+    three_axes sizes;        ///< N, K, C
+    std::optional<bool> repeats;  ///< is a row named twice, if that can be known
 };
 
 /// Which axes an index list names, in order.
@@ -5411,17 +5551,19 @@ indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
     at.sizes = around(at.shape, first, axes.size());
 
     value row;
-    shape_builder strides;
     for (std::size_t i = 0; i != axes.size(); ++i) {
-        const std::int64_t stride = element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
+        const std::int64_t stride =
+            element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
-        const value scaled = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, dtype::int32, e.rank(index)));
+        const value scaled =
+            stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;
     }
     const shape_builder together(e.shape(row));
     at.selected = with_axes(at.shape, first, axes.size(), together);
     at.rows = reshape(e, row, shape_builder{1, element_count(together)});
-    at.values = reshape(e, permute(e, self, at.perms), shape_builder{at.sizes.before, at.sizes.size, at.sizes.after});
+    at.values =
+        reshape(e, permute(e, self, at.perms), shape_builder{at.sizes.before, at.sizes.size, at.sizes.after});
     at.repeats = names_row_twice(e, given, e.shape(self), together);
     return at;
 }
@@ -5434,9 +5576,9 @@ indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
 
 namespace headrace {
 
-/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and made one, in which
-/// the row is the sum of the indices, each times its stride; negative indices count from the end. As in PyTorch (and
-/// NumPy), indices that are not neighbours put their axes first.
+/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and made
+/// one, in which the row is the sum of the indices, each times its stride; negative indices count from the
+/// end. As in PyTorch (and NumPy), indices that are not neighbours put their axes first.
 struct legalize_index : pass {
     using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using produces = joined<build::indexed_ops, build::gather_ops>;
@@ -5460,10 +5602,11 @@ struct legalize_index : pass {
 
 namespace headrace {
 
-/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, where the value is the same
-/// for all that is selected, to SELECT. With `accumulate`, rows that constants name once are gathered, added to and
-/// scattered; others may repeat, and are summed by comparison. Without it, PyTorch leaves open which of the values for
-/// a repeated index stays, and SCATTER forbids them: such constants are refused.
+/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, where the value is
+/// the same for all that is selected, to SELECT. With `accumulate`, rows that constants name once are
+/// gathered, added to and scattered; others may repeat, and are summed by comparison. Without it, PyTorch
+/// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
+/// refused.
 struct legalize_index_put : pass {
     using targets = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
@@ -5496,13 +5639,15 @@ private:
         for (std::size_t i = 0; i != indices.size(); ++i) {
             if (!indices[i]) continue;
             const value v = *indices[i];
-            if (found || !is_boolean(e.dtype(v)) || e.rank(v) == 0 || i + e.rank(v) > rank) return std::nullopt;
+            if (found || !is_boolean(e.dtype(v)) || e.rank(v) == 0 || i + e.rank(v) > rank)
+                return std::nullopt;
             found = masked_axes{v, i, rank - i - e.rank(v)};
         }
         return found;
     }
     /// The values, ready to broadcast with the tensor; nothing if each selected element has its own.
-    static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m, std::size_t rank) {
+    static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m,
+                                          std::size_t rank) {
         shape_builder shape(e.shape(values));
         if (shape.size() <= m.after) return values;
         const std::size_t at = shape.size() - 1 - m.after;
@@ -5526,18 +5671,22 @@ private:
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
         if (at.repeats == true && !accumulate) {
-            return e.unsupported("an index is named twice, so that the result depends on the order of the writes; "
-                                 "name each once, or accumulate");
+            return e.unsupported(
+                "an index is named twice, so that the result depends on the order of the writes; "
+                "name each once, or accumulate");
         }
         const std::int64_t count = e.shape(at.rows)[1];
         const shape_builder folded{at.sizes.before, count, at.sizes.after};
         values = build::reshape(e, build::broadcast(e, values, at.selected), folded);
         value written;
         if (accumulate && at.repeats != false) {
-            if (is_boolean(e.dtype(self))) return e.unsupported("bools do not add up in TOSA; use logical_or");
-            written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}), values);
+            if (is_boolean(e.dtype(self)))
+                return e.unsupported("bools do not add up in TOSA; use logical_or");
+            written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}),
+                                        values);
         } else {
-            if (accumulate) values = build::binary<tosa::add>(e, build::gather(e, at.values, at.rows), values);
+            if (accumulate)
+                values = build::binary<tosa::add>(e, build::gather(e, at.values, at.rows), values);
             written = build::scatter(e, at.values, at.rows, values);
         }
         return build::permute(e, build::reshape(e, written, at.shape), build::inverse(at.perms));
@@ -5550,11 +5699,12 @@ private:
 
 namespace headrace {
 
-/// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4), which let NaN
-/// through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
+/// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
+/// which let NaN through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
 struct legalize_limits : pass {
     using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
-    using produces = joined<build::reshape_ops, ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
+    using produces = joined<build::reshape_ops,
+                            ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
 
     template <one_of<ops<aten::amax, aten::max>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -5595,8 +5745,9 @@ namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
-    using table = op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
-                         becomes<aten::logical_xor, tosa::logical_xor>>;
+    using table =
+        op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
+               becomes<aten::logical_xor, tosa::logical_xor>>;
     using targets = joined<table::keys, ops<aten::logical_not>>;
     using produces = joined<table::values, build::cast_ops>;
 
@@ -5685,14 +5836,16 @@ struct legalize_one_hot : pass {
 
 namespace headrace {
 
-/// Lowers the paddings (torch.nn.functional.pad): constants with PAD (TOSA 1.0, 2.9.2), the others by joining parts of
-/// the tensor to it, axis by axis: its mirror image without the border (reflect), its border again (replicate), its
-/// other end (circular). Negative amounts crop; what is reflected or replicated is still that of the whole tensor.
+/// Lowers the paddings (torch.nn.functional.pad): constants with PAD (TOSA 1.0, 2.9.2), the others by joining
+/// parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border again
+/// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
+/// that of the whole tensor.
 struct legalize_pad : pass {
     using targets = ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
                         aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
                         aten::replication_pad3d>;
-    using produces = joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
+    using produces =
+        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
 
     value operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
         return constant(e, a.self, a.pad, a.value);
@@ -5728,7 +5881,8 @@ private:
     static value each_axis(emit<produces>& e, value v, sizes padding, Pad&& pad) {
         const std::size_t rank = e.rank(v);
         if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) {
-            return e.unsupported("a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
+            return e.unsupported(
+                "a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
         }
         for (std::size_t i = 0; i + 1 < padding.size() && i / 2 < rank && v; i += 2) {
             v = pad(e, v, rank - 1 - i / 2, amounts{padding[i], padding[i + 1]});
@@ -5792,10 +5946,11 @@ private:
 
 namespace headrace {
 
-/// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only axes of
-/// size 1 move. Where the rank is above TOSA's, axes that move together are merged.
+/// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
+/// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
 struct legalize_permutes : pass {
-    using targets = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using targets =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using produces = build::permute_ops;
 
     template <one_of<targets> Op>
@@ -5913,11 +6068,12 @@ private:
 
 namespace headrace {
 
-/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the axis are
-/// multiplied until one element is left.
+/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
+/// axis are multiplied until one element is left.
 struct legalize_products : pass {
     using targets = ops<aten::prod, aten::prod_dim_int>;
-    using produces = joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
+    using produces =
+        joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -5955,13 +6111,16 @@ namespace headrace {
 
 /// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n of its axis
 /// for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (align_corners), or
-/// floor(o * in / out) (nearest), with 1 / scale in place of in / out where the caller gave a scale.
+/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
 struct legalize_resize : pass {
     using bilinear = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
     using nearest = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d>;
-    using one_dimensional = ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-                                aten::upsample_linear1d>;
-    using targets = joined<bilinear, nearest, one_dimensional>;
+    using nearest_exact = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
+                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+    using one_dimensional =
+        ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
+            aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+    using targets = joined<bilinear, nearest, nearest_exact, one_dimensional>;
     using produces = joined<ops<tosa::resize>, build::reshape_ops, build::transpose_ops>;
 
     template <one_of<targets> Op>
@@ -5983,12 +6142,13 @@ struct legalize_resize : pass {
             axes[i] = sampling(mode_of<Op>(a), in[2 + i], out[2 + i], scale);
             if (!axes[i].legal()) return e.unsupported(fault(in[2 + i], out[2 + i]));
         }
-        const bool interpolates = mode_of<Op>(a) != sampling_mode::nearest;
+        const sampling_mode mode = mode_of<Op>(a);
+        const bool interpolates = mode == sampling_mode::half_pixel || mode == sampling_mode::aligned;
         return build::reshape(e, resized(e, input, axes, interpolates), result);
     }
 
 private:
-    enum class sampling_mode { nearest, half_pixel, aligned };
+    enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 
     /// RESIZE's parameters for one axis.
     struct axis {
@@ -6015,7 +6175,7 @@ private:
         if constexpr (requires { a.align_corners; }) {
             return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
         } else {
-            return sampling_mode::nearest;
+            return one_of<Op, nearest_exact> ? sampling_mode::nearest_exact : sampling_mode::nearest;
         }
     }
     // Of height and width; 0 where the caller gave an output size.
@@ -6063,7 +6223,7 @@ private:
         n = 2 * (n / divisor);
         d = 2 * (d / divisor);
         axis a{n, d, 0, 0};
-        if (mode == sampling_mode::half_pixel) a.offset = (d - n) / 2;
+        if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
         if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
         a.border = (out - 1) * d - (in - 1) * n + a.offset;
         return a;
@@ -6087,10 +6247,12 @@ private:
 
 namespace headrace {
 
-/// Lowers the ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which wants each index once,
-/// as PyTorch does where the result would else depend on the order. Adding allows repeats, and sums by comparison.
+/// Lowers the ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which wants each
+/// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
+/// sums by comparison.
 struct legalize_scatter : pass {
-    using targets = ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
+    using targets =
+        ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;
 
     value operator()(const args<aten::scatter_src>& a, emit<produces>& e) const {
@@ -6108,7 +6270,7 @@ struct legalize_scatter : pass {
         const bool all_columns = k.before == w.before && k.after == w.after;
         if (!all_columns) return added_anywhere(e, a.self, axis, a.index, a.src);
         const shape_builder shape{w.before, w.size, w.after};
-        return added(e, a.self, k, build::reshape(e, build::cast(e, a.index, dtype::int32), shape),
+        return added(e, a.self, k, build::reshape(e, build::index_number(e, a.index), shape),
                      build::reshape(e, cut_to(e, a.src, e.shape(a.index)), shape));
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
@@ -6117,7 +6279,7 @@ struct legalize_scatter : pass {
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const value values = build::reshape(e, a.self, shape_builder{k.before, k.size, k.after});
         const std::int64_t count = e.meta(a.index).elements();
-        const value index = build::reshape(e, build::cast(e, a.index, dtype::int32), shape_builder{1, count});
+        const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
         const value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
         return build::reshape(e, build::scatter(e, values, index, rows), e.shape(a.self));
     }
@@ -6126,7 +6288,7 @@ struct legalize_scatter : pass {
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const std::int64_t count = e.meta(a.index).elements();
-        const value index = build::reshape(e, build::cast(e, a.index, dtype::int32), shape_builder{1, count, 1});
+        const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
         if (!(a.alpha.to_double() == 1)) {
             rows = build::binary<tosa::mul>(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
@@ -6143,7 +6305,8 @@ private:
     static value added_anywhere(emit<produces>& e, value self, std::size_t axis, value index, value source) {
         const auto at = build::positions_along(e, index, e.shape(self), axis);
         const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value rows = build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
+        const value rows =
+            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
         return added(e, self, {at.batches, at.batch_size, 1},
                      build::reshape(e, at.indices, shape_builder{at.batches, each, 1}), rows);
     }
@@ -6153,7 +6316,8 @@ private:
         const auto at = build::positions_along(e, index, e.shape(self), axis);
         const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
         const value values = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
-        const value rows = build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
+        const value rows =
+            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
         return build::reshape(e, build::scatter(e, values, at.indices, rows), e.shape(self));
     }
     // PyTorch reads only as much of the source as the index covers.
@@ -6169,8 +6333,8 @@ private:
 
 namespace headrace {
 
-/// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n, step], of which
-/// one column is kept.
+/// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
+/// step], of which one column is kept.
 struct legalize_slices : pass {
     using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
     using produces = build::strided_slice_ops;
@@ -6208,12 +6372,12 @@ private:
 
 namespace headrace {
 
-/// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of the parts
-/// are those of the results.
+/// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
+/// the parts are those of the results.
 struct legalize_splits : pass {
-    using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes, aten::unsafe_split_tensor,
-                        aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
-                        aten::tensor_split_indices, aten::unbind_int>;
+    using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+                        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,
+                        aten::tensor_split_sections, aten::tensor_split_indices, aten::unbind_int>;
     using produces = joined<build::slice_ops, build::reshape_ops>;
 
     template <one_of<targets> Op>
@@ -6251,8 +6415,8 @@ private:
 
 namespace headrace {
 
-/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow integers in
-/// INT32, as PyTorch sums them.
+/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
+/// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
     using produces = joined<build::cast_ops, ops<tosa::reduce_sum>>;
@@ -6274,22 +6438,24 @@ struct legalize_sums : pass {
 
 namespace headrace {
 
-/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch gives
-/// floats for integers: the operand is cast to the result's type first. Integers are their own floor and ceiling; they
-/// are negated as 0 - x, and their absolute value is the larger of the two.
+/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch
+/// gives floats for integers: the operand is cast to the result's type first. Integers are their own floor
+/// and ceiling; they are negated as 0 - x, and their absolute value is the larger of the two.
 struct legalize_unary : pass {
-    using table = op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
-                         becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
-                         becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
-                         becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
-                         becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
+    using table =
+        op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
+               becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
+               becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
+               becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
+               becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
     using targets = joined<table::keys, ops<aten::abs, aten::neg>>;
     using produces = joined<table::values, build::extremum_ops, ops<tosa::abs, tosa::negate, tosa::sub>>;
 
     template <one_of<table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const value operand = build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
-        if ((std::is_same_v<Op, aten::floor> || std::is_same_v<Op, aten::ceil>) && !is_floating(e.dtype(operand))) {
+        if ((std::is_same_v<Op, aten::floor> ||
+             std::is_same_v<Op, aten::ceil>)&&!is_floating(e.dtype(operand))) {
             return operand;
         }
         return e.make<table::at<Op>>(operand);
@@ -6374,10 +6540,10 @@ using legalize_passes = pass_list<
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says int32
-/// after this pass, and constants of float64, which are Python's numbers, float32. A constant whose elements do not
-/// fit is refused, except where a limit may as well be the largest number there is. It belongs between decompose and
-/// legalize: until then types are PyTorch's, and promotion depends on them.
+/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
+/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
+/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
+/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
 struct narrow_int64 : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
@@ -6420,8 +6586,9 @@ private:
         const tensor_meta* meta = meta_of(n.result());
         if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
         const tensor_data& data = args_of<builtin::constant>(n).data;
-        const value made = meta->dtype == dtype::int64 ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                                                       : convert<double, float>(g, n, *meta, data, context);
+        const value made = meta->dtype == dtype::int64
+                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                               : convert<double, float>(g, n, *meta, data, context);
         if (!made) return false;
         made.producer->results[0].name = n.results[0].name;
         made.producer->annotations = n.annotations;
@@ -6432,7 +6599,8 @@ private:
     }
 
     template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
+                         pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
         std::vector<To> elements;
         bool fits = true;
@@ -6440,7 +6608,8 @@ private:
             From element;
             std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
             if constexpr (integral) {
-                const From nearest = std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                const From nearest =
+                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
                 fits = fits && nearest == element;
                 element = nearest;
             }
@@ -6488,8 +6657,8 @@ private:
 
 namespace headrace {
 
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the number
-/// on the left of remainder, which becomes a tensor.
+/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
+/// number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
     using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
     using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;
@@ -6516,8 +6685,8 @@ struct canonicalize_arithmetic : pass {
 
 namespace headrace {
 
-/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and orders of
-/// dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
+/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
+/// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
 struct canonicalize_casts : pass {
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;
@@ -6614,15 +6783,16 @@ private:
 
 namespace headrace {
 
-/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and `new_` forms,
-/// fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that is not yet known.
+/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and
+/// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
+/// is not yet known.
 struct canonicalize_fills : pass {
     using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
                          aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
     using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;
-    using targets = joined<zero_ops, one_ops,
-                           ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar,
-                               aten::fill_tensor>>;
+    using targets = joined<
+        zero_ops, one_ops,
+        ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar, aten::fill_tensor>>;
     using produces = ops<aten::full, aten::_to_copy, aten::expand>;
 
     template <one_of<zero_ops> Op>
@@ -6767,9 +6937,9 @@ private:
 
 namespace headrace {
 
-/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know each op
-/// under one name. Values are immutable, which makes them the same once `functionalize` has redirected the readers of
-/// what an in-place op changes. An in-place op keeps the type of what it writes to.
+/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
+/// each op under one name. Values are immutable, which makes them the same once `functionalize` has
+/// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
     using table = op_map<
         // In place.
@@ -6783,11 +6953,13 @@ struct canonicalize_variants : pass {
         becomes<aten::fill_inplace_tensor, aten::fill_tensor>, becomes<aten::floor_inplace, aten::floor>,
         becomes<aten::gelu_inplace, aten::gelu>, becomes<aten::hardsigmoid_inplace, aten::hardsigmoid>,
         becomes<aten::hardswish_inplace, aten::hardswish>, becomes<aten::hardtanh_inplace, aten::hardtanh>,
-        becomes<aten::index_copy_inplace, aten::index_copy>, becomes<aten::index_put_inplace, aten::index_put>,
+        becomes<aten::index_copy_inplace, aten::index_copy>,
+        becomes<aten::index_put_inplace, aten::index_put>,
         becomes<aten::leaky_relu_inplace, aten::leaky_relu>, becomes<aten::log_inplace, aten::log>,
         becomes<aten::masked_fill_inplace_scalar, aten::masked_fill_scalar>,
-        becomes<aten::masked_fill_inplace_tensor, aten::masked_fill_tensor>, becomes<aten::mish_inplace, aten::mish>,
-        becomes<aten::mul_inplace_scalar, aten::mul_scalar>, becomes<aten::mul_inplace_tensor, aten::mul_tensor>,
+        becomes<aten::masked_fill_inplace_tensor, aten::masked_fill_tensor>,
+        becomes<aten::mish_inplace, aten::mish>, becomes<aten::mul_inplace_scalar, aten::mul_scalar>,
+        becomes<aten::mul_inplace_tensor, aten::mul_tensor>,
         becomes<aten::ne_inplace_scalar, aten::ne_scalar>, becomes<aten::ne_inplace_tensor, aten::ne_tensor>,
         becomes<aten::neg_inplace, aten::neg>, becomes<aten::pow_inplace_scalar, aten::pow_tensor_scalar>,
         becomes<aten::pow_inplace_tensor, aten::pow_tensor_tensor>,
@@ -6796,15 +6968,17 @@ struct canonicalize_variants : pass {
         becomes<aten::rsqrt_inplace, aten::rsqrt>, becomes<aten::selu_inplace, aten::selu>,
         becomes<aten::sigmoid_inplace, aten::sigmoid>, becomes<aten::silu_inplace, aten::silu>,
         becomes<aten::sqrt_inplace, aten::sqrt>, becomes<aten::square_inplace, aten::square>,
-        becomes<aten::sub_inplace_scalar, aten::sub_scalar>, becomes<aten::sub_inplace_tensor, aten::sub_tensor>,
-        becomes<aten::tanh_inplace, aten::tanh>, becomes<aten::threshold_inplace, aten::threshold>,
-        becomes<aten::dropout_inplace, aten::dropout>, becomes<aten::detach_inplace, aten::detach>,
+        becomes<aten::sub_inplace_scalar, aten::sub_scalar>,
+        becomes<aten::sub_inplace_tensor, aten::sub_tensor>, becomes<aten::tanh_inplace, aten::tanh>,
+        becomes<aten::threshold_inplace, aten::threshold>, becomes<aten::dropout_inplace, aten::dropout>,
+        becomes<aten::detach_inplace, aten::detach>,
         // Copies of views.
         becomes<aten::alias_copy, aten::alias>, becomes<aten::as_strided_copy, aten::as_strided>,
         becomes<aten::detach_copy, aten::detach>, becomes<aten::expand_copy, aten::expand>,
         becomes<aten::narrow_copy, aten::narrow>, becomes<aten::permute_copy, aten::permute>,
-        becomes<aten::select_copy_int, aten::select_int>, becomes<aten::slice_copy_tensor, aten::slice_tensor>,
-        becomes<aten::squeeze_copy, aten::squeeze>, becomes<aten::squeeze_copy_dim, aten::squeeze_dim>,
+        becomes<aten::select_copy_int, aten::select_int>,
+        becomes<aten::slice_copy_tensor, aten::slice_tensor>, becomes<aten::squeeze_copy, aten::squeeze>,
+        becomes<aten::squeeze_copy_dim, aten::squeeze_dim>,
         becomes<aten::squeeze_copy_dims, aten::squeeze_dims>, becomes<aten::t_copy, aten::t>,
         becomes<aten::transpose_copy_int, aten::transpose_int>, becomes<aten::unfold_copy, aten::unfold>,
         becomes<aten::unsqueeze_copy, aten::unsqueeze>, becomes<aten::view_copy, aten::view>,
@@ -6814,9 +6988,11 @@ struct canonicalize_variants : pass {
         becomes<aten::divide_tensor, aten::div_tensor>, becomes<aten::true_divide_tensor, aten::div_tensor>,
         becomes<aten::multiply_tensor, aten::mul_tensor>, becomes<aten::subtract_tensor, aten::sub_tensor>,
         becomes<aten::max_other, aten::maximum>, becomes<aten::min_other, aten::minimum>,
-        becomes<aten::and_scalar, aten::bitwise_and_scalar>, becomes<aten::and_tensor, aten::bitwise_and_tensor>,
+        becomes<aten::and_scalar, aten::bitwise_and_scalar>,
+        becomes<aten::and_tensor, aten::bitwise_and_tensor>,
         becomes<aten::or_scalar, aten::bitwise_or_scalar>, becomes<aten::or_tensor, aten::bitwise_or_tensor>,
-        becomes<aten::xor_scalar, aten::bitwise_xor_scalar>, becomes<aten::xor_tensor, aten::bitwise_xor_tensor>,
+        becomes<aten::xor_scalar, aten::bitwise_xor_scalar>,
+        becomes<aten::xor_tensor, aten::bitwise_xor_tensor>,
         becomes<aten::lshift_scalar, aten::bitwise_left_shift_tensor_scalar>,
         becomes<aten::lshift_tensor, aten::bitwise_left_shift_tensor>,
         becomes<aten::rshift_scalar, aten::bitwise_right_shift_tensor_scalar>,
@@ -6877,22 +7053,33 @@ namespace headrace {
 
 namespace detail {
 
-using in_place_ops = ops<
-    aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace, aten::celu_inplace,
-    aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace, aten::copy_inplace,
-    aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace, aten::elu_inplace, aten::exp_inplace,
-    aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::floor_inplace, aten::gelu_inplace,
-    aten::hardsigmoid_inplace, aten::hardswish_inplace, aten::hardtanh_inplace, aten::index_copy_inplace,
-    aten::index_put_inplace, aten::leaky_relu_inplace, aten::log_inplace, aten::masked_fill_inplace_scalar,
-    aten::masked_fill_inplace_tensor, aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor,
-    aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar,
-    aten::pow_inplace_tensor, aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
-    aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace, aten::sqrt_inplace,
-    aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::tanh_inplace,
-    aten::threshold_inplace, aten::zero_inplace>;
+using in_place_ops =
+    ops<aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace,
+        aten::celu_inplace, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
+        aten::copy_inplace, aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace,
+        aten::elu_inplace, aten::exp_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
+        aten::floor_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace, aten::hardswish_inplace,
+        aten::hardtanh_inplace, aten::index_copy_inplace, aten::index_put_inplace, aten::leaky_relu_inplace,
+        aten::log_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
+        aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::ne_inplace_scalar,
+        aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
+        aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
+        aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace,
+        aten::sqrt_inplace, aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor,
+        aten::tanh_inplace, aten::threshold_inplace, aten::zero_inplace>;
 
 /// How a value shares memory with the operand that it was made from.
-enum class sharing : std::uint8_t { none, same, reshaped, permuted, selected, sliced, parts, unbound, elsewhere };
+enum class sharing : std::uint8_t {
+    none,
+    same,
+    reshaped,
+    permuted,
+    selected,
+    sliced,
+    parts,
+    unbound,
+    elsewhere
+};
 
 template <class... Ops>
 bool is_any(const node& n, ops<Ops...>) {
@@ -6901,19 +7088,22 @@ bool is_any(const node& n, ops<Ops...>) {
 
 inline sharing sharing_of(const node& n) {
     using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
-    using cast_ops = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints,
-                            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-                            aten::unsqueeze, aten::contiguous>;
-    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using cast_ops =
+        ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
+    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
+                            aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+                            aten::squeeze_dims, aten::unsqueeze, aten::contiguous>;
+    using permute_ops =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                          aten::tensor_split_indices, aten::tensor_split_sections>;
     using other_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to, aten::as_strided, aten::unfold>;
     if (is_any(n, same_ops{})) return sharing::same;
     if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
-        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype ? sharing::same
-                                                                                           : sharing::none;
+        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
+                   ? sharing::same
+                   : sharing::none;
     }
     if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
     if (is_any(n, reshape_ops{})) return sharing::reshaped;
@@ -6943,7 +7133,8 @@ public:
             if (kind != sharing::none || writing) {
                 const value root = root_of(self);
                 for (std::uint32_t i = 0; i != n->result_count; ++i) {
-                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i), version_of(root)};
+                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i),
+                                            version_of(root)};
                 }
             }
             if (!writing) continue;
@@ -6972,7 +7163,8 @@ private:
     };
 
     value root_of(value v) const {
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) v = found->second.parent;
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
+            v = found->second.parent;
         return v;
     }
     std::size_t version_of(value r) const {
@@ -7004,7 +7196,8 @@ private:
         if (!sure(w)) refuse(user, w);
         node& copy = graph_.create(*w.made_by->op, w.made_by->arguments, w.made_by->result_count, before);
         graph_.set_operand(copy.operands[0], parent);
-        for (std::uint32_t i = 0; i != copy.result_count; ++i) copy.results[i].meta = w.made_by->results[i].meta;
+        for (std::uint32_t i = 0; i != copy.result_count; ++i)
+            copy.results[i].meta = w.made_by->results[i].meta;
         graph_.inherit_annotations(copy, *w.made_by);
         return copy.result(result);
     }
@@ -7014,7 +7207,8 @@ private:
         std::vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
-            if (w.kind != sharing::same) now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
+            if (w.kind != sharing::same)
+                now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
             v = w.parent;
             changed.emplace_back(v, now);
         }
@@ -7039,19 +7233,21 @@ private:
             case sharing::reshaped:
                 if (!sure(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
-            case sharing::permuted: return unpermuted(n, meta, now, writer, before);
+            case sharing::permuted:
+                return unpermuted(n, meta, now, writer, before);
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
                 return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
             }
             case sharing::sliced: {
                 if (const auto* a = match<aten::slice_tensor>(v)) {
-                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta, writer,
-                                                     before);
+                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta,
+                                                     writer, before);
                 }
                 const auto& a = args_of<aten::narrow>(n);
                 const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
-                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer, before);
+                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer,
+                                                 before);
             }
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
@@ -7064,7 +7260,8 @@ private:
                 const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
                 return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
             }
-            default: break;
+            default:
+                break;
         }
         refuse(writer, w);
         return base;
@@ -7074,10 +7271,13 @@ private:
         const auto rank = static_cast<std::int64_t>(meta.rank());
         shape_builder order;  // of the view: its axis i is the base's axis order[i]
         for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
-        const auto wrapped = [&](std::int64_t axis) { return static_cast<std::size_t>(axis < 0 ? axis + rank : axis); };
+        const auto wrapped = [&](std::int64_t axis) {
+            return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        };
         if (is<aten::permute>(n)) {
             const auto& a = args_of<aten::permute>(n);
-            for (std::size_t i = 0; i != order.size(); ++i) order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
+            for (std::size_t i = 0; i != order.size(); ++i)
+                order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
         } else if (is<aten::transpose_int>(n)) {
             const auto& a = args_of<aten::transpose_int>(n);
             if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
@@ -7111,10 +7311,12 @@ private:
         return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
     }
 
-    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one piece.
+    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
+    /// piece.
     bool sure(const view& w) const {
         const node& n = *w.made_by;
-        const bool may_copy = is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
+        const bool may_copy =
+            is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
         return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
     }
     bool contiguous(value v) const {
@@ -7132,8 +7334,10 @@ private:
         }
         const tensor_meta* meta = meta_of(w.parent);
         const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
-        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1) return false;
-        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis, [](auto size) { return size == 1; });
+        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
+            return false;
+        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis,
+                                   [](auto size) { return size == 1; });
     }
 
     void refuse(const node& at, const view& w) {
@@ -7143,23 +7347,25 @@ private:
 
     graph& graph_;
     pass_context& context_;
-    std::map<value, view, by_place> views_;  // by the value as the program made it
+    std::map<value, view, by_place> views_;     // by the value as the program made it
     std::map<value, written, by_place> roots_;  // those that have been written to
 };
 
 }  // namespace detail
 
-/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what it is a
-/// view of. This pass gives each later reader the value as it is by then, as if memory did not exist: a write through a
-/// view becomes a scatter into the tensor behind it, and views are taken again after a write. In-place ops are then
-/// functions like others (canonicalize_variants renames them). What is written to inputs matters inside the graph only.
+/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what
+/// it is a view of. This pass gives each later reader the value as it is by then, as if memory did not exist:
+/// a write through a view becomes a scatter into the tensor behind it, and views are taken again after a
+/// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
+/// to inputs matters inside the graph only.
 struct functionalize : pass {
     using targets = detail::in_place_ops;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t writes = 0;
-        detail::for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        detail::for_each_graph(g,
+                               [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
         return writes;
     }
 };
@@ -7170,8 +7376,9 @@ struct functionalize : pass {
 
 namespace headrace {
 
-/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at inference.
-/// The inputs of the inner graph become the operands, its outputs the results; nodes keep their names.
+/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at
+/// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
+/// names.
 struct inline_regions : pass {
     using targets = ops<higher_order::wrap_with_set_grad_enabled>;
     using removes = targets;
@@ -7182,7 +7389,8 @@ struct inline_regions : pass {
         do {  // an inner graph may hold calls itself
             calls.clear();
             detail::for_each_graph(g, [&](graph& sub) {
-                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>)) calls.push_back(&n);
+                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>))
+                    calls.push_back(&n);
             });
             for (node* n : calls) {
                 if (result<void> done = inline_call(*n); !done) return std::move(done).error();
@@ -7200,7 +7408,8 @@ private:
         std::unordered_map<const node*, value> inputs;
         std::size_t next = 0;
         for (node& n : inner.inputs()) {
-            if (next == a.operands.size()) return invalid(message_prefix(call) + "fewer operands than inputs");
+            if (next == a.operands.size())
+                return invalid(message_prefix(call) + "fewer operands than inputs");
             inputs[&n] = a.operands[next++];
         }
         const auto mapped = [&](value v) {
@@ -7212,7 +7421,8 @@ private:
             copies[&n] = &copy(*call.owner, n, call, mapped);
         }
         const list<value> outputs = inner.outputs();
-        if (outputs.size() != call.result_count) return invalid(message_prefix(call) + "results do not match its graph");
+        if (outputs.size() != call.result_count)
+            return invalid(message_prefix(call) + "results do not match its graph");
         for (std::uint32_t i = 0; i != call.result_count; ++i) {
             const value v = mapped(outputs[i]);
             detail::hand_over_name(call.results[i], v);
@@ -7294,8 +7504,9 @@ private:
 
 namespace headrace {
 
-/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to the same
-/// shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds by contract.
+/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to
+/// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
+/// by contract.
 struct remove_noop : pass {
     using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
                          dim_order_ops::_clone_dim_order>;
@@ -7319,7 +7530,8 @@ struct remove_noop : pass {
         return a.self;
     }
     value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
-        if (a.train && a.p > 0) return e.unsupported("dropout: random in training; export the model in eval mode");
+        if (a.train && a.p > 0)
+            return e.unsupported("dropout: random in training; export the model in eval mode");
         return a.input;
     }
     std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {
@@ -7334,23 +7546,24 @@ struct remove_noop : pass {
 
 namespace headrace {
 
-/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload. The
-/// constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
+/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
+/// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
-    using table = op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
-                         becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
-                         becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
-                         becomes<aten::floor_divide_scalar, aten::floor_divide>,
-                         becomes<aten::remainder_scalar, aten::remainder_tensor>,
-                         becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
-                         becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
-                         becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
-                         becomes<aten::le_scalar, aten::le_tensor>,
-                         becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
-                         becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
-                         becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
-                         becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
-                         becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
+    using table =
+        op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
+               becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
+               becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
+               becomes<aten::floor_divide_scalar, aten::floor_divide>,
+               becomes<aten::remainder_scalar, aten::remainder_tensor>,
+               becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
+               becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
+               becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
+               becomes<aten::le_scalar, aten::le_tensor>,
+               becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
+               becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
+               becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
+               becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
+               becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
     using where_ops = ops<aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
     using targets = joined<table::keys, where_ops>;
     using produces = joined<table::values, ops<aten::where_self>>;
@@ -7395,13 +7608,26 @@ using normalize_passes = pass_list<
 
 namespace headrace {
 
-/// From ATen as torch.export leaves it, in training or core form, to TOSA 1.0. `Evaluator` computes constants; see
-/// headrace::fold_constants.
+/// What a float program may consist of: ATen as torch.export leaves it, in training or core form, without the ops that
+/// no pass lowers. An op that is added to a dialect must be lowered or named here, or the pipeline does not compile.
+struct float_source {
+    using not_lowered =
+        ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
+            aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
+            aten::upsample_trilinear3d_vec, aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec,
+            aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+            aten::_scaled_dot_product_flash_attention_for_cpu,           // gives statistics beside its result
+            aten::item, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int,  // numbers of the host
+            higher_order::map_impl, higher_order::scan>;
+    static constexpr auto set =
+        every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect> - set_of<not_lowered>;
+};
+
+/// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
 struct float_lowering
-    : pipeline_of<from<aten::dialect>, to<tosa::dialect, aten::dialect>, normalize_passes, decompose_passes,
-                  pass_list<narrow_int64>, legalize_passes, layout_passes, fold_passes<Evaluator>,
-                  pass_list<ensure_distinct_outputs>> {};
+    : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes, pass_list<narrow_int64>,
+                  legalize_passes, layout_passes, fold_passes<Evaluator>, pass_list<ensure_distinct_outputs>> {};
 
 }  // namespace headrace
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Includes the core of Headrace: operators and dialects, the graph, inference, passes as types and static pipelines.
+// Includes the core of Headrace: operators and dialects, the graph, inference, passes, static pipelines.
 //
-// Left out, since each costs as much again to compile, and few files need more than one of them:
-//   headrace/passes/passes.hpp    the passes themselves and the standard pipeline (three times the cost of this header)
-//   headrace/ir/algorithms.hpp    Boost.Graph's algorithms over graphs: order, dead code, contraction
-//   headrace/ir/dot.hpp           Graphviz pictures
-//   headrace/infer/verify.hpp     the check of a whole graph, and infer/tosa_verify.hpp that of TOSA's profiles
-//   headrace/op/hana.hpp          argument structs as Boost.Hana sees them
-//   headrace/eval, headrace/io    execution and files: libraries of their own, with dependencies of their own
+// Left out is what costs as much again to compile and few files need:
 //
-// A header that names what a file needs is cheaper still: a pass wants headrace/op/aten.hpp, its inference and
+//     headrace/passes/passes.hpp   the passes and the standard pipeline, three times the cost of this header
+//     headrace/ir/algorithms.hpp   Boost.Graph's algorithms over graphs: order, dead code, contraction
+//     headrace/ir/dot.hpp          Graphviz pictures
+//     headrace/infer/verify.hpp    the check of a whole graph; infer/tosa_verify.hpp, that of TOSA's profiles
+//     headrace/op/hana.hpp         argument structs as Boost.Hana sees them
+//     headrace/eval, headrace/io   execution and files, which have dependencies of their own
+//
+// Cheaper still are the headers of what a file needs: a pass wants headrace/op/aten.hpp, its inference and
 // headrace/pass/pass.hpp.
 #ifndef HEADRACE_HEADRACE_HPP
 #define HEADRACE_HEADRACE_HPP

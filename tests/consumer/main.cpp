@@ -11,7 +11,9 @@ using namespace headrace;
 struct legalize_tanh : pass {
     using targets = ops<aten::tanh>;
     using produces = ops<tosa::tanh>;
-    value operator()(const args<aten::tanh>& a, emit<produces>& e) const { return e.make<tosa::tanh>(a.self); }
+    value operator()(const args<aten::tanh>& a, emit<produces>& e) const {
+        return e.make<tosa::tanh>(a.self);
+    }
 };
 using lowering = pipeline<from<aten::tanh>, to<tosa::dialect>, legalize_tanh>;
 static_assert(lowering::supported.contains<aten::tanh>());

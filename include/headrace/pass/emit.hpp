@@ -99,7 +99,7 @@ public:
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
     template <op_tag Op>
-    node* add(const args<Op>& a) {
+    [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
         if (failed_ || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Includes all passes and the standard pipeline, headrace::float_lowering. A file that wants a few passes includes those.
+// Includes all passes and the standard pipeline. A file that wants a few passes does better to include those.
 #ifndef HEADRACE_PASSES_PASSES_HPP
 #define HEADRACE_PASSES_PASSES_HPP
 

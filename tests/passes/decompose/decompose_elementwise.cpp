@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions of elementwise functions: each is computed before and after, on ordinary and extreme numbers.
+// Tests the decompositions of elementwise functions: each is computed before and after, on ordinary and
+// extreme numbers.
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -33,17 +34,19 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
-static_assert(remove_their_targets<decompose_comparisons, decompose_elu, decompose_erfinv, decompose_exponentials,
-                                   decompose_fused_arithmetic, decompose_gelu, decompose_hyperbolic, decompose_limits,
-                                   decompose_masks, decompose_norms, decompose_pow, decompose_predicates,
-                                   decompose_rectifiers, decompose_rounding, decompose_sigmoids, decompose_softmax,
-                                   decompose_trigonometric>);
+constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
+                                       ...);
+static_assert(remove_their_targets<
+              decompose_comparisons, decompose_elu, decompose_erfinv, decompose_exponentials,
+              decompose_fused_arithmetic, decompose_gelu, decompose_hyperbolic, decompose_limits,
+              decompose_masks, decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers,
+              decompose_rounding, decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
 static_assert(!remove_their_targets<decompose_division>);  // integers divided toward zero stay
 
-const std::vector<double> extremes{0,     -0.0,  1,    -1,   0.5,  -0.5,  1.5,      -2.5,      3.5,          1e-3,
-                                   -1e-6, 1e-20, 7,    -10,  30,   -30,   88,       -100,      0.49999997,   1e5,
-                                   -1e8,  1e20,  -1e30, 3e38, 0.999, -0.7, infinity, -infinity, not_a_number, 0.1};
+const std::vector<double> extremes{0,          -0.0,         1,     -1,   0.5,   -0.5, 1.5,   -2.5, 3.5,
+                                   1e-3,       -1e-6,        1e-20, 7,    -10,   30,   -30,   88,   -100,
+                                   0.49999997, 1e5,          -1e8,  1e20, -1e30, 3e38, 0.999, -0.7, infinity,
+                                   -infinity,  not_a_number, 0.1};
 
 /// `Op` of one tensor, its other arguments as given.
 template <class Pass, op_tag Op>
@@ -58,14 +61,15 @@ std::string unary(args<Op> a = {}, dtype type = dtype::float32) {
     if (type == dtype::float16) {
         for (double& x : numbers) x = std::abs(x) > 6e4 && std::isfinite(x) ? 2 : x;
     }
-    return compare_runs<Pass>(build, {tensor::of(type, {count}, numbers)}, type == dtype::float32 ? 2e-6 : 2e-3);
+    return compare_runs<Pass>(build, {tensor::of(type, {count}, numbers)},
+                              type == dtype::float32 ? 2e-6 : 2e-3);
 }
 
 /// `Op` of each number with each other one.
 template <class Pass, op_tag Op>
 std::string binary(args<Op> a = {}) {
-    const std::vector<double> numbers{0, 1, -1, 0.5, -2, 3, 7.3, -7.3, 1e-3, -10, 100, 1e5, infinity, -infinity,
-                                      not_a_number, 0.1, -0.1, 41};
+    const std::vector<double> numbers{0,   1,   -1,       0.5,       -2,           3,   7.3,  -7.3, 1e-3, -10,
+                                      100, 1e5, infinity, -infinity, not_a_number, 0.1, -0.1, 41};
     const auto count = static_cast<std::int64_t>(numbers.size());
     const auto build = [&](program& p) {
         args<Op> b = a;
@@ -74,7 +78,9 @@ std::string binary(args<Op> a = {}) {
         p.output(p.make<Op>(b));
     };
     return compare_runs<Pass>(
-        build, {tensor::of(dtype::float32, {count, 1}, numbers), tensor::of(dtype::float32, {count}, numbers)}, 2e-6);
+        build,
+        {tensor::of(dtype::float32, {count, 1}, numbers), tensor::of(dtype::float32, {count}, numbers)},
+        2e-6);
 }
 
 template <class Pass, op_tag Op>
@@ -87,7 +93,8 @@ std::string integers(args<Op> a = {}) {
         b.other = p.input(dtype::int32, {9});
         p.output(p.make<Op>(b));
     };
-    return compare_runs<Pass>(build, {tensor::of(dtype::int32, {9}, left), tensor::of(dtype::int32, {9}, right)}, 0);
+    return compare_runs<Pass>(build,
+                              {tensor::of(dtype::int32, {9}, left), tensor::of(dtype::int32, {9}, right)}, 0);
 }
 
 }  // namespace
@@ -133,7 +140,8 @@ TEST_CASE("activations") {
     CHECK(unary<decompose_elu, aten::celu>({.self = {}, .alpha = 0.3}) == "");
     const auto gelu = [](std::string_view approximate) {
         return compare_runs<decompose_gelu>([&](program& p) {
-            p.output(p.make<aten::gelu>({.self = p.input(dtype::float32, {3, 7}), .approximate = approximate}));
+            p.output(
+                p.make<aten::gelu>({.self = p.input(dtype::float32, {3, 7}), .approximate = approximate}));
         });
     };
     CHECK(gelu("none") == "");
@@ -149,7 +157,8 @@ TEST_CASE("rounding and predicates") {
     CHECK(unary<decompose_predicates, aten::isinf>() == "");
     CHECK(unary<decompose_predicates, aten::isfinite>() == "");
     CHECK(unary<decompose_predicates, aten::nan_to_num>() == "");
-    CHECK(unary<decompose_predicates, aten::nan_to_num>({.self = {}, .nan = 1, .posinf = 2, .neginf = -3}) == "");
+    CHECK(unary<decompose_predicates, aten::nan_to_num>({.self = {}, .nan = 1, .posinf = 2, .neginf = -3}) ==
+          "");
 }
 
 TEST_CASE("division, its remainders and comparisons") {
@@ -175,7 +184,8 @@ TEST_CASE("a quotient rounded toward zero is that of the nearest float") {
     };
     const std::vector<double> a{7.3, -7.3, 100, infinity, -1};
     const std::vector<double> b{0.5, 2, -3, 2, 0};
-    CHECK(compare_runs<decompose_division>(build, {tensor::of(dtype::float32, {5}, a), tensor::of(dtype::float32, {5}, b)}) == "");
+    CHECK(compare_runs<decompose_division>(
+              build, {tensor::of(dtype::float32, {5}, a), tensor::of(dtype::float32, {5}, b)}) == "");
 }
 
 TEST_CASE("powers") {
@@ -195,15 +205,20 @@ TEST_CASE("softmax and norms") {
                   p.output(p.make<aten::softmax_int>({.self = p.input(dtype::float32, {3, 4}), .dim = axis}));
               }) == "");
         CHECK(compare_runs<decompose_softmax>([&](program& p) {
-                  p.output(p.make<aten::log_softmax_int>({.self = p.input(dtype::float32, {3, 4}), .dim = axis}));
+                  p.output(
+                      p.make<aten::log_softmax_int>({.self = p.input(dtype::float32, {3, 4}), .dim = axis}));
               }) == "");
     }
     const std::vector<double> rows{-infinity, -infinity, 1, -infinity, infinity, 2, not_a_number, 0};
     CHECK(compare_runs<decompose_softmax>(
-              [](program& p) { p.output(p.make<aten::_safe_softmax>({.self = p.input(dtype::float32, {4, 2}), .dim = 1})); },
+              [](program& p) {
+                  p.output(p.make<aten::_safe_softmax>({.self = p.input(dtype::float32, {4, 2}), .dim = 1}));
+              },
               {tensor::of(dtype::float32, {4, 2}, rows)}) == "");
     CHECK(compare_runs<decompose_softmax>(
-              [](program& p) { p.output(p.make<aten::logsumexp>({.self = p.input(dtype::float32, {4, 2}), .dim = {1}})); },
+              [](program& p) {
+                  p.output(p.make<aten::logsumexp>({.self = p.input(dtype::float32, {4, 2}), .dim = {1}}));
+              },
               {tensor::of(dtype::float32, {4, 2}, rows)}) == "");
     for (const double order : {0.0, 1.0, 2.0, 3.0, infinity, -infinity}) {
         INFO(order);
@@ -214,7 +229,8 @@ TEST_CASE("softmax and norms") {
     }
     CHECK(compare_runs<decompose_norms>([](program& p) {
               const value x = p.input(dtype::float32, {3, 4});
-              p.output(p.make<aten::cosine_similarity>({.x1 = x, .x2 = p.input(dtype::float32, {1, 4}), .dim = 0}));
+              p.output(p.make<aten::cosine_similarity>(
+                  {.x1 = x, .x2 = p.input(dtype::float32, {1, 4}), .dim = 0}));
           }) == "");
 }
 

@@ -21,9 +21,11 @@ using namespace headrace;
 namespace {
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
-static_assert(remove_their_targets<legalize_binary, legalize_bitwise, legalize_cast, legalize_clamp, legalize_comparison,
-                                   legalize_creation, legalize_logical, legalize_unary, legalize_where>);
+constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
+                                       ...);
+static_assert(remove_their_targets<legalize_binary, legalize_bitwise, legalize_cast, legalize_clamp,
+                                   legalize_comparison, legalize_creation, legalize_logical, legalize_unary,
+                                   legalize_where>);
 
 constexpr target_spec float_only = *parse_target("TOSA-1.0+FP");
 constexpr target_spec everything = *parse_target("TOSA-1.0+FP+INT");
@@ -45,7 +47,8 @@ std::string compare(dtype type, const More&... more) {
         program shape;
         build(shape);
         std::vector<tensor> inputs{tensor::of(type, {10}, whole)};
-        if (shape.g.nodes_of(info_of<builtin::placeholder>).begin()->next->op == &info_of<builtin::placeholder>) {
+        if (shape.g.nodes_of(info_of<builtin::placeholder>).begin()->next->op ==
+            &info_of<builtin::placeholder>) {
             inputs.push_back(tensor::of(type, {10}, amounts));
         }
         std::string fault = compare_runs<Pass>(build, inputs, 1e-6);
@@ -95,7 +98,8 @@ TEST_CASE("INT32 comparisons are exact without the integer profile") {
 }
 
 TEST_CASE("casts between all types") {
-    const dtype types[] = {dtype::boolean, dtype::int8, dtype::int16, dtype::int32, dtype::float16, dtype::float32};
+    const dtype types[] = {dtype::boolean, dtype::int8,    dtype::int16,
+                           dtype::int32,   dtype::float16, dtype::float32};
     for (const dtype from : types) {
         for (const dtype to : types) {
             INFO(name_of(from) << " to " << name_of(to));
@@ -105,14 +109,16 @@ TEST_CASE("casts between all types") {
     const std::vector<double> fractions{1.5, -1.5, 2.5, -0.5};
     CHECK(compare_runs<legalize_cast>(
               [](program& p) {
-                  p.output(p.make<aten::_to_copy>({.self = p.input(dtype::float32, {4}), .dtype = dtype::int32}));
+                  p.output(
+                      p.make<aten::_to_copy>({.self = p.input(dtype::float32, {4}), .dtype = dtype::int32}));
               },
               {tensor::of(dtype::float32, {4}, fractions)}) == "");
 }
 
 TEST_CASE("mixed types are promoted, shapes broadcast, and values selected") {
     CHECK(compare_runs<legalize_binary>([](program& p) {
-              p.output(p.make<aten::mul_tensor>({p.input(dtype::float32, {2, 1, 3}), p.input(dtype::int32, {4, 1})}));
+              p.output(p.make<aten::mul_tensor>(
+                  {p.input(dtype::float32, {2, 1, 3}), p.input(dtype::int32, {4, 1})}));
           }) == "");
     for (const dtype type : {dtype::float32, dtype::int8, dtype::int32, dtype::boolean}) {
         CHECK(compare_runs<legalize_where>([&](program& p) {

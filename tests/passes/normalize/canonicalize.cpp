@@ -19,7 +19,8 @@ using namespace headrace;
 namespace {
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
+constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
+                                       ...);
 static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
                                    canonicalize_variants, scalars_to_tensors>);
 static_assert(!effects_of<remove_noop>::removed_set.contains<aten::expand>());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests functionalize: a program with in-place ops against the one without that PyTorch's semantics make of it.
+// Tests functionalize: a program with in-place ops against the one without that PyTorch's semantics make of
+// it.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
@@ -64,7 +65,8 @@ TEST_CASE("later readers see the new value, earlier ones the old") {
               [](program& p, value x) {
                   const value y = tripled(p, x);
                   p.output(p.make<aten::neg>({y}));
-                  p.output(p.make<aten::neg>({p.make<aten::relu>({p.make<aten::add_scalar>({.self = y, .other = 2.0})})}));
+                  p.output(p.make<aten::neg>(
+                      {p.make<aten::relu>({p.make<aten::add_scalar>({.self = y, .other = 2.0})})}));
               }) == "");
 }
 

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and a != b
-/// is not (a == b), for NaN, too.
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
+/// a != b is not (a == b), for NaN, too.
 struct decompose_comparisons : pass {
     using targets = ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor>;
     using produces = ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>;

@@ -11,11 +11,11 @@ namespace headrace {
 ///
 ///     a / b = a · (1/b)        fmod(a, b) = a - trunc(a/b)·b        remainder(a, b) = a - floor(a/b)·b
 ///
-/// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is computed
-/// first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a product split in
-/// two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with 2^20·|b| makes that exact for
-/// quotients up to 2^43. The rest of integers is exact anyway.
-/// Rounding toward zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
+/// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is
+/// computed first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a
+/// product split in two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with
+/// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
+/// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
     using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
                         aten::fmod_tensor>;
@@ -78,7 +78,7 @@ private:
     }
     /// The rest is not 0 and on the other side of 0 than the divisor.
     static term signs_differ(const term& rest, const term& divisor) {
-        return either(both(rest < 0, divisor > 0), both(rest > 0, divisor < 0));
+        return either(both(rest<0, divisor> 0), both(rest > 0, divisor < 0));
     }
     /// (a - rest) / b is an integer; what 1/b adds to it is rounded away.
     static term rounded_quotient(const operands& x, const term& rest) {

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other numbers
-/// (PyTorch, torch.nn.SELU and CELU).
+/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other
+/// numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
     using targets = ops<aten::elu, aten::selu, aten::celu>;
     using produces = formula_ops;

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the relative
-/// accuracy that the textbook forms lose:
+/// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the
+/// relative accuracy that the textbook forms lose:
 ///
 ///     expm1(x) = 2t / (1 - t) with t = tanh(x/2)       log1p(x) = log(u) · x / (u - 1) with u = 1 + x
 struct decompose_exponentials : pass {

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes from the
-/// nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
+/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes
+/// from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
     using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
     using produces = formula_ops;

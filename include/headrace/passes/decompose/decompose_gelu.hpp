@@ -17,7 +17,8 @@ struct decompose_gelu : pass {
 
     value operator()(const args<aten::gelu>& a, emit<produces>& e) const {
         const auto x = formula::real(e, a.self);
-        if (a.approximate != "tanh") return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
+        if (a.approximate != "tanh")
+            return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
         const auto inner = x + x * x * x * 0.044715;
         return in_result_type(x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1));
     }

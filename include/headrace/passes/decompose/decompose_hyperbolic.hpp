@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Hyperbolic functions and their inverses. exp(x) is taken as h² with h = exp(x/2), which overflows no earlier than
-/// the result does; inverses go through log1p, which keeps small results accurate:
+/// Hyperbolic functions and their inverses. exp(x) is taken as h² with h = exp(x/2), which overflows no
+/// earlier than the result does; inverses go through log1p, which keeps small results accurate:
 ///
 ///     cosh(x) = h²/2 + 1/(2h²)        sinh(x) = h²/2 - 1/(2h²), near 0 2t / (1 - t²) with t = tanh(x/2)
 ///     asinh(|x|) = log1p(|x| + x² / (1 + √(x² + 1)))       atanh(|x|) = log1p(2|x| / (1 - |x|)) / 2

@@ -7,7 +7,8 @@
 
 namespace headrace {
 
-/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp with one.
+/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
+/// with one.
 struct decompose_limits : pass {
     using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
                         aten::clamp_max>;

@@ -9,11 +9,12 @@
 
 namespace headrace {
 
-/// Norms along axes: ‖x‖_p = (Σ|x|^p)^(1/p), the largest or smallest |x| for ±∞, and the number of elements that are
-/// not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε) · max(‖b‖, ε)).
+/// Norms along axes: ‖x‖_p = (Σ|x|^p)^(1/p), the largest or smallest |x| for ±∞, and the number of elements
+/// that are not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε)
+/// · max(‖b‖, ε)).
 struct decompose_norms : pass {
-    using targets = ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim,
-                        aten::cosine_similarity>;
+    using targets =
+        ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
     using produces = joined<formula::power_ops,
                             ops<aten::sum_dim_intlist, aten::amax, aten::amin, aten::view, aten::expand>>;
 
@@ -31,7 +32,8 @@ struct decompose_norms : pass {
         if (!shape) return e.unsupported("cosine_similarity: shapes that do not broadcast");
         const auto operand = [&](value v) {
             const bool same = e.shape(v) == int_list(shape.value());
-            return formula::real(e, same ? v : e.make<aten::expand>({.self = v, .size = int_list(shape.value())}));
+            return formula::real(
+                e, same ? v : e.make<aten::expand>({.self = v, .size = int_list(shape.value())}));
         };
         const auto x = operand(a.x1);
         const auto y = operand(a.x2);

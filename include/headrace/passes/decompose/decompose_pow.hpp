@@ -10,9 +10,10 @@
 
 namespace headrace {
 
-/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a reciprocal.
-/// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|, with the
-/// sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. exp2(x) = 2^x.
+/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a
+/// reciprocal. What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch
+/// raises |x|, with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞
+/// aside. exp2(x) = 2^x.
 struct decompose_pow : pass {
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using produces = formula::power_ops;
@@ -39,14 +40,16 @@ struct decompose_pow : pass {
     }
     value operator()(const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
         if (!is_floating(result_type(e.meta(a.self), e.meta(a.exponent)))) {
-            return e.unsupported("pow: of two integer tensors; TOSA's POW takes floating-point operands only");
+            return e.unsupported(
+                "pow: of two integer tensors; TOSA's POW takes floating-point operands only");
         }
         return in_result_type(general_power(formula::real(e, a.self), formula::real(e, a.exponent)));
     }
     value operator()(const args<aten::pow_scalar>& a, emit<produces>& e) const {
         const double base = a.self.to_double();
         if (!is_floating(e.result_meta().dtype)) {
-            return e.unsupported("pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
+            return e.unsupported(
+                "pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
         }
         const auto y = formula::real(e, a.exponent);
         if (base < 0) return in_result_type(general_power(y.number(base), y));
@@ -68,7 +71,8 @@ private:
         if (base == 0) return where(y == 0, 1, limit);
         const term regular = abs(y) < HUGE_VAL;
         const term exponent = where(regular, y, 0);
-        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v), limit);
+        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v),
+                     limit);
     }
     /// Of a negative base to an exponent that is not an integer, where y is that of |x|.
     static term undefined_power(const term& x, const term& y) {

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds of
-/// values that are not finite. Integers are always finite.
+/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds
+/// of values that are not finite. Integers are always finite.
 struct decompose_predicates : pass {
     using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
     using produces = formula_ops;

@@ -13,8 +13,9 @@ namespace headrace {
 ///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
 ///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
 struct decompose_rectifiers : pass {
-    using targets = ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-                        aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
+    using targets =
+        ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
+            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
     using produces = joined<formula_ops, ops<aten::view>>;
 
     value operator()(const args<aten::relu>& a, emit<produces>& e) const {

@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for NaN.
-/// x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers stay.
+/// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
+/// NaN. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
+/// stay.
 struct decompose_rounding : pass {
     using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn>;
     using produces = formula_ops;
@@ -21,7 +22,8 @@ struct decompose_rounding : pass {
         if (a.decimals == 0) return nearest_even(formula::term_of(e, a.self));
         const auto x = formula::real(e, a.self);
         const auto power = x.number(std::pow(10.0, static_cast<double>(std::abs(a.decimals))));
-        return in_result_type(a.decimals > 0 ? nearest_even(x * power) / power : nearest_even(x / power) * power);
+        return in_result_type(a.decimals > 0 ? nearest_even(x * power) / power
+                                             : nearest_even(x / power) * power);
     }
     value operator()(const args<aten::trunc>& a, emit<produces>& e) const {
         return is_floating(e.dtype(a.self)) ? trunc(formula::term_of(e, a.self)).v : a.self;

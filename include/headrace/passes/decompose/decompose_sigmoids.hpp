@@ -11,11 +11,10 @@ namespace headrace {
 
 /// Activations made of the logistic function and its logarithm (PyTorch, torch.nn):
 ///
-///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an axis
-///     softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold
-///     mish(x) = x · tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2)
-///     log_sigmoid(x) = min(x, 0) - log(1 + exp(-|x|))
-///     logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
+///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an
+///     axis softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold mish(x) = x ·
+///     tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2) log_sigmoid(x) = min(x, 0) - log(1
+///     + exp(-|x|)) logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
 struct decompose_sigmoids : pass {
     using targets = ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward,
                         aten::logit, aten::glu>;
@@ -47,7 +46,8 @@ struct decompose_sigmoids : pass {
         return {in_result_type(log_of_sigmoid(x)), in_result_type(exp(-abs(x)), 1)};
     }
     value operator()(const args<aten::logit>& a, emit<produces>& e) const {
-        const auto self = is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
+        const auto self =
+            is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
         const auto x = formula::real(e, a.eps ? clamp(self, *a.eps, 1 - *a.eps) : self);
         return in_result_type(log(x / (1 - x)));
     }

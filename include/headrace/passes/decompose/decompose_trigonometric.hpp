@@ -9,8 +9,9 @@
 
 namespace headrace {
 
-/// tan(x) = sin(x) / cos(x). The inverses are minimax polynomials of our own (Lawson's iteration in float64, relative
-/// error 5e-9 for asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it by
+/// tan(x) = sin(x) / cos(x). The inverses are minimax polynomials of our own (Lawson's iteration in float64,
+/// relative error 5e-9 for asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it
+/// by
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
@@ -50,7 +51,8 @@ struct decompose_trigonometric : pass {
         const auto along = abs(x);
         const auto steep = up > along;
         const auto larger = max(up, along);
-        const auto slope = where(up == along, where(larger == 0, larger, larger.number(1)), min(up, along) / larger);
+        const auto slope =
+            where(up == along, where(larger == 0, larger, larger.number(1)), min(up, along) / larger);
         auto angle = short_atan(slope);
         angle = where(steep, half_pi - angle, angle);
         angle = where(is_negative(x), std::numbers::pi - angle, angle);
@@ -76,8 +78,8 @@ private:
     static Term short_atan(const Term& x) {
         const auto squared = x * x;
         return x + x * squared *
-                       polynomial(squared, {-0.333331527, 0.199937721, -0.142110488, 0.106659786, -0.075521581,
-                                            0.0432111918, -0.0163675142, 0.00292058838});
+                       polynomial(squared, {-0.333331527, 0.199937721, -0.142110488, 0.106659786,
+                                            -0.075521581, 0.0432111918, -0.0163675142, 0.00292058838});
     }
 };
 

@@ -9,9 +9,10 @@
 
 namespace headrace {
 
-/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch promotes them to.
-/// Short integers are computed in 32 bits and cut back, which is how they wrap around in PyTorch. The sum of booleans
-/// is their `or`, the product their `and`. Integers divided toward zero are INTDIV.
+/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch
+/// promotes them to. Short integers are computed in 32 bits and cut back, which is how they wrap around in
+/// PyTorch. The sum of booleans is their `or`, the product their `and`. Integers divided toward zero are
+/// INTDIV.
 struct legalize_binary : pass {
     using table = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
                          becomes<aten::mul_tensor, tosa::mul>>;
@@ -29,14 +30,17 @@ struct legalize_binary : pass {
             if (std::is_same_v<Op, aten::mul_tensor>) return build::binary<tosa::logical_and>(e, x, y);
             return e.unsupported("sub: PyTorch does not subtract booleans");
         }
-        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)), type);
+        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)),
+                           type);
     }
     template <one_of<extrema::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);
-        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type),
+                                                build::cast(e, a.other, type));
     }
-    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
+    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a,
+                     emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.exponent);
         if (!is_floating(type)) return e.unsupported("pow: TOSA's POW takes floating-point operands only");
         return build::binary<tosa::pow>(e, build::cast(e, a.self, type), build::cast(e, a.exponent, type));

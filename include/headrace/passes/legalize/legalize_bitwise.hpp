@@ -8,15 +8,15 @@
 
 namespace headrace {
 
-/// Lowers operations on bits (TOSA 1.0, 2.4 and 2.5); of booleans, they are those of logic. Without the integer profile
-/// there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts are by less than the number
-/// of bits, as in C.
+/// Lowers operations on bits (TOSA 1.0, 2.4 and 2.5); of booleans, they are those of logic. Without the
+/// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
+/// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
     using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
                         aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
-    using produces = joined<build::cast_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
-                                                 tosa::bitwise_not, tosa::logical_and, tosa::logical_or,
-                                                 tosa::logical_xor>>;
+    using produces =
+        joined<build::cast_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+                                    tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
 
     value operator()(const args<aten::bitwise_and_tensor>& a, emit<produces>& e) const {
         return lower<tosa::bitwise_and, tosa::logical_and>(e, a.self, a.other);
@@ -36,7 +36,8 @@ struct legalize_bitwise : pass {
     }
     value operator()(const args<aten::bitwise_left_shift_tensor>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);
-        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type),
+                                                       build::cast(e, a.other, type));
     }
     value operator()(const args<aten::bitwise_right_shift_tensor>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);

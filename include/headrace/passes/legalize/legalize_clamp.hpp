@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or the type's
-/// own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32: there it is MAXIMUM and
-/// MINIMUM.
+/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or
+/// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
+/// there it is MAXIMUM and MINIMUM.
 struct legalize_clamp : pass {
     using targets = ops<aten::clamp>;
     using produces = joined<build::extremum_ops, ops<tosa::clamp>>;

@@ -8,11 +8,12 @@
 
 namespace headrace {
 
-/// Makes the tensors whose elements are known: full, arange, eye and linspace become constants. Like PyTorch, the
-/// elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the nearer end.
+/// Makes the tensors whose elements are known: full, arange, eye and linspace become constants. Like PyTorch,
+/// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
+/// nearer end.
 struct legalize_creation : pass {
-    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye, aten::eye_m,
-                        aten::linspace>;
+    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
+                        aten::eye_m, aten::linspace>;
     using produces = ops<>;
 
     value operator()(const args<aten::full>& a, emit<produces>& e) const {
@@ -42,7 +43,8 @@ private:
     template <class At>
     static value filled(emit<produces>& e, At&& at) {
         const dtype type = build::narrowed(e.result_meta().dtype);
-        const auto [least, most] = is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
+        const auto [least, most] =
+            is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
         const std::size_t size = traits_of(type).bits / 8U;
         bool fits = true;
         const value v = e.constant({type, e.result_meta().shape, {}}, [&](std::span<std::byte> data) {

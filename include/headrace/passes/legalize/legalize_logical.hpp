@@ -11,8 +11,9 @@ namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
-    using table = op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
-                         becomes<aten::logical_xor, tosa::logical_xor>>;
+    using table =
+        op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
+               becomes<aten::logical_xor, tosa::logical_xor>>;
     using targets = joined<table::keys, ops<aten::logical_not>>;
     using produces = joined<table::values, build::cast_ops>;
 

@@ -9,22 +9,24 @@
 
 namespace headrace {
 
-/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch gives
-/// floats for integers: the operand is cast to the result's type first. Integers are their own floor and ceiling; they
-/// are negated as 0 - x, and their absolute value is the larger of the two.
+/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch
+/// gives floats for integers: the operand is cast to the result's type first. Integers are their own floor
+/// and ceiling; they are negated as 0 - x, and their absolute value is the larger of the two.
 struct legalize_unary : pass {
-    using table = op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
-                         becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
-                         becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
-                         becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
-                         becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
+    using table =
+        op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
+               becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
+               becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
+               becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
+               becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
     using targets = joined<table::keys, ops<aten::abs, aten::neg>>;
     using produces = joined<table::values, build::extremum_ops, ops<tosa::abs, tosa::negate, tosa::sub>>;
 
     template <one_of<table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const value operand = build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
-        if ((std::is_same_v<Op, aten::floor> || std::is_same_v<Op, aten::ceil>) && !is_floating(e.dtype(operand))) {
+        if ((std::is_same_v<Op, aten::floor> ||
+             std::is_same_v<Op, aten::ceil>)&&!is_floating(e.dtype(operand))) {
             return operand;
         }
         return e.make<table::at<Op>>(operand);

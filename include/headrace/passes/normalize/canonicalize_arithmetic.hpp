@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the number
-/// on the left of remainder, which becomes a tensor.
+/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
+/// number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
     using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
     using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;

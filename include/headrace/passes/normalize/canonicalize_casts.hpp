@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and orders of
-/// dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
+/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
+/// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
 struct canonicalize_casts : pass {
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;

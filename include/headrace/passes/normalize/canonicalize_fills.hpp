@@ -11,15 +11,16 @@
 
 namespace headrace {
 
-/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and `new_` forms,
-/// fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that is not yet known.
+/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and
+/// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
+/// is not yet known.
 struct canonicalize_fills : pass {
     using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
                          aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
     using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;
-    using targets = joined<zero_ops, one_ops,
-                           ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar,
-                               aten::fill_tensor>>;
+    using targets = joined<
+        zero_ops, one_ops,
+        ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar, aten::fill_tensor>>;
     using produces = ops<aten::full, aten::_to_copy, aten::expand>;
 
     template <one_of<zero_ops> Op>

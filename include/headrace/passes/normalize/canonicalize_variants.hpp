@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know each op
-/// under one name. Values are immutable, which makes them the same once `functionalize` has redirected the readers of
-/// what an in-place op changes. An in-place op keeps the type of what it writes to.
+/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
+/// each op under one name. Values are immutable, which makes them the same once `functionalize` has
+/// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
     using table = op_map<
         // In place.
@@ -26,11 +26,13 @@ struct canonicalize_variants : pass {
         becomes<aten::fill_inplace_tensor, aten::fill_tensor>, becomes<aten::floor_inplace, aten::floor>,
         becomes<aten::gelu_inplace, aten::gelu>, becomes<aten::hardsigmoid_inplace, aten::hardsigmoid>,
         becomes<aten::hardswish_inplace, aten::hardswish>, becomes<aten::hardtanh_inplace, aten::hardtanh>,
-        becomes<aten::index_copy_inplace, aten::index_copy>, becomes<aten::index_put_inplace, aten::index_put>,
+        becomes<aten::index_copy_inplace, aten::index_copy>,
+        becomes<aten::index_put_inplace, aten::index_put>,
         becomes<aten::leaky_relu_inplace, aten::leaky_relu>, becomes<aten::log_inplace, aten::log>,
         becomes<aten::masked_fill_inplace_scalar, aten::masked_fill_scalar>,
-        becomes<aten::masked_fill_inplace_tensor, aten::masked_fill_tensor>, becomes<aten::mish_inplace, aten::mish>,
-        becomes<aten::mul_inplace_scalar, aten::mul_scalar>, becomes<aten::mul_inplace_tensor, aten::mul_tensor>,
+        becomes<aten::masked_fill_inplace_tensor, aten::masked_fill_tensor>,
+        becomes<aten::mish_inplace, aten::mish>, becomes<aten::mul_inplace_scalar, aten::mul_scalar>,
+        becomes<aten::mul_inplace_tensor, aten::mul_tensor>,
         becomes<aten::ne_inplace_scalar, aten::ne_scalar>, becomes<aten::ne_inplace_tensor, aten::ne_tensor>,
         becomes<aten::neg_inplace, aten::neg>, becomes<aten::pow_inplace_scalar, aten::pow_tensor_scalar>,
         becomes<aten::pow_inplace_tensor, aten::pow_tensor_tensor>,
@@ -39,15 +41,17 @@ struct canonicalize_variants : pass {
         becomes<aten::rsqrt_inplace, aten::rsqrt>, becomes<aten::selu_inplace, aten::selu>,
         becomes<aten::sigmoid_inplace, aten::sigmoid>, becomes<aten::silu_inplace, aten::silu>,
         becomes<aten::sqrt_inplace, aten::sqrt>, becomes<aten::square_inplace, aten::square>,
-        becomes<aten::sub_inplace_scalar, aten::sub_scalar>, becomes<aten::sub_inplace_tensor, aten::sub_tensor>,
-        becomes<aten::tanh_inplace, aten::tanh>, becomes<aten::threshold_inplace, aten::threshold>,
-        becomes<aten::dropout_inplace, aten::dropout>, becomes<aten::detach_inplace, aten::detach>,
+        becomes<aten::sub_inplace_scalar, aten::sub_scalar>,
+        becomes<aten::sub_inplace_tensor, aten::sub_tensor>, becomes<aten::tanh_inplace, aten::tanh>,
+        becomes<aten::threshold_inplace, aten::threshold>, becomes<aten::dropout_inplace, aten::dropout>,
+        becomes<aten::detach_inplace, aten::detach>,
         // Copies of views.
         becomes<aten::alias_copy, aten::alias>, becomes<aten::as_strided_copy, aten::as_strided>,
         becomes<aten::detach_copy, aten::detach>, becomes<aten::expand_copy, aten::expand>,
         becomes<aten::narrow_copy, aten::narrow>, becomes<aten::permute_copy, aten::permute>,
-        becomes<aten::select_copy_int, aten::select_int>, becomes<aten::slice_copy_tensor, aten::slice_tensor>,
-        becomes<aten::squeeze_copy, aten::squeeze>, becomes<aten::squeeze_copy_dim, aten::squeeze_dim>,
+        becomes<aten::select_copy_int, aten::select_int>,
+        becomes<aten::slice_copy_tensor, aten::slice_tensor>, becomes<aten::squeeze_copy, aten::squeeze>,
+        becomes<aten::squeeze_copy_dim, aten::squeeze_dim>,
         becomes<aten::squeeze_copy_dims, aten::squeeze_dims>, becomes<aten::t_copy, aten::t>,
         becomes<aten::transpose_copy_int, aten::transpose_int>, becomes<aten::unfold_copy, aten::unfold>,
         becomes<aten::unsqueeze_copy, aten::unsqueeze>, becomes<aten::view_copy, aten::view>,
@@ -57,9 +61,11 @@ struct canonicalize_variants : pass {
         becomes<aten::divide_tensor, aten::div_tensor>, becomes<aten::true_divide_tensor, aten::div_tensor>,
         becomes<aten::multiply_tensor, aten::mul_tensor>, becomes<aten::subtract_tensor, aten::sub_tensor>,
         becomes<aten::max_other, aten::maximum>, becomes<aten::min_other, aten::minimum>,
-        becomes<aten::and_scalar, aten::bitwise_and_scalar>, becomes<aten::and_tensor, aten::bitwise_and_tensor>,
+        becomes<aten::and_scalar, aten::bitwise_and_scalar>,
+        becomes<aten::and_tensor, aten::bitwise_and_tensor>,
         becomes<aten::or_scalar, aten::bitwise_or_scalar>, becomes<aten::or_tensor, aten::bitwise_or_tensor>,
-        becomes<aten::xor_scalar, aten::bitwise_xor_scalar>, becomes<aten::xor_tensor, aten::bitwise_xor_tensor>,
+        becomes<aten::xor_scalar, aten::bitwise_xor_scalar>,
+        becomes<aten::xor_tensor, aten::bitwise_xor_tensor>,
         becomes<aten::lshift_scalar, aten::bitwise_left_shift_tensor_scalar>,
         becomes<aten::lshift_tensor, aten::bitwise_left_shift_tensor>,
         becomes<aten::rshift_scalar, aten::bitwise_right_shift_tensor_scalar>,

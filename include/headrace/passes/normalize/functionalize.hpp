@@ -17,22 +17,33 @@ namespace headrace {
 
 namespace detail {
 
-using in_place_ops = ops<
-    aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace, aten::celu_inplace,
-    aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace, aten::copy_inplace,
-    aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace, aten::elu_inplace, aten::exp_inplace,
-    aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::floor_inplace, aten::gelu_inplace,
-    aten::hardsigmoid_inplace, aten::hardswish_inplace, aten::hardtanh_inplace, aten::index_copy_inplace,
-    aten::index_put_inplace, aten::leaky_relu_inplace, aten::log_inplace, aten::masked_fill_inplace_scalar,
-    aten::masked_fill_inplace_tensor, aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor,
-    aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar,
-    aten::pow_inplace_tensor, aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
-    aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace, aten::sqrt_inplace,
-    aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::tanh_inplace,
-    aten::threshold_inplace, aten::zero_inplace>;
+using in_place_ops =
+    ops<aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace,
+        aten::celu_inplace, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
+        aten::copy_inplace, aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace,
+        aten::elu_inplace, aten::exp_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
+        aten::floor_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace, aten::hardswish_inplace,
+        aten::hardtanh_inplace, aten::index_copy_inplace, aten::index_put_inplace, aten::leaky_relu_inplace,
+        aten::log_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
+        aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::ne_inplace_scalar,
+        aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
+        aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
+        aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace,
+        aten::sqrt_inplace, aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor,
+        aten::tanh_inplace, aten::threshold_inplace, aten::zero_inplace>;
 
 /// How a value shares memory with the operand that it was made from.
-enum class sharing : std::uint8_t { none, same, reshaped, permuted, selected, sliced, parts, unbound, elsewhere };
+enum class sharing : std::uint8_t {
+    none,
+    same,
+    reshaped,
+    permuted,
+    selected,
+    sliced,
+    parts,
+    unbound,
+    elsewhere
+};
 
 template <class... Ops>
 bool is_any(const node& n, ops<Ops...>) {
@@ -41,19 +52,22 @@ bool is_any(const node& n, ops<Ops...>) {
 
 inline sharing sharing_of(const node& n) {
     using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
-    using cast_ops = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints,
-                            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-                            aten::unsqueeze, aten::contiguous>;
-    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using cast_ops =
+        ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
+    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
+                            aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+                            aten::squeeze_dims, aten::unsqueeze, aten::contiguous>;
+    using permute_ops =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                          aten::tensor_split_indices, aten::tensor_split_sections>;
     using other_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to, aten::as_strided, aten::unfold>;
     if (is_any(n, same_ops{})) return sharing::same;
     if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
-        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype ? sharing::same
-                                                                                           : sharing::none;
+        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
+                   ? sharing::same
+                   : sharing::none;
     }
     if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
     if (is_any(n, reshape_ops{})) return sharing::reshaped;
@@ -83,7 +97,8 @@ public:
             if (kind != sharing::none || writing) {
                 const value root = root_of(self);
                 for (std::uint32_t i = 0; i != n->result_count; ++i) {
-                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i), version_of(root)};
+                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i),
+                                            version_of(root)};
                 }
             }
             if (!writing) continue;
@@ -112,7 +127,8 @@ private:
     };
 
     value root_of(value v) const {
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) v = found->second.parent;
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
+            v = found->second.parent;
         return v;
     }
     std::size_t version_of(value r) const {
@@ -144,7 +160,8 @@ private:
         if (!sure(w)) refuse(user, w);
         node& copy = graph_.create(*w.made_by->op, w.made_by->arguments, w.made_by->result_count, before);
         graph_.set_operand(copy.operands[0], parent);
-        for (std::uint32_t i = 0; i != copy.result_count; ++i) copy.results[i].meta = w.made_by->results[i].meta;
+        for (std::uint32_t i = 0; i != copy.result_count; ++i)
+            copy.results[i].meta = w.made_by->results[i].meta;
         graph_.inherit_annotations(copy, *w.made_by);
         return copy.result(result);
     }
@@ -154,7 +171,8 @@ private:
         std::vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
-            if (w.kind != sharing::same) now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
+            if (w.kind != sharing::same)
+                now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
             v = w.parent;
             changed.emplace_back(v, now);
         }
@@ -179,19 +197,21 @@ private:
             case sharing::reshaped:
                 if (!sure(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
-            case sharing::permuted: return unpermuted(n, meta, now, writer, before);
+            case sharing::permuted:
+                return unpermuted(n, meta, now, writer, before);
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
                 return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
             }
             case sharing::sliced: {
                 if (const auto* a = match<aten::slice_tensor>(v)) {
-                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta, writer,
-                                                     before);
+                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta,
+                                                     writer, before);
                 }
                 const auto& a = args_of<aten::narrow>(n);
                 const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
-                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer, before);
+                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer,
+                                                 before);
             }
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
@@ -204,7 +224,8 @@ private:
                 const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
                 return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
             }
-            default: break;
+            default:
+                break;
         }
         refuse(writer, w);
         return base;
@@ -214,10 +235,13 @@ private:
         const auto rank = static_cast<std::int64_t>(meta.rank());
         shape_builder order;  // of the view: its axis i is the base's axis order[i]
         for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
-        const auto wrapped = [&](std::int64_t axis) { return static_cast<std::size_t>(axis < 0 ? axis + rank : axis); };
+        const auto wrapped = [&](std::int64_t axis) {
+            return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        };
         if (is<aten::permute>(n)) {
             const auto& a = args_of<aten::permute>(n);
-            for (std::size_t i = 0; i != order.size(); ++i) order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
+            for (std::size_t i = 0; i != order.size(); ++i)
+                order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
         } else if (is<aten::transpose_int>(n)) {
             const auto& a = args_of<aten::transpose_int>(n);
             if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
@@ -251,10 +275,12 @@ private:
         return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
     }
 
-    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one piece.
+    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
+    /// piece.
     bool sure(const view& w) const {
         const node& n = *w.made_by;
-        const bool may_copy = is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
+        const bool may_copy =
+            is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
         return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
     }
     bool contiguous(value v) const {
@@ -272,8 +298,10 @@ private:
         }
         const tensor_meta* meta = meta_of(w.parent);
         const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
-        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1) return false;
-        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis, [](auto size) { return size == 1; });
+        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
+            return false;
+        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis,
+                                   [](auto size) { return size == 1; });
     }
 
     void refuse(const node& at, const view& w) {
@@ -283,23 +311,25 @@ private:
 
     graph& graph_;
     pass_context& context_;
-    std::map<value, view, by_place> views_;  // by the value as the program made it
+    std::map<value, view, by_place> views_;     // by the value as the program made it
     std::map<value, written, by_place> roots_;  // those that have been written to
 };
 
 }  // namespace detail
 
-/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what it is a
-/// view of. This pass gives each later reader the value as it is by then, as if memory did not exist: a write through a
-/// view becomes a scatter into the tensor behind it, and views are taken again after a write. In-place ops are then
-/// functions like others (canonicalize_variants renames them). What is written to inputs matters inside the graph only.
+/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what
+/// it is a view of. This pass gives each later reader the value as it is by then, as if memory did not exist:
+/// a write through a view becomes a scatter into the tensor behind it, and views are taken again after a
+/// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
+/// to inputs matters inside the graph only.
 struct functionalize : pass {
     using targets = detail::in_place_ops;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t writes = 0;
-        detail::for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        detail::for_each_graph(g,
+                               [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
         return writes;
     }
 };

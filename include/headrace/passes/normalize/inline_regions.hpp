@@ -11,8 +11,9 @@
 
 namespace headrace {
 
-/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at inference.
-/// The inputs of the inner graph become the operands, its outputs the results; nodes keep their names.
+/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at
+/// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
+/// names.
 struct inline_regions : pass {
     using targets = ops<higher_order::wrap_with_set_grad_enabled>;
     using removes = targets;
@@ -23,7 +24,8 @@ struct inline_regions : pass {
         do {  // an inner graph may hold calls itself
             calls.clear();
             detail::for_each_graph(g, [&](graph& sub) {
-                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>)) calls.push_back(&n);
+                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>))
+                    calls.push_back(&n);
             });
             for (node* n : calls) {
                 if (result<void> done = inline_call(*n); !done) return std::move(done).error();
@@ -41,7 +43,8 @@ private:
         std::unordered_map<const node*, value> inputs;
         std::size_t next = 0;
         for (node& n : inner.inputs()) {
-            if (next == a.operands.size()) return invalid(message_prefix(call) + "fewer operands than inputs");
+            if (next == a.operands.size())
+                return invalid(message_prefix(call) + "fewer operands than inputs");
             inputs[&n] = a.operands[next++];
         }
         const auto mapped = [&](value v) {
@@ -53,7 +56,8 @@ private:
             copies[&n] = &copy(*call.owner, n, call, mapped);
         }
         const list<value> outputs = inner.outputs();
-        if (outputs.size() != call.result_count) return invalid(message_prefix(call) + "results do not match its graph");
+        if (outputs.size() != call.result_count)
+            return invalid(message_prefix(call) + "results do not match its graph");
         for (std::uint32_t i = 0; i != call.result_count; ++i) {
             const value v = mapped(outputs[i]);
             detail::hand_over_name(call.results[i], v);

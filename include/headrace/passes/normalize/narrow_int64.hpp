@@ -13,10 +13,10 @@
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says int32
-/// after this pass, and constants of float64, which are Python's numbers, float32. A constant whose elements do not
-/// fit is refused, except where a limit may as well be the largest number there is. It belongs between decompose and
-/// legalize: until then types are PyTorch's, and promotion depends on them.
+/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
+/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
+/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
+/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
 struct narrow_int64 : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
@@ -59,8 +59,9 @@ private:
         const tensor_meta* meta = meta_of(n.result());
         if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
         const tensor_data& data = args_of<builtin::constant>(n).data;
-        const value made = meta->dtype == dtype::int64 ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                                                       : convert<double, float>(g, n, *meta, data, context);
+        const value made = meta->dtype == dtype::int64
+                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                               : convert<double, float>(g, n, *meta, data, context);
         if (!made) return false;
         made.producer->results[0].name = n.results[0].name;
         made.producer->annotations = n.annotations;
@@ -71,7 +72,8 @@ private:
     }
 
     template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data, pass_context& context) {
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
+                         pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
         std::vector<To> elements;
         bool fits = true;
@@ -79,7 +81,8 @@ private:
             From element;
             std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
             if constexpr (integral) {
-                const From nearest = std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                const From nearest =
+                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
                 fits = fits && nearest == element;
                 element = nearest;
             }

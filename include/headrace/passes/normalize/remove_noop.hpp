@@ -9,8 +9,9 @@
 
 namespace headrace {
 
-/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to the same
-/// shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds by contract.
+/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to
+/// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
+/// by contract.
 struct remove_noop : pass {
     using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
                          dim_order_ops::_clone_dim_order>;
@@ -34,7 +35,8 @@ struct remove_noop : pass {
         return a.self;
     }
     value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
-        if (a.train && a.p > 0) return e.unsupported("dropout: random in training; export the model in eval mode");
+        if (a.train && a.p > 0)
+            return e.unsupported("dropout: random in training; export the model in eval mode");
         return a.input;
     }
     std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {

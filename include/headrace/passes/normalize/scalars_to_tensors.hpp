@@ -11,23 +11,24 @@
 
 namespace headrace {
 
-/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload. The
-/// constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
+/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
+/// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
-    using table = op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
-                         becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
-                         becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
-                         becomes<aten::floor_divide_scalar, aten::floor_divide>,
-                         becomes<aten::remainder_scalar, aten::remainder_tensor>,
-                         becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
-                         becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
-                         becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
-                         becomes<aten::le_scalar, aten::le_tensor>,
-                         becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
-                         becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
-                         becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
-                         becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
-                         becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
+    using table =
+        op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
+               becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
+               becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
+               becomes<aten::floor_divide_scalar, aten::floor_divide>,
+               becomes<aten::remainder_scalar, aten::remainder_tensor>,
+               becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
+               becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
+               becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
+               becomes<aten::le_scalar, aten::le_tensor>,
+               becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
+               becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
+               becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
+               becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
+               becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
     using where_ops = ops<aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
     using targets = joined<table::keys, where_ops>;
     using produces = joined<table::values, ops<aten::where_self>>;

@@ -12,16 +12,16 @@
 #include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
-/// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes of that
-/// formula. Numbers become constants of the type of the term beside them. A pass that writes formulas has
-/// `formula_ops` among what it produces; all of them are primitives, which legalize passes lower.
+/// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes
+/// of that formula. Numbers become constants of the type of the term beside them. A pass that writes formulas
+/// has `formula_ops` among what it produces; all of them are primitives, which legalize passes lower.
 namespace headrace::formula {
 
-using formula_ops =
-    ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::abs, aten::reciprocal, aten::rsqrt,
-        aten::exp, aten::log, aten::sin, aten::cos, aten::tanh, aten::sigmoid, aten::erf, aten::floor, aten::ceil,
-        aten::maximum, aten::minimum, aten::clamp, aten::gt_tensor, aten::ge_tensor, aten::eq_tensor,
-        aten::logical_not, aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+using formula_ops = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::abs,
+                        aten::reciprocal, aten::rsqrt, aten::exp, aten::log, aten::sin, aten::cos, aten::tanh,
+                        aten::sigmoid, aten::erf, aten::floor, aten::ceil, aten::maximum, aten::minimum,
+                        aten::clamp, aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not,
+                        aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
 
 template <class E>
 struct term {
@@ -53,8 +53,8 @@ template <class E>
     return {x.e, x.e->template make<aten::_to_copy>({.self = x.v, .dtype = type})};
 }
 
-/// A value as float32, in which functions of real numbers are computed: PyTorch computes float16 and bfloat16 so,
-/// too, and rounds once at the end.
+/// A value as float32, in which functions of real numbers are computed: PyTorch computes float16 and bfloat16
+/// so, too, and rounds once at the end.
 template <class E>
 [[nodiscard]] term<E> real(E& e, value v) {
     return as(term_of(e, v), dtype::float32);
@@ -66,18 +66,18 @@ template <class E>
     return as(x, x.e->result_meta(result).dtype).v;
 }
 
-#define HEADRACE_FORMULA_BINARY(name, Op)                                                                         \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& a, const term<E>& b) {                                                            \
-        return a.template apply<Op>(b.v);                                                                         \
-    }                                                                                                             \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& a, double b) {                                                                    \
-        return a.template apply<Op>(a.number(b).v);                                                               \
-    }                                                                                                             \
-    template <class E>                                                                                            \
-    term<E> name(double a, const term<E>& b) {                                                                    \
-        return b.number(a).template apply<Op>(b.v);                                                               \
+#define HEADRACE_FORMULA_BINARY(name, Op)              \
+    template <class E>                                 \
+    term<E> name(const term<E>& a, const term<E>& b) { \
+        return a.template apply<Op>(b.v);              \
+    }                                                  \
+    template <class E>                                 \
+    term<E> name(const term<E>& a, double b) {         \
+        return a.template apply<Op>(a.number(b).v);    \
+    }                                                  \
+    template <class E>                                 \
+    term<E> name(double a, const term<E>& b) {         \
+        return b.number(a).template apply<Op>(b.v);    \
     }
 HEADRACE_FORMULA_BINARY(operator+, aten::add_tensor)
 HEADRACE_FORMULA_BINARY(operator-, aten::sub_tensor)
@@ -89,10 +89,10 @@ HEADRACE_FORMULA_BINARY(max, aten::maximum)
 HEADRACE_FORMULA_BINARY(min, aten::minimum)
 #undef HEADRACE_FORMULA_BINARY
 
-#define HEADRACE_FORMULA_UNARY(name, Op)                                                                          \
-    template <class E>                                                                                            \
-    term<E> name(const term<E>& x) {                                                                              \
-        return x.template apply<Op>();                                                                            \
+#define HEADRACE_FORMULA_UNARY(name, Op) \
+    template <class E>                   \
+    term<E> name(const term<E>& x) {     \
+        return x.template apply<Op>();   \
     }
 HEADRACE_FORMULA_UNARY(operator-, aten::neg)
 HEADRACE_FORMULA_UNARY(operator!, aten::logical_not)
@@ -192,7 +192,8 @@ term<E> log1p(const term<E>& x) {
 
 using power_ops = joined<formula_ops, ops<aten::pow_tensor_tensor>>;
 
-/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only (spec 2.4.11).
+/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only
+/// (spec 2.4.11).
 template <class E>
 term<E> power(const term<E>& x, double exponent) {
     if (exponent < 0) return reciprocal(power(x, -exponent));
@@ -201,8 +202,8 @@ term<E> power(const term<E>& x, double exponent) {
     return where(regular, base.template apply<aten::pow_tensor_tensor>(x.number(exponent).v), x);
 }
 
-/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be NaN
-/// though x is 1 or y is 0.
+/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be
+/// NaN though x is 1 or y is 0.
 template <class E>
 term<E> power(const term<E>& x, const term<E>& y) {
     const term<E> regular = both(both(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);

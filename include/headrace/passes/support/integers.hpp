@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build, continued: arithmetic and comparison of integers and booleans, as far as a target has them.
+// Defines headrace::build, continued: arithmetic and comparison of integers and booleans, as far as a target
+// has them.
 #ifndef HEADRACE_PASSES_SUPPORT_INTEGERS_HPP
 #define HEADRACE_PASSES_SUPPORT_INTEGERS_HPP
 
@@ -26,22 +27,28 @@ value widened(E& e, value v) {
 using compare_ops = joined<cast_ops, ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_xor,
                                          tosa::logical_and, tosa::logical_or, tosa::logical_not>>;
 
-/// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16 bits.
+/// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
+/// bits.
 template <class E>
 value ordered_difference(E& e, value a, value b) {
-    const auto real = [&](value v) { return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}); };
+    const auto real = [&](value v) {
+        return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32});
+    };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
     const auto halves = [&](value v) {
         const value by = e.splat(16, dtype::int32, e.rank(v));
-        const value low = binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
+        const value low =
+            binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
         const value high = real(binary<tosa::logical_right_shift>(e, v, by));
         const value negative = e.template make<tosa::greater_equal>(high, number(32768, v));
-        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high), real(low));
+        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high),
+                         real(low));
     };
     const auto [a_high, a_low] = halves(a);
     const auto [b_high, b_low] = halves(b);
     const value high = binary<tosa::sub>(e, a_high, b_high);
-    return binary<tosa::add>(e, binary<tosa::mul>(e, high, number(65536, high)), binary<tosa::sub>(e, a_low, b_low));
+    return binary<tosa::add>(e, binary<tosa::mul>(e, high, number(65536, high)),
+                             binary<tosa::sub>(e, a_low, b_low));
 }
 
 /// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
@@ -74,7 +81,8 @@ template <op_tag Op, class E>
 value extremum(E& e, value a, value b) {
     constexpr bool largest = std::is_same_v<Op, tosa::maximum>;
     const dtype type = e.dtype(a);
-    if (is_boolean(type)) return largest ? binary<tosa::logical_or>(e, a, b) : binary<tosa::logical_and>(e, a, b);
+    if (is_boolean(type))
+        return largest ? binary<tosa::logical_or>(e, a, b) : binary<tosa::logical_and>(e, a, b);
     if (!is_integral(type)) return binary<Op>(e, a, b);
     if (allows<Op>(e, {dtype::int32, dtype::int32, dtype::int32})) {
         return cast(e, binary<Op>(e, widened(e, a), widened(e, b)), type);
