@@ -34,12 +34,12 @@ export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 step configure cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADRACE_TESTS=ON -DHEADRACE_EXAMPLES=ON
 step build cmake --build build -- -k 0
-step test ctest --test-dir build --output-on-failure
+step test ctest --test-dir build -j2 --output-on-failure
 if command -v clang++-16 > /dev/null; then
   step clang_configure cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 \
     -DCMAKE_CXX_COMPILER=clang++-16 -DHEADRACE_SANITIZE=ON
   step clang_build cmake --build build/clang -- -k 0
-  step clang_test ctest --test-dir build/clang --output-on-failure -LE "slow|source"
+  step clang_test ctest --test-dir build/clang -j2 --output-on-failure -LE "slow|source"
 fi
 
 echo "$summary"

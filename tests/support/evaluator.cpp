@@ -8,18 +8,12 @@ using tensors = std::vector<eval::tensor>;
 
 result<tensors> evaluate_node(const node& n, std::span<const eval::tensor> operands);
 result<tensors> run_graph(const graph& g, std::span<const eval::tensor> inputs);
-result<tensors> run_graph(const graph& g, std::span<const eval::tensor> inputs,
-                          eval::variable_store& variables);
 
 result<tensors> evaluate_node(const node& n, std::span<const eval::tensor> operands) {
     return eval::evaluate_node(n, operands);
 }
 result<tensors> run_graph(const graph& g, std::span<const eval::tensor> inputs) {
     return eval::run_graph(g, inputs);
-}
-result<tensors> run_graph(const graph& g, std::span<const eval::tensor> inputs,
-                          eval::variable_store& variables) {
-    return eval::run_graph(g, inputs, variables);
 }
 
 }  // namespace headrace::prebuilt

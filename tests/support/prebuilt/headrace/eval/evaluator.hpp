@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stands before include/headrace/eval/evaluator.hpp in the include path of tests that execute graphs: the
-// same functions, compiled once in support/evaluator.cpp, since all kernels take a minute to compile and
-// tests are many.
+// Stands before include/headrace/eval/evaluator.hpp in the include path of tests that execute graphs: the same
+// functions, compiled once in support/evaluator.cpp, since all kernels take long to compile and tests are many.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
 
@@ -23,9 +22,6 @@ namespace headrace::prebuilt {
                                                               std::span<const eval::tensor> operands);
 [[nodiscard]] result<std::vector<eval::tensor>> run_graph(const graph& g,
                                                           std::span<const eval::tensor> inputs);
-[[nodiscard]] result<std::vector<eval::tensor>> run_graph(const graph& g,
-                                                          std::span<const eval::tensor> inputs,
-                                                          eval::variable_store& variables);
 
 }  // namespace headrace::prebuilt
 
