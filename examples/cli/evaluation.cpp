@@ -6,16 +6,36 @@
 
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/infer/tosa.hpp>
+
+#include "constant_evaluator.hpp"
 
 namespace headrace::cli {
 
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) { return run_graph(g, inputs); }
 
-result<std::vector<tensor>> constant_evaluator::evaluate(const node& n, std::span<const tensor> operands) {
-    return eval::folding::evaluate(n, operands);
+result<std::vector<constant_evaluator::tensor_type>> constant_evaluator::evaluate(
+    const node& n, std::span<const tensor_type> operands) {
+    std::vector<tensor> given;  // copies share their elements
+    for (const tensor_type& t : operands) given.push_back(*t);
+    BOOST_OUTCOME_TRY(results, eval::folding::evaluate(n, given));
+    std::vector<tensor_type> shared;
+    for (tensor& t : results) shared.push_back(std::make_shared<const tensor>(std::move(t)));
+    return shared;
 }
-void constant_evaluator::store(const tensor& t, const tensor_meta& meta, std::span<std::byte> data) {
-    eval::folding::store(t, meta, data);
+void constant_evaluator::store(const tensor_type& t, const tensor_meta& meta, std::span<std::byte> data) {
+    eval::folding::store(*t, meta, data);
+}
+
+result<void> infer_node(const node& n, inference& out) {
+    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                                          higher_order::dialect, tosa::dialect>(*n.op);
+    if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
+    return rule(n.arguments, out);
 }
 
 namespace {

@@ -13,13 +13,6 @@ namespace headrace::cli {
 
 [[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
 
-/// What headrace::fold_constants computes constants with.
-struct constant_evaluator {
-    using tensor_type = tensor;
-    [[nodiscard]] static result<std::vector<tensor>> evaluate(const node& n, std::span<const tensor> operands);
-    static void store(const tensor& t, const tensor_meta& meta, std::span<std::byte> data);
-};
-
 /// The largest difference between two sets of outputs, each against 1 + its own magnitude; NaN equals NaN. Infinite where the
 /// shapes differ.
 [[nodiscard]] double difference(std::span<const tensor> a, std::span<const tensor> b);

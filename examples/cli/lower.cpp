@@ -13,6 +13,7 @@
 #include <headrace/op/tosa.hpp>
 
 #include "commands.hpp"
+#include "constant_evaluator.hpp"
 #include "evaluation.hpp"
 #include "files.hpp"
 #include "lowering.hpp"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lowering.hpp"
 
-#include <headrace/infer/aten.hpp>
-#include <headrace/infer/dim_order_ops.hpp>
-#include <headrace/infer/higher_order.hpp>
-#include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa_verify.hpp>
 #include <headrace/passes/float_lowering.hpp>
 
-#include "evaluation.hpp"
+#include "constant_evaluator.hpp"
 
 namespace headrace::cli {
 
@@ -46,12 +42,5 @@ result<run_statistics> lower_graph(graph& g, pass_context& context, const run_op
 }
 
 pipeline_description describe_lowering() { return describe<standard_pipeline>(); }
-
-result<void> infer_node(const node& n, inference& out) {
-    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                          higher_order::dialect, tosa::dialect>(*n.op);
-    if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
-    return rule(n.arguments, out);
-}
 
 }  // namespace headrace::cli

@@ -13,9 +13,6 @@ namespace headrace::cli {
 
 [[nodiscard]] pipeline_description describe_lowering();
 
-/// Shape inference of any node, for passes that meet one without `val`.
-[[nodiscard]] result<void> infer_node(const node& n, inference& out);
-
 }  // namespace headrace::cli
 
 #endif

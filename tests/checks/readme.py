@@ -42,7 +42,7 @@ def main(arguments):
     faults = []
     shown = FENCE.search(text)
     if not shown or shown[1] != code:
-        faults.append("README.md: its first code is not that of examples/readme.cpp; run tests/checks/readme.py --write")
+        faults.append("README.md: its code is not that of examples/readme.cpp; run tests/checks/readme.py --write")
     if code.count("\n") > MOST_LINES:
         faults.append(f"examples/readme.cpp: more than {MOST_LINES} lines between the marks")
     faults.append(check_message(code, arguments[0] if arguments else "g++"))

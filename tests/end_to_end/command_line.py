@@ -30,7 +30,7 @@ def call(program, *arguments, status=OK, says=""):
     expect(done.returncode == status, f"`{shown}`: exit status {done.returncode}, not {status}: {done.stderr[:300]}")
     expect(says in done.stdout + done.stderr, f"`{shown}` does not say '{says}': {(done.stdout + done.stderr)[:300]}")
     if status != OK:
-        expect(done.stderr.startswith("error: "), f"`{shown}`: stderr does not begin with 'error: ': {done.stderr[:100]}")
+        expect(done.stderr.startswith("error: "), f"`{shown}`: stderr is not 'error: …': {done.stderr[:100]}")
         expect(done.stdout == "", f"`{shown}`: an error, but something on stdout")
     return done.stdout
 

@@ -25,7 +25,7 @@ class value_list {
 public:
     value_list() = default;
     value_list(std::initializer_list<value> items) : items_(items) {}
-    void push_back(value v) { items_.push_back(v); }
+    [[gnu::noinline]] void push_back(value v) { items_.push_back(v); }
     [[nodiscard]] std::size_t size() const { return items_.size(); }
     [[nodiscard]] const value* data() const { return items_.data(); }
     [[nodiscard]] value operator[](std::size_t i) const { return items_[i]; }
@@ -67,8 +67,8 @@ public:
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned on.
-    value unsupported(std::string reason) { return fail(headrace::unsupported(std::move(reason))); }
-    value fail(error e) {
+    [[gnu::noinline]] value unsupported(std::string reason) { return fail(headrace::unsupported(std::move(reason))); }
+    [[gnu::noinline]] value fail(error e) {
         if (!failed_) context_->report(*current_, std::move(e.message), e.kind);
         failed_ = true;
         return {};
@@ -90,7 +90,7 @@ public:
         });
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that rank.
-    value splat(scalar number, headrace::dtype type, std::size_t rank) {
+    [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
         static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
         return splat(number, type, std::span(ones, rank));
     }

@@ -11,6 +11,7 @@
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/hoist_casts.hpp>
 #include <headrace/passes/normalize/inline_regions.hpp>
 #include <headrace/passes/normalize/move_constants_into_regions.hpp>
 #include <headrace/passes/normalize/remove_noop.hpp>
@@ -20,7 +21,7 @@ namespace headrace {
 
 using normalize_passes = pass_list<
     inline_regions, move_constants_into_regions, functionalize, canonicalize_variants, canonicalize_arithmetic, canonicalize_casts,
-    canonicalize_fills, remove_noop, scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
+    canonicalize_fills, remove_noop, hoist_casts, scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
 
 }  // namespace headrace
 
