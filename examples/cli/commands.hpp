@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands of the headrace program. Each returns the exit status: 0, or 1 where the model cannot be lowered,
-// 2 for bad usage, 3 for a file that is unreadable or malformed.
+// The commands of the headrace program. Each returns the exit status: 0, or 1 where the model cannot be
+// lowered, 2 for bad usage, 3 for a file that is unreadable or malformed.
 #ifndef HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 #define HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 

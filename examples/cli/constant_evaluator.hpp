@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What headrace::fold_constants computes constants with, and inference of any node: behind functions, so that the
-// pipeline's translation unit compiles neither kernels nor rules.
+// What headrace::fold_constants computes constants with, and inference of any node: behind functions, so that
+// the pipeline's translation unit compiles neither kernels nor rules.
 #ifndef HEADRACE_EXAMPLES_CLI_CONSTANT_EVALUATOR_HPP
 #define HEADRACE_EXAMPLES_CLI_CONSTANT_EVALUATOR_HPP
 

@@ -11,12 +11,15 @@
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
+#include <headrace/infer/verify.hpp>
 
 #include "constant_evaluator.hpp"
 
 namespace headrace::cli {
 
-result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) { return run_graph(g, inputs); }
+result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) {
+    return run_graph(g, inputs);
+}
 
 result<std::vector<constant_evaluator::tensor_type>> constant_evaluator::evaluate(
     const node& n, std::span<const tensor_type> operands) {
@@ -31,12 +34,22 @@ void constant_evaluator::store(const tensor_type& t, const tensor_meta& meta, st
     eval::folding::store(*t, meta, data);
 }
 
+namespace {
+
+inference_rule rule_of(const op_info& op) {
+    return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                     higher_order::dialect, tosa::dialect>(op);
+}
+
+}  // namespace
+
 result<void> infer_node(const node& n, inference& out) {
-    const inference_rule rule = find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                          higher_order::dialect, tosa::dialect>(*n.op);
+    const inference_rule rule = rule_of(*n.op);
     if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
     return rule(n.arguments, out);
 }
+
+result<void> check_metadata(const graph& g) { return verify(g, verify_options{.rule_of = &rule_of}); }
 
 namespace {
 

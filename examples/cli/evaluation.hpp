@@ -13,8 +13,11 @@ namespace headrace::cli {
 
 [[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
 
-/// The largest difference between two sets of outputs, each against 1 + its own magnitude; NaN equals NaN. Infinite where the
-/// shapes differ.
+/// Does the metadata of each node say what its op gives? Files may claim anything.
+[[nodiscard]] result<void> check_metadata(const graph& g);
+
+/// The largest difference between two sets of outputs, each against 1 + its own magnitude; NaN equals NaN.
+/// Infinite where the shapes differ.
 [[nodiscard]] double difference(std::span<const tensor> a, std::span<const tensor> b);
 
 }  // namespace headrace::cli

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "files.hpp"
 
+#include "evaluation.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
 #include <random>
 
+#include <headrace/infer/rules.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/infer/rules.hpp>
 
 namespace headrace::cli {
 
@@ -44,8 +46,9 @@ result<tensor> read_tensor(const std::string& file, const node& placeholder) {
     const tensor_meta& wanted = *placeholder.results[0].meta;
     tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
     if (!(array.meta.shape == wanted.shape)) {
-        return malformed(fmt::format("{}: shape {} for input {}, which has {}", file, shape_text(array.meta.shape),
-                                     placeholder.name(), shape_text(wanted.shape)));
+        return malformed(fmt::format("{}: shape {} for input {}, which has {}", file,
+                                     shape_text(array.meta.shape), placeholder.name(),
+                                     shape_text(wanted.shape)));
     }
     // An own copy: the array goes away.
     tensor copy = tensor::of(wanted.dtype, {wanted.shape.begin(), wanted.shape.end()}, given.to<double>());
@@ -56,7 +59,12 @@ result<tensor> read_tensor(const std::string& file, const node& placeholder) {
 
 result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
-    if (!is_tosa(file.bytes())) return read_pt2(path);
+    if (!is_tosa(file.bytes())) {
+        BOOST_OUTCOME_TRY(exported, read_pt2(path));
+        if (auto sound = check_metadata(*exported.graph); !sound)
+            return malformed(path + ": " + sound.error().message);
+        return std::move(exported);
+    }
     program p;
     auto graph = read_tosa(file.bytes());
     if (!graph) return malformed(path + ": " + graph.error().message);

@@ -24,7 +24,8 @@ int report_usage(std::string_view message);
 /// Reads a .pt2 or a .tosa file, told apart by what is in it.
 [[nodiscard]] result<program> read_model(const std::string& path);
 
-/// One tensor per placeholder: the given .npy files in order, or numbers from a fixed seed where there are none.
+/// One tensor per placeholder: the given .npy files in order, or numbers from a fixed seed where there are
+/// none.
 [[nodiscard]] result<std::vector<tensor>> read_inputs(const graph& g, const std::vector<std::string>& files);
 
 }  // namespace headrace::cli

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <headrace/infer/verify.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/dot.hpp>
@@ -30,15 +31,18 @@ std::uint64_t now() {
 
 std::size_t count_transposes(const graph& g) {
     const census& c = g.census();
-    return c.count(info_of<tosa::transpose>) + c.count(info_of<aten::permute>) + c.count(info_of<aten::transpose_int>) +
-           c.count(info_of<aten::t>);
+    return c.count(info_of<tosa::transpose>) + c.count(info_of<aten::permute>) +
+           c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
 }
 
 /// What is asked of a run between its passes: --verify, --dot, and a sign of life on a terminal.
 class observer {
 public:
     observer(const lower_options& options, std::vector<tensor> inputs)
-        : options_(options), inputs_(std::move(inputs)), began_(now()), terminal_(isatty(STDERR_FILENO) != 0) {}
+        : options_(options),
+          inputs_(std::move(inputs)),
+          began_(now()),
+          terminal_(isatty(STDERR_FILENO) != 0) {}
 
     result<void> begin(const graph& g) {
         if (!options_.dot_directory.empty()) {
@@ -77,18 +81,32 @@ private:
     }
 
     result<void> check(const pass_record& record, const graph& g) {
-        auto got = execute(g, inputs_);
+        if (auto sound = verify(g); !sound) {
+            return invalid(fmt::format("{} breaks the graph: {}", record.name, sound.error().message));
+        }
+        auto got = execute(g, inputs_as(g));
         if (!got) return invalid(fmt::format("after {}: {}", record.name, got.error().message));
         const double off = difference(expected_, got.value());
         if (off <= tolerance) return boost::outcome_v2::success();
-        return invalid(fmt::format("{} changes the result: the largest relative difference is {:.3g}, {:g} is tolerated",
-                                   record.name, off, tolerance));
+        return invalid(
+            fmt::format("{} changes the result: the largest relative difference is {:.3g}, {:g} is tolerated",
+                        record.name, off, tolerance));
+    }
+
+    // A lowering narrows int64: the inputs in the types that the graph has now.
+    [[nodiscard]] std::vector<tensor> inputs_as(const graph& g) const {
+        std::vector<tensor> narrowed;
+        for (const node& n : g.inputs()) {
+            narrowed.push_back(inputs_[narrowed.size()].cast(n.results[0].meta->dtype));
+        }
+        return narrowed;
     }
 
     result<void> draw(const graph& g, std::string_view name) {
         std::error_code failure;
         std::filesystem::create_directories(options_.dot_directory, failure);
-        const auto path = std::filesystem::path(options_.dot_directory) / fmt::format("{:03}_{}.dot", drawn_++, name);
+        const auto path =
+            std::filesystem::path(options_.dot_directory) / fmt::format("{:03}_{}.dot", drawn_++, name);
         std::ofstream file(path);
         write_dot(file, g);
         if (!file) return invalid("cannot write " + path.string());
@@ -148,8 +166,10 @@ int report_diagnostics(const pass_context& context, const std::string& model) {
 result<void> refuse_mutations(const program& p) {
     if (p.mutations.empty()) return boost::outcome_v2::success();
     const mutation& m = p.mutations.front();
-    return unsupported(fmt::format("{}: the program writes it back when it ends, which a TOSA graph without "
-                                   "variables cannot; return the new value as an output instead", m.name));
+    return unsupported(
+        fmt::format("{}: the program writes it back when it ends, which a TOSA graph without "
+                    "variables cannot; return the new value as an output instead",
+                    m.name));
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -176,7 +196,8 @@ result<int> lower_model(const lower_options& options, const std::optional<target
     g.set_target(target ? *target : default_target(g));
     watch.stage("read");
 
-    lowering_report report{options.model, target_text(g.target()), g.size(), 0, count_transposes(g), 0, {}, {}};
+    lowering_report report{
+        options.model, target_text(g.target()), g.size(), 0, count_transposes(g), 0, {}, {}};
     std::vector<tensor> inputs;
     if (options.verify) {
         BOOST_OUTCOME_TRY(given, read_inputs(g, options.inputs));
@@ -185,7 +206,8 @@ result<int> lower_model(const lower_options& options, const std::optional<target
     observer watcher(options, std::move(inputs));
     BOOST_OUTCOME_TRY(watcher.begin(g));
     pass_context context(&infer_node);
-    auto statistics = lower_graph(g, context, {.clock = &now, .observer = &watcher, .after_pass = &observer::after_pass});
+    auto statistics =
+        lower_graph(g, context, {.clock = &now, .observer = &watcher, .after_pass = &observer::after_pass});
     watcher.end();
     if (!statistics) return std::move(statistics).error();
     if (!context.diagnostics().empty()) return report_diagnostics(context, options.model);
@@ -197,7 +219,9 @@ result<int> lower_model(const lower_options& options, const std::optional<target
     report.transposes_out = count_transposes(g);
     report.passes = std::move(statistics).value();
     report.stages = watch.stages();
-    BOOST_OUTCOME_TRY(write_files(options, g, report, emitted.bytes()));
+    if (auto written = write_files(options, g, report, emitted.bytes()); !written) {
+        return report_usage(written.error().message);
+    }
     return status_ok;
 }
 
@@ -209,8 +233,10 @@ int lower(const lower_options& options) {
         std::string_view wrong;
         target = parse_target(options.target, &wrong);
         if (!target) {
-            return report_usage(fmt::format("--target {}: '{}' is not understood; write TOSA-1.0+FP, +INT or +INT+FP, "
-                                            "and extensions such as +bf16 or +int16", options.target, wrong));
+            return report_usage(
+                fmt::format("--target {}: '{}' is not understood; write TOSA-1.0+FP, +INT or +INT+FP, "
+                            "and extensions such as +bf16 or +int16",
+                            options.target, wrong));
         }
     }
     const result<int> status = lower_model(options, target);

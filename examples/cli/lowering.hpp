@@ -7,8 +7,8 @@
 
 namespace headrace::cli {
 
-/// Lowers a graph. Why nodes were refused is in the context's diagnostics: with one or more of them, what is left of
-/// the graph is no TOSA.
+/// Lowers a graph. Why nodes were refused is in the context's diagnostics: with one or more of them, what is
+/// left of the graph is no TOSA.
 [[nodiscard]] result<run_statistics> lower_graph(graph& g, pass_context& context, const run_options& options);
 
 [[nodiscard]] pipeline_description describe_lowering();

@@ -14,10 +14,12 @@ namespace {
 using namespace headrace::cli;
 
 constexpr const char* about =
-    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, for Arm's Vela, the TOSA\n"
+    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, for Arm's Vela, the "
+    "TOSA\n"
     "reference model and tosa-opt.";
 constexpr const char* statuses =
-    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); 2 bad usage;\n"
+    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); 2 bad "
+    "usage;\n"
     "3 a file is unreadable or malformed.\n\n"
     "Examples:\n"
     "  headrace lower model.pt2 -o model.tosa --io io.json\n"
@@ -28,14 +30,17 @@ constexpr const char* statuses =
 void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::App* lower = app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer");
     lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
-    lower->add_option("-o,--output", o.output, "TOSA flatbuffer to write; written whole or not at all")->required();
+    lower->add_option("-o,--output", o.output, "TOSA flatbuffer to write; written whole or not at all")
+        ->required();
     lower->add_option("--target", o.target,
                       "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
                       "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
     lower->add_option("--io", o.io, "Write what a caller must know of inputs and outputs (JSON)");
     lower->add_option("--report", o.report, "Write what each pass did, and how long it took (JSON)");
-    lower->add_option("--dot", o.dot_directory, "Write the graph after each pass that changed it, for Graphviz");
-    lower->add_flag("--verify", o.verify, "Execute the model after each pass, and name the first that changes the result");
+    lower->add_option("--dot", o.dot_directory,
+                      "Write the graph after each pass that changed it, for Graphviz");
+    lower->add_flag("--verify", o.verify,
+                    "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
     lower->callback([&] { status = headrace::cli::lower(o); });
 }
@@ -43,8 +48,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
     show->add_option("model", o.model, "A .pt2 or .tosa file");
-    show->add_flag("--pipeline", o.pipeline, "The passes, what each targets and produces, and the flow of op sets");
-    show->add_flag("--dot", o.dot, "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
+    show->add_flag("--pipeline", o.pipeline,
+                   "The passes, what each targets and produces, and the flow of op sets");
+    show->add_flag("--dot", o.dot,
+                   "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
     show->callback([&] { status = headrace::cli::show(o); });
 }
 

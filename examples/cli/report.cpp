@@ -16,13 +16,20 @@ using json = nlohmann::ordered_json;
 // TOSA's name of a type (TOSA 1.0, 1.9): FP32, INT8, BOOL.
 std::string tosa_type_name(dtype t) {
     switch (t) {
-        case dtype::boolean: return "BOOL";
-        case dtype::float32: return "FP32";
-        case dtype::float16: return "FP16";
-        case dtype::bfloat16: return "BF16";
-        case dtype::float8_e4m3: return "FP8E4M3";
-        case dtype::float8_e5m2: return "FP8E5M2";
-        default: break;
+        case dtype::boolean:
+            return "BOOL";
+        case dtype::float32:
+            return "FP32";
+        case dtype::float16:
+            return "FP16";
+        case dtype::bfloat16:
+            return "BF16";
+        case dtype::float8_e4m3:
+            return "FP8E4M3";
+        case dtype::float8_e5m2:
+            return "FP8E5M2";
+        default:
+            break;
     }
     std::string name(name_of(t));
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });

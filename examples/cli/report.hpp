@@ -10,7 +10,8 @@
 
 namespace headrace::cli {
 
-/// What a caller must know to run the flatbuffer: name, dtype and shape of each input and output, in its order.
+/// What a caller must know to run the flatbuffer: name, dtype and shape of each input and output, in its
+/// order.
 [[nodiscard]] std::string io_json(const graph& g);
 
 struct stage_time {

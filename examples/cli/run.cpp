@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <headrace/io/npy.hpp>
 #include <headrace/infer/rules.hpp>
+#include <headrace/io/npy.hpp>
 
 #include "commands.hpp"
 #include "evaluation.hpp"
@@ -20,7 +20,8 @@ result<void> write_output(const std::string& file, const tensor& t) {
 void print_summary(std::size_t i, const tensor& t) {
     fmt::print("output {}: {}{}", i, name_of(t.type()), shape_text(t.shape()));
     constexpr std::int64_t shown = 8;
-    for (std::int64_t k = 0; k != std::min(t.size(), shown); ++k) fmt::print("{}{:.6g}", k == 0 ? " = " : ", ", t.real(k));
+    for (std::int64_t k = 0; k != std::min(t.size(), shown); ++k)
+        fmt::print("{}{:.6g}", k == 0 ? " = " : ", ", t.real(k));
     fmt::print("{}\n", t.size() > shown ? ", …" : "");
 }
 

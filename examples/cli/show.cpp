@@ -33,12 +33,13 @@ void draw_pipeline(const pipeline_description& d) {
     fmt::print("digraph pipeline {{\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
     for (std::size_t i = 0; i != d.passes.size(); ++i) {
         const pass_description& p = d.passes[i];
-        fmt::print("  p{} [label=\"{}\\n{} targets, {} ops before\"{}];\n", i, p.name, p.targets.size(), p.ops_before,
-                   p.can_fire ? "" : ", style=dashed");
+        fmt::print("  p{} [label=\"{}\\n{} targets, {} ops before\"{}];\n", i, p.name, p.targets.size(),
+                   p.ops_before, p.can_fire ? "" : ", style=dashed");
         if (i != 0) fmt::print("  p{} -> p{} [weight=10];\n", i - 1, i);
         for (std::size_t k = i + 2; k < d.passes.size(); ++k) {
             const auto& wanted = d.passes[k].targets;
-            const auto meets = std::find_first_of(p.produces.begin(), p.produces.end(), wanted.begin(), wanted.end());
+            const auto meets =
+                std::find_first_of(p.produces.begin(), p.produces.end(), wanted.begin(), wanted.end());
             if (meets != p.produces.end()) {
                 fmt::print("  p{} -> p{} [style=dotted, constraint=false, tooltip=\"{}\"];\n", i, k, *meets);
             }

@@ -46,6 +46,12 @@ namespace detail {
     return done;
 }
 
+/// Does what the graph says of a result stand for what inference says? A lowering may have narrowed int64.
+[[nodiscard]] inline bool stands_for(const tensor_meta& said, const tensor_meta& inferred) {
+    const bool narrowed = said.dtype == dtype::int32 && inferred.dtype == dtype::int64;
+    return said.shape == inferred.shape && (said.dtype == inferred.dtype || narrowed);
+}
+
 /// Metadata of a node's results: what the graph says, if inference does not contradict, or else what
 /// inference says. So kernels can rely on it. A result of which neither knows anything stays unknown, and may
 /// be left out.
@@ -57,7 +63,7 @@ namespace detail {
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const auto& said = n.results[i].meta;
         const bool known = i < inferred.results().size();
-        if (known && said && *said != inferred.results()[i]) {
+        if (known && said && !stands_for(*said, inferred.results()[i])) {
             return invalid(message_prefix(n) + "its metadata is not what inference says");
         }
         metas.push_back(said ? *said : known ? inferred.results()[i] : tensor_meta{});

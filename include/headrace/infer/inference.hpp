@@ -21,8 +21,8 @@ namespace headrace {
 ///
 ///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
 ///
-/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a template
-/// constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
+/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a
+/// template constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
 class inference {
 public:
     explicit inference(std::pmr::memory_resource* arena) : arena_(arena), results_(arena) {}
@@ -94,13 +94,14 @@ struct rule_table_of<ops<Ops...>> {
 };
 }  // namespace detail
 
-/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program carry
-/// all of them: include it where a whole dialect is needed, never in the core.
+/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
+/// carry all of them: include it where a whole dialect is needed, never in the core.
 template <class... Dialects>
 [[nodiscard]] inference_rule find_rule(const op_info& op) {
     inference_rule rule = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>) rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect == &info_of_dialect<D>)
+            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
     };
     (look_in.template operator()<Dialects>(), ...);
     return rule;

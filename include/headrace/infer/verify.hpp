@@ -131,6 +131,9 @@ private:
             const std::string which = "operand " + std::to_string(i);
             if (e.slot->producer == nullptr) return broken(n, which + " is empty");
             const node& producer = *e.slot->producer;
+            if (producer.owner == nullptr) {
+                return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
+            }
             if (producer.owner != graph_) return broken(n, which + " comes from another graph");
             if (producer.id >= present_.size() || !present_[producer.id]) {
                 return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");

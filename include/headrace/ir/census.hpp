@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes. Nodes of
-/// nested regions count as present, too: a pass must run if only a loop's body has its targets.
+/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes.
+/// Nodes of nested regions count as present, too: a pass must run if only a loop's body has its targets.
 class census {
 public:
     explicit census(std::pmr::memory_resource* arena) : arena_(arena) {}
@@ -34,7 +34,8 @@ public:
     /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
     [[nodiscard]] std::span<const std::uint64_t> present(const dialect_info& dialect) const {
         const entry* d = find(dialect);
-        return d == nullptr ? std::span<const std::uint64_t>() : std::span<const std::uint64_t>(d->present, d->words);
+        return d == nullptr ? std::span<const std::uint64_t>()
+                            : std::span<const std::uint64_t>(d->present, d->words);
     }
 
     void insert(node& n) {
@@ -99,7 +100,8 @@ private:
                                                             zeroed<std::uint64_t>(words), words});
     }
     void grow() {
-        entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
+        entry* wider =
+            static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
         std::uninitialized_copy_n(entries_, size_, wider);
         entries_ = wider;
         capacity_ = 2 * (capacity_ + 2);

@@ -9,6 +9,7 @@
 #include <memory_resource>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <headrace/ir/census.hpp>
 #include <headrace/ir/node.hpp>
@@ -17,20 +18,29 @@
 
 namespace headrace {
 
-/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It models
-/// Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it; nodes are its
-/// vertices and operands its edges.
+/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It
+/// models Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it;
+/// nodes are its vertices and operands its edges.
 ///
-/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments, metadata, names
-/// and the data of constants that passes make. Erased nodes keep their memory but are in no list.
+/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments,
+/// metadata, names and the data of constants that passes make. Erased nodes keep their memory but are in no
+/// list.
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : memory_(initial_arena_bytes, upstream), arena_(&memory_), census_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
+    ~graph() {
+        while (blocks_ != nullptr) {
+            data_block* block = std::exchange(blocks_, blocks_->next);
+            memory_.upstream_resource()->deallocate(block, sizeof(data_block) + block->bytes,
+                                                    alignof(data_block));
+        }
+    }
 
-    // --- reading -------------------------------------------------------------------------------------------------
+    // --- reading
+    // -------------------------------------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
     [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
@@ -55,13 +65,16 @@ public:
     }
 
     /// What the graph is lowered to; passes read it.
-    [[nodiscard]] const target_spec& target() const { return parent_ != nullptr ? parent_->target() : target_; }
+    [[nodiscard]] const target_spec& target() const {
+        return parent_ != nullptr ? parent_->target() : target_;
+    }
     void set_target(const target_spec& target) { target_ = target; }
 
-    // --- building and rewriting ----------------------------------------------------------------------------------
+    // --- building and rewriting
+    // ----------------------------------------------------------------------------------
 
-    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists and
-    /// texts refer to is copied.
+    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
+    /// and texts refer to is copied.
     node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr) {
         node& n = *make<node>();
         n.op = &op;
@@ -78,13 +91,13 @@ public:
     }
 
     template <op_tag Op>
-        requires(Op::results != variadic_results)
-    node& create(const args<Op>& arguments, node* before = nullptr) {
+    requires(Op::results != variadic_results) node& create(const args<Op>& arguments,
+                                                           node* before = nullptr) {
         return create(info_of<Op>, &arguments, static_cast<std::size_t>(Op::results), before);
     }
     template <op_tag Op>
-        requires(Op::results == variadic_results)
-    node& create(const args<Op>& arguments, std::size_t results, node* before = nullptr) {
+    requires(Op::results == variadic_results) node& create(const args<Op>& arguments, std::size_t results,
+                                                           node* before = nullptr) {
         return create(info_of<Op>, &arguments, results, before);
     }
 
@@ -127,10 +140,12 @@ public:
     void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
-    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the arena.
+    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the
+    /// arena.
     template <class T>
     void annotate(node& n, const T& data) {
-        static_assert(std::is_trivially_copyable_v<T>, "annotation: must be trivially copyable; keep lists in the arena");
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "annotation: must be trivially copyable; keep lists in the arena");
         T* copy = make<T>(data);
         for (annotation* a = n.annotations; a != nullptr; a = a->next) {
             if (a->key == &annotation_key<T>) {
@@ -145,7 +160,8 @@ public:
     void inherit_annotations(node& to, const node& from) {
         for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
             bool present = !a->inherited;
-            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next) present = a->key == b->key;
+            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
+                present = a->key == b->key;
             if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
         }
     }
@@ -161,7 +177,8 @@ public:
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
-    // --- memory --------------------------------------------------------------------------------------------------
+    // --- memory
+    // --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
     [[nodiscard]] std::string_view own(std::string_view text) {
@@ -180,16 +197,35 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
-        return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
+        return {static_cast<std::byte*>(bytes < large_data ? arena_->allocate(bytes == 0 ? 1 : bytes, 16)
+                                                           : allocate_block(bytes)),
+                bytes};
     }
 
 private:
     static constexpr std::size_t initial_arena_bytes = 16 * 1024;
+    static constexpr std::size_t large_data = 4 * 1024;
+
+    // Large data has blocks of its own: the arena grows by half of what it has, which would be too much of
+    // it.
+    struct alignas(16) data_block {
+        data_block* next;
+        std::size_t bytes;
+    };
+    void* allocate_block(std::size_t bytes) {
+        if (parent_ != nullptr) return parent_->allocate_block(bytes);
+        void* memory = memory_.upstream_resource()->allocate(sizeof(data_block) + bytes, alignof(data_block));
+        blocks_ = std::construct_at(static_cast<data_block*>(memory), data_block{blocks_, bytes});
+        return blocks_ + 1;
+    }
 
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
-        : memory_(1, std::pmr::null_memory_resource()), arena_(parent.arena_), census_(arena_), parent_(&parent) {
+        : memory_(1, std::pmr::null_memory_resource()),
+          arena_(parent.arena_),
+          census_(arena_),
+          parent_(&parent) {
         census_.set_parent(&parent.census_);
     }
 
@@ -222,7 +258,9 @@ private:
     void own_arguments(node& n) {
         for (const field_info& f : *n.op) {
             switch (f.kind) {
-                case field_kind::tensors: field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f)); break;
+                case field_kind::tensors:
+                    field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                    break;
                 case field_kind::optional_tensors: {
                     auto& items = field_at<list<std::optional<value>>>(n, f);
                     items = own(items);
@@ -255,7 +293,8 @@ private:
                     data.strides = own(data.strides);
                     break;
                 }
-                default: break;
+                default:
+                    break;
             }
         }
         std::size_t count = 0;
@@ -318,6 +357,7 @@ private:
     }
 
     std::pmr::monotonic_buffer_resource memory_;
+    data_block* blocks_ = nullptr;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
     node* first_ = nullptr;

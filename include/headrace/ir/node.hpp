@@ -15,7 +15,8 @@
 
 namespace headrace {
 
-/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses it.
+/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses
+/// it.
 struct edge {
     node* source = nullptr;
     node* target = nullptr;
@@ -27,8 +28,9 @@ struct edge {
 
 /// What is known of one result of a node.
 struct result_slot {
-    std::optional<tensor_meta> meta;  ///< `val`; may be missing, and then inference must run before it is asked for
-    std::string_view name;            ///< the exported program's name for it, or empty
+    std::optional<tensor_meta>
+        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
+    std::string_view name;  ///< the exported program's name for it, or empty
 };
 
 /// User metadata of a node: a value of any trivially copyable type, found again by that type.
@@ -101,8 +103,8 @@ private:
     T* first_;
 };
 
-/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes nodes: the
-/// members are for reading.
+/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
+/// nodes: the members are for reading.
 struct node {
     const op_info* op = nullptr;
     void* arguments = nullptr;  ///< the args struct of `op`
@@ -123,7 +125,9 @@ struct node {
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
     [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
-    [[nodiscard]] std::string_view name() const { return result_count == 0 ? std::string_view() : results[0].name; }
+    [[nodiscard]] std::string_view name() const {
+        return result_count == 0 ? std::string_view() : results[0].name;
+    }
     [[nodiscard]] value result(std::uint32_t i = 0) { return {this, i}; }
 
     template <class T>

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the tensor out
-/// in memory is kept apart, in `dim_order` (empty: contiguous).
+/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the
+/// tensor out in memory is kept apart, in `dim_order` (empty: contiguous).
 struct tensor_meta {
     headrace::dtype dtype = headrace::dtype::unknown;
     int_list shape{};
@@ -40,7 +40,8 @@ struct tensor_meta {
     }
 };
 
-/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it is out of range.
+/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
+/// is out of range.
 [[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
     const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
     if (axis < -limit || axis >= limit) return std::nullopt;

@@ -28,8 +28,8 @@ struct output : op<dialect, "builtin.output", "values", 0> {
     };
 };
 
-/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them can be
-/// reported at once.
+/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
+/// can be reported at once.
 struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
     struct args {
         std::string_view target;

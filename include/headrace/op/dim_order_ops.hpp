@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the dim_order_ops dialect: ExecuTorch's casts and copies with a given order of dimensions in memory.
+// Defines the dim_order_ops dialect: ExecuTorch's casts and copies with a given order of dimensions in
+// memory.
 #ifndef HEADRACE_OP_DIM_ORDER_OPS_HPP
 #define HEADRACE_OP_DIM_ORDER_OPS_HPP
 

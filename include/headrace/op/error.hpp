@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/config.hpp>
 #include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/try.hpp>
 
 namespace headrace {
@@ -28,8 +28,12 @@ struct error {
 template <class T>
 using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
 
-[[nodiscard]] inline error unsupported(std::string message) { return {error_kind::unsupported, std::move(message)}; }
-[[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message)}; }
+[[nodiscard]] inline error unsupported(std::string message) {
+    return {error_kind::unsupported, std::move(message)};
+}
+[[nodiscard]] inline error malformed(std::string message) {
+    return {error_kind::malformed, std::move(message)};
+}
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message)}; }
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::field_info, the description of one member of an op's argument struct, and how a table of them
-// is made from the struct's member types.
+// Defines headrace::field_info, the description of one member of an op's argument struct, and how a table of
+// them is made from the struct's member types.
 #ifndef HEADRACE_OP_FIELDS_HPP
 #define HEADRACE_OP_FIELDS_HPP
 
@@ -26,8 +26,8 @@ enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
 enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
 enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
 
-/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements. Empty
-/// strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
+/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements.
+/// Empty strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
 struct tensor_data {
     const std::byte* bytes = nullptr;
     int_list strides{};
@@ -233,7 +233,8 @@ template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(std::is_standard_layout_v<Args>,
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
-    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names, sizeof(Args));
+    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names,
+                           sizeof(Args));
 }
 
 }  // namespace headrace

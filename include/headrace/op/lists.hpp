@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// A list argument: a view that is trivially copyable, so that argument structs are. A node's own lists lie in its
-/// graph's arena (graph::create copies them there); a list in an argument struct that is being built must only
-/// outlive the call that takes it.
+/// A list argument: a view that is trivially copyable, so that argument structs are. A node's own lists lie
+/// in its graph's arena (graph::create copies them there); a list in an argument struct that is being built
+/// must only outlive the call that takes it.
 template <class T>
 class list {
 public:
@@ -22,10 +22,10 @@ public:
     constexpr list(std::span<const T> items) : list(items.data(), items.size()) {}
     constexpr list(std::initializer_list<T> items) : list(std::data(items), items.size()) {}
     template <class Range>
-        requires requires(const Range& r) {
-            { r.data() } -> std::convertible_to<const T*>;
-            r.size();
-        }
+    requires requires(const Range& r) {
+        { r.data() } -> std::convertible_to<const T*>;
+        r.size();
+    }
     constexpr list(const Range& range) : list(range.data(), range.size()) {}
 
     [[nodiscard]] constexpr const T* data() const { return first_; }
@@ -44,8 +44,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A list of integers, as sizes, axes and strides are. Up to six lie in the object itself (TOSA's largest rank);
-/// a longer list is a view, with the lifetime that headrace::list has.
+/// A list of integers, as sizes, axes and strides are. Up to six lie in the object itself (TOSA's largest
+/// rank); a longer list is a view, with the lifetime that headrace::list has.
 class int_list {
 public:
     static constexpr std::size_t inline_capacity = 6;
@@ -61,7 +61,7 @@ public:
     constexpr int_list(std::initializer_list<std::int64_t> items)
         : int_list(std::span<const std::int64_t>(std::data(items), items.size())) {}
     template <class Range>
-        requires std::convertible_to<const Range&, std::span<const std::int64_t>>
+    requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
     [[nodiscard]] constexpr const std::int64_t* data() const { return view_ ? view_ : inline_; }

@@ -29,8 +29,12 @@ enum class target_feature : std::uint16_t {
 struct target_spec {
     std::uint16_t features = 0;
 
-    [[nodiscard]] constexpr bool has(target_feature f) const { return (features & static_cast<std::uint16_t>(f)) != 0; }
-    constexpr void add(target_feature f) { features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f)); }
+    [[nodiscard]] constexpr bool has(target_feature f) const {
+        return (features & static_cast<std::uint16_t>(f)) != 0;
+    }
+    constexpr void add(target_feature f) {
+        features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f));
+    }
     [[nodiscard]] constexpr target_spec with(target_feature f) const {
         target_spec wider = *this;
         wider.add(f);
@@ -45,16 +49,17 @@ struct target_feature_name {
 };
 
 inline constexpr target_feature_name target_feature_names[] = {
-    {"FP", target_feature::profile_fp},    {"INT", target_feature::profile_int},
-    {"int4", target_feature::int4},        {"int16", target_feature::int16},
-    {"bf16", target_feature::bf16},        {"fp16", target_feature::fp16},
-    {"fp8e4m3", target_feature::fp8e4m3},  {"fp8e5m2", target_feature::fp8e5m2},
-    {"fft", target_feature::fft},          {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},     {"u55", target_feature::u55}};
+    {"FP", target_feature::profile_fp},   {"INT", target_feature::profile_int},
+    {"int4", target_feature::int4},       {"int16", target_feature::int16},
+    {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
+    {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
+    {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
+    {"var", target_feature::variable},    {"u55", target_feature::u55}};
 
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no profile is
-/// named; `rest`, if given, then holds the part that was not understood.
-[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text, std::string_view* rest = nullptr) {
+/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
+/// profile is named; `rest`, if given, then holds the part that was not understood.
+[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
+                                                                std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
     const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
         if (rest != nullptr) *rest = part;

@@ -20,7 +20,8 @@
 
 namespace headrace {
 
-/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at run time.
+/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
+/// run time.
 class value_list {
 public:
     value_list() = default;
@@ -39,12 +40,14 @@ private:
 /// The first `count` results of a node, or all; none of a node that could not be made.
 [[nodiscard]] inline value_list results_of(node* n, std::size_t count = SIZE_MAX) {
     value_list results;
-    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i) results.push_back(n->result(i));
+    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
+        results.push_back(n->result(i));
     return results;
 }
 
-/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one, every
-/// value made is empty and the node that is being rewritten stays as it is, so handlers need not test each step.
+/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
+/// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
+/// each step.
 class emitter {
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
@@ -55,7 +58,8 @@ public:
     [[nodiscard]] graph& owner() const { return *graph_; }
     [[nodiscard]] const target_spec& target() const { return graph_->target(); }
 
-    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its `val`.
+    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its
+    /// `val`.
     [[nodiscard]] const tensor_meta& meta(value v) const {
         const tensor_meta* known = v ? meta_of(v) : nullptr;
         return known != nullptr ? *known : nothing();
@@ -66,8 +70,11 @@ public:
     /// Metadata of the results that are to be replaced.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
 
-    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned on.
-    [[gnu::noinline]] value unsupported(std::string reason) { return fail(headrace::unsupported(std::move(reason))); }
+    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
+    /// on.
+    [[gnu::noinline]] value unsupported(std::string reason) {
+        return fail(headrace::unsupported(std::move(reason)));
+    }
     [[gnu::noinline]] value fail(error e) {
         if (!failed_) context_->report(*current_, std::move(e.message), e.kind);
         failed_ = true;
@@ -89,7 +96,8 @@ public:
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
     }
-    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that rank.
+    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
+    /// rank.
     [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
         static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
         return splat(number, type, std::span(ones, rank));
@@ -157,7 +165,8 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
         } else if (field.kind == field_kind::tensors) {
             sound = in_list(*reinterpret_cast<const list<value>*>(at));
         } else if (field.kind == field_kind::optional_tensors) {
-            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at)) sound = sound && (!v || f(*v));
+            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at))
+                sound = sound && (!v || f(*v));
         }
         if (!sound) return false;
     }
@@ -171,22 +180,33 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
         return true;
     };
     switch (type) {
-        case dtype::boolean: return put(static_cast<std::uint8_t>(number.to_double() != 0));
-        case dtype::int8: return put(static_cast<std::int8_t>(number.to_int()));
-        case dtype::uint8: return put(static_cast<std::uint8_t>(number.to_int()));
-        case dtype::int16: return put(static_cast<std::int16_t>(number.to_int()));
-        case dtype::int32: return put(static_cast<std::int32_t>(number.to_int()));
-        case dtype::int64: return put(number.to_int());
-        case dtype::float32: return put(static_cast<float>(number.to_double()));
-        case dtype::float64: return put(number.to_double());
+        case dtype::boolean:
+            return put(static_cast<std::uint8_t>(number.to_double() != 0));
+        case dtype::int8:
+            return put(static_cast<std::int8_t>(number.to_int()));
+        case dtype::uint8:
+            return put(static_cast<std::uint8_t>(number.to_int()));
+        case dtype::int16:
+            return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::int32:
+            return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::int64:
+            return put(number.to_int());
+        case dtype::float32:
+            return put(static_cast<float>(number.to_double()));
+        case dtype::float64:
+            return put(number.to_double());
         case dtype::bfloat16: {
             // Round to nearest even on the upper half; NaN stays a NaN.
             const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
             const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
+                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
         }
-        case dtype::float16: return put(static_cast<_Float16>(number.to_double()));
-        default: return false;
+        case dtype::float16:
+            return put(static_cast<_Float16>(number.to_double()));
+        default:
+            return false;
     }
 }
 
@@ -199,7 +219,8 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
             return false;
         }
         if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) + " has no `val`"));
+            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) +
+                         " has no `val`"));
             return false;
         }
         return true;
@@ -225,36 +246,39 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
-/// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list) compile.
-/// Metadata is inferred, annotations are inherited from the current node.
+/// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list)
+/// compile. Metadata is inferred, annotations are inherited from the current node.
 template <class Produces>
 class emit : public emitter {
 public:
     using emitter::emitter;
 
-    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost the
-    // reader of the diagnostic three lines.
+    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
+    // the reader of the diagnostic three lines.
 
-    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in order,
-    /// `e.make<aten::add_tensor>(x, y)`.
+    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in
+    /// order, `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op>
     value make(const args<Op>& a) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return first_result(put<Op>(a));
     }
     template <op_tag Op, class... Members>
-        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
-    value make(Members&&... members) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+    requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...)) value
+        make(Members&&... members) {
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return put<Op>(a);
     }
 

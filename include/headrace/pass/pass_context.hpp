@@ -30,8 +30,8 @@ public:
 
     void report(const node& n, std::string reason, error_kind kind = error_kind::unsupported) {
         const auto* origin = n.find_annotation<provenance>();
-        diagnostic d{std::string(origin_name(n)), std::string(origin != nullptr ? origin->op_name : n.op->name),
-                     std::move(reason), kind};
+        diagnostic d{std::string(origin_name(n)),
+                     std::string(origin != nullptr ? origin->op_name : n.op->name), std::move(reason), kind};
         for (const diagnostic& known : diagnostics_) {
             if (known.node == d.node && known.reason == d.reason) return;
         }

@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis (PyTorch,
-/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one pooling;
-/// elsewhere one axis is pooled after the other, bin by bin.
+/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis
+/// (PyTorch, torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that
+/// is one pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
     using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
@@ -34,7 +34,9 @@ private:
         std::int64_t out = 1;
 
         [[nodiscard]] constexpr std::int64_t begin(std::int64_t i) const { return i * in / out; }
-        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const { return ((i + 1) * in + out - 1) / out; }
+        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const {
+            return ((i + 1) * in + out - 1) / out;
+        }
         [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
         [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
         [[nodiscard]] constexpr bool uniform() const {
@@ -52,7 +54,8 @@ private:
         const bins h{in[2], out[2]};
         const bins w{in[3], out[3]};
         if (h.uniform() && w.uniform()) return pool_once(v, {h.size(), w.size()}, {h.stride(), w.stride()});
-        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally long.
+        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
+        // long.
         v = along(e, v, 2, h, [&](value part, std::int64_t size, std::int64_t stride) {
             return pool_once(part, {size, 1}, {stride, 1});
         });

@@ -13,14 +13,17 @@
 namespace headrace {
 
 /// softmax(q * s @ (k * s)^T + mask) @ v with s = sqrt(scale), scale by default 1 / sqrt(E) (PyTorch,
-/// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and values.
+/// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
+/// values.
 struct decompose_attention : pass {
     using targets = ops<aten::scaled_dot_product_attention>;
-    using produces = ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,
-                         aten::softmax_int, aten::where_self, aten::unsqueeze, aten::expand, aten::view>;
+    using produces =
+        ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,
+            aten::softmax_int, aten::where_self, aten::unsqueeze, aten::expand, aten::view>;
 
     value operator()(const args<aten::scaled_dot_product_attention>& a, emit<produces>& e) const {
-        if (a.dropout_p != 0) return e.unsupported("attention with dropout; export the model after model.eval()");
+        if (a.dropout_p != 0)
+            return e.unsupported("attention with dropout; export the model after model.eval()");
         const double width = static_cast<double>(e.shape(a.query).back());
         const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
         const auto scaled = [&](value v) {
@@ -31,7 +34,8 @@ struct decompose_attention : pass {
         const value keys = e.make<aten::transpose_int>({.self = scaled(key), .dim0 = -2, .dim1 = -1});
         value scores = e.make<aten::matmul>(scaled(a.query), keys);
         if (a.is_causal) scores = masked(e, scores, causal_mask(e, scores));
-        if (!a.attn_mask) return e.make<aten::matmul>(e.make<aten::softmax_int>({.self = scores, .dim = -1}), values);
+        if (!a.attn_mask)
+            return e.make<aten::matmul>(e.make<aten::softmax_int>({.self = scores, .dim = -1}), values);
         if (is_boolean(e.dtype(*a.attn_mask))) {
             scores = masked(e, scores, *a.attn_mask);
         } else {
@@ -43,7 +47,8 @@ struct decompose_attention : pass {
 
 private:
     static value masked(emit<produces>& e, value scores, value allowed) {
-        const value never = e.splat(-std::numeric_limits<double>::infinity(), e.dtype(scores), e.rank(scores));
+        const value never =
+            e.splat(-std::numeric_limits<double>::infinity(), e.dtype(scores), e.rank(scores));
         return e.make<aten::where_self>(allowed, scores, never);
     }
 
@@ -55,7 +60,8 @@ private:
         const std::int64_t keys = shape.back();
         return e.constant({dtype::boolean, {queries, keys}, {}}, [&](std::span<std::byte> data) {
             for (std::int64_t q = 0; q != queries; ++q) {
-                for (std::int64_t k = 0; k != keys; ++k) data[static_cast<std::size_t>(q * keys + k)] = std::byte{k <= q};
+                for (std::int64_t k = 0; k != keys; ++k)
+                    data[static_cast<std::size_t>(q * keys + k)] = std::byte{k <= q};
             }
         });
     }
@@ -71,8 +77,8 @@ private:
         const value apart = e.make<aten::unsqueeze>({.self = v, .dim = static_cast<std::int64_t>(axis + 1)});
         shape_builder merged(shape);
         merged[axis] = heads;
-        return e.make<aten::view>(
-            {.self = e.make<aten::expand>({.self = apart, .size = int_list(wide)}), .size = int_list(merged)});
+        return e.make<aten::view>({.self = e.make<aten::expand>({.self = apart, .size = int_list(wide)}),
+                                   .size = int_list(merged)});
     }
 };
 

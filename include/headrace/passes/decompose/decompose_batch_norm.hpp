@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per channel
-/// (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing else reads, it
-/// goes into the convolution's own weight and bias and costs nothing.
+/// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per
+/// channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing
+/// else reads, it goes into the convolution's own weight and bias and costs nothing.
 struct decompose_batch_norm : pass {
     using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit,
                         aten::_native_batch_norm_legit_no_training, aten::_native_batch_norm_legit_no_stats>;
@@ -23,12 +23,14 @@ struct decompose_batch_norm : pass {
         if (a.training) return refuse_training(e);
         return by_statistics(e, a, *a.running_mean, *a.running_var);
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_batch_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_batch_norm>& a,
+                                               emit<produces>& e) const {
         if (!a.running_mean || !a.running_var) return {by_batch_statistics(e, a), {}, {}};
         if (a.training) return {refuse_training(e), {}, {}};
         return {by_statistics(e, a, *a.running_mean, *a.running_var), {}, {}};
     }
-    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit>& a,
+                                               emit<produces>& e) const {
         if (a.training) return {refuse_training(e), {}, {}};
         return {by_statistics(e, a, a.running_mean, a.running_var), {}, {}};
     }
@@ -43,7 +45,8 @@ struct decompose_batch_norm : pass {
 
 private:
     static value refuse_training(emitter& e) {
-        return e.unsupported("batch_norm that updates its running statistics; export the model after model.eval()");
+        return e.unsupported(
+            "batch_norm that updates its running statistics; export the model after model.eval()");
     }
 
     // [C] as [C, 1, 1].
@@ -55,15 +58,16 @@ private:
 
     template <class Args>
     static value by_statistics(emit<produces>& e, const Args& a, value mean, value variance) {
-        value scale = e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, e.splat(a.eps, e.dtype(variance), 1)));
+        value scale =
+            e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, e.splat(a.eps, e.dtype(variance), 1)));
         if (a.weight) scale = e.make<aten::mul_tensor>(*a.weight, scale);
         if (const auto* conv = foldable(a.input)) return fold(e, *conv, scale, mean, a.bias);
         value shift = e.make<aten::mul_tensor>(mean, scale);
         const std::size_t rank = e.rank(a.input) - 1;
         const value scaled = e.make<aten::mul_tensor>(a.input, along_channels(e, scale, rank));
         if (!a.bias) return e.make<aten::sub_tensor>(scaled, along_channels(e, shift, rank));
-        return e.make<aten::add_tensor>(
-            scaled, along_channels(e, e.make<aten::sub_tensor>(*a.bias, shift), rank));
+        return e.make<aten::add_tensor>(scaled,
+                                        along_channels(e, e.make<aten::sub_tensor>(*a.bias, shift), rank));
     }
 
     // The statistics of the batch itself: (x - mean) * rsqrt(var + eps) over all axes but the channels.
@@ -78,7 +82,8 @@ private:
         const value centered = e.make<aten::sub_tensor>(a.input, mean(a.input));
         const value variance = mean(e.make<aten::mul_tensor>(centered, centered));
         const value eps = e.splat(a.eps, e.dtype(variance), rank);
-        value y = e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
+        value y =
+            e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
         if (a.weight) y = e.make<aten::mul_tensor>(y, along_channels(e, *a.weight, rank - 1));
         if (a.bias) y = e.make<aten::add_tensor>(y, along_channels(e, *a.bias, rank - 1));
         return y;
@@ -86,7 +91,8 @@ private:
 
     static const args<aten::convolution>* foldable(value input) {
         const auto* conv = match<aten::convolution>(input);
-        const bool sole = conv != nullptr && has_one_use(input) && is<builtin::constant>(*conv->weight.producer) &&
+        const bool sole = conv != nullptr && has_one_use(input) &&
+                          is<builtin::constant>(*conv->weight.producer) &&
                           (!conv->bias || is<builtin::constant>(*conv->bias->producer));
         return sole && !(conv->transposed && conv->groups != 1) ? conv : nullptr;
     }

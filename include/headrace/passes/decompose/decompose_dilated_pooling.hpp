@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input: TOSA's
-/// MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
+/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
     using targets = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
@@ -32,7 +32,8 @@ struct decompose_dilated_pooling : pass {
         value v = e.make<aten::constant_pad_nd>({.self = a.self,
                                                  .pad = {w[1].before, after(1), w[0].before, after(0)},
                                                  .value = lowest(e.dtype(a.self))});
-        for (std::size_t i = 0; i != 2; ++i) v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
+        for (std::size_t i = 0; i != 2; ++i)
+            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
         return v;
     }
 
@@ -42,7 +43,8 @@ private:
         return -(std::int64_t{1} << (traits_of(t).bits - 1));
     }
 
-    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w, std::int64_t positions) {
+    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
+                       std::int64_t positions) {
         value highest;
         for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;

@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs are summed;
-/// labels that both have are batches where they are needed later and contracted where they are not, which is a product of
-/// matrices (torch.einsum).
+/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs
+/// are summed; labels that both have are batches where they are needed later and contracted where they are
+/// not, which is a product of matrices (torch.einsum).
 struct decompose_einsum : pass {
     using targets = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
@@ -24,7 +24,8 @@ struct decompose_einsum : pass {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
         const auto& [operands, result] = equation.value();
-        if (std::string fault = fault_in(operands, result); !fault.empty()) return e.unsupported(std::move(fault));
+        if (std::string fault = fault_in(operands, result); !fault.empty())
+            return e.unsupported(std::move(fault));
         term so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::string needed = result;
@@ -47,7 +48,8 @@ private:
         for (const std::string& labels : operands) {
             if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
             for (const char c : labels) {
-                if (std::count(labels.begin(), labels.end(), c) > 1) return "einsum that takes a diagonal; TOSA has no such op";
+                if (std::count(labels.begin(), labels.end(), c) > 1)
+                    return "einsum that takes a diagonal; TOSA has no such op";
             }
         }
         return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::string();

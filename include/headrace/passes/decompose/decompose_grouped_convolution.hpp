@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA has only
-/// the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
+/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA
+/// has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
     using targets = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;

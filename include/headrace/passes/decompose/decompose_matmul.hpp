@@ -9,17 +9,21 @@
 
 namespace headrace {
 
-/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1, batches
-/// broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is left out, and a
-/// beta of 0 ignores self, NaN included.
+/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
+/// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
+/// left out, and a beta of 0 ignores self, NaN included.
 struct decompose_matmul : pass {
     using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm>;
     using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
 
     value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
     value operator()(const args<aten::mv>& a, emit<produces>& e) const { return product(e, a.self, a.vec); }
-    value operator()(const args<aten::dot>& a, emit<produces>& e) const { return product(e, a.self, a.tensor); }
-    value operator()(const args<aten::matmul>& a, emit<produces>& e) const { return product(e, a.self, a.other); }
+    value operator()(const args<aten::dot>& a, emit<produces>& e) const {
+        return product(e, a.self, a.tensor);
+    }
+    value operator()(const args<aten::matmul>& a, emit<produces>& e) const {
+        return product(e, a.self, a.other);
+    }
     value operator()(const args<aten::outer>& a, emit<produces>& e) const {
         const value column = e.make<aten::view>({.self = a.self, .size = {-1, 1}});
         const value row = e.make<aten::view>({.self = a.vec2, .size = {1, -1}});
@@ -54,7 +58,8 @@ private:
         if (!batch) return e.fail(std::move(batch).error());
         if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: they are rows
             const std::int64_t inner = shape_a.back();
-            const value rows = e.make<aten::view>({.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
+            const value rows = e.make<aten::view>(
+                {.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
             const value one = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
             return e.make<aten::view>({.self = e.make<aten::bmm>(rows, one), .size = result});
         }

@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and bias
-/// (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of the
-/// differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
+/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
+/// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
+/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
 struct decompose_normalization : pass {
     using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
                         aten::instance_norm, aten::rms_norm>;
@@ -19,33 +19,40 @@ struct decompose_normalization : pass {
                          aten::view, aten::_to_copy>;
 
     value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
-        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight, a.bias);
+        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
+                      a.bias);
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a,
+                                               emit<produces>& e) const {
         const statistics s = normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps);
         return {affine(e, s.result, a.weight, a.bias), s.mean, s.scale};
     }
     value operator()(const args<aten::group_norm>& a, emit<produces>& e) const {
         return grouped(e, a.input, a.num_groups, a.weight, a.bias, a.eps).result;
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a,
+                                               emit<produces>& e) const {
         const statistics s = grouped(e, a.input, a.group, a.weight, a.bias, a.eps);
         const auto flat = [&](value v) { return e.make<aten::view>({.self = v, .size = {a.N, a.group}}); };
         return {s.result, flat(s.mean), flat(s.scale)};
     }
     value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats) return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
+        if (!a.use_input_stats)
+            return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
         shape_builder axes;
         for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
         const value result = normalized(e, a.input, axes, a.eps).result;
-        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)), per_channel(e, a.bias, e.rank(a.input)));
+        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)),
+                      per_channel(e, a.bias, e.rank(a.input)));
     }
     value operator()(const args<aten::rms_norm>& a, emit<produces>& e) const {
         // PyTorch computes it in float32 and takes that type's epsilon where none is given.
         const dtype type = e.dtype(a.input);
         const value x = to(e, a.input, dtype::float32);
-        const double eps = a.eps.value_or(type == dtype::float64 ? 0x1p-52 : type == dtype::float32 ? 0x1p-23
-                                          : type == dtype::float16 ? 0x1p-10 : 0x1p-7);
+        const double eps = a.eps.value_or(type == dtype::float64   ? 0x1p-52
+                                          : type == dtype::float32 ? 0x1p-23
+                                          : type == dtype::float16 ? 0x1p-10
+                                                                   : 0x1p-7);
         const value square = mean(e, e.make<aten::mul_tensor>(x, x), trailing(a.normalized_shape.size()));
         const value scaled = e.make<aten::mul_tensor>(x, inverse_root(e, square, eps));
         return affine(e, to(e, scaled, type), a.weight, std::nullopt);
@@ -83,8 +90,9 @@ private:
         return {to(e, result, type), to(e, center, type), to(e, scale, type)};
     }
 
-    static statistics grouped(emit<produces>& e, value input, std::int64_t groups, const std::optional<value>& weight,
-                              const std::optional<value>& bias, double eps) {
+    static statistics grouped(emit<produces>& e, value input, std::int64_t groups,
+                              const std::optional<value>& weight, const std::optional<value>& bias,
+                              double eps) {
         const int_list shape = e.shape(input);
         const std::int64_t rest = shape[0] * groups == 0 ? 0 : e.meta(input).elements() / (shape[0] * groups);
         const value split = e.make<aten::view>({.self = input, .size = {shape[0], groups, rest}});
@@ -95,13 +103,15 @@ private:
     }
 
     // [C] as [C, 1, 1]: beside the channels of [N, C, H, W].
-    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v, std::size_t rank) {
+    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v,
+                                            std::size_t rank) {
         if (!v) return std::nullopt;
         shape_builder shape = shape_builder::filled(rank - 1, 1);
         shape[0] = e.shape(*v).empty() ? 1 : e.shape(*v)[0];
         return e.make<aten::view>({.self = *v, .size = int_list(shape)});
     }
-    static value affine(emit<produces>& e, value v, const std::optional<value>& weight, const std::optional<value>& bias) {
+    static value affine(emit<produces>& e, value v, const std::optional<value>& weight,
+                        const std::optional<value>& bias) {
         if (weight) v = e.make<aten::mul_tensor>(v, *weight);
         if (bias) v = e.make<aten::add_tensor>(v, *bias);
         return v;

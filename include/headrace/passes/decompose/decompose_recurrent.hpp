@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their cells
-/// unrolled over time, layer by layer and direction by direction:
+/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their
+/// cells unrolled over time, layer by layer and direction by direction:
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
@@ -18,12 +18,15 @@ struct decompose_recurrent : pass {
     using cells = ops<aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
     using targets = joined<cells, networks, ops<aten::lstm_cell, aten::lstm_input>>;
-    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
-                         aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
+    using produces =
+        ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
+            aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
     template <one_of<cells> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}}, {a.w_ih, a.w_hh, a.b_ih, a.b_hh}).h;
+        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}},
+                                    {a.w_ih, a.w_hh, a.b_ih, a.b_hh})
+            .h;
     }
     std::tuple<value, value> operator()(const args<aten::lstm_cell>& a, emit<produces>& e) const {
         if (a.hx.size() != 2) return {e.fail(malformed("lstm_cell needs a hidden and a cell state")), {}};
@@ -46,7 +49,7 @@ private:
     enum class cell_kind { lstm, gru, tanh, relu };
     template <class Op>
     static constexpr cell_kind kind_of_op =
-        one_of<Op, ops<aten::gru_cell, aten::gru_input>>              ? cell_kind::gru
+        one_of<Op, ops<aten::gru_cell, aten::gru_input>>             ? cell_kind::gru
         : one_of<Op, ops<aten::rnn_tanh_cell, aten::rnn_tanh_input>> ? cell_kind::tanh
                                                                      : cell_kind::relu;
 
@@ -70,7 +73,8 @@ private:
     }
     static value gate(emit<produces>& e, value gates, std::int64_t which, std::int64_t count) {
         const std::int64_t width = (e.rank(gates) == 0 ? 0 : e.shape(gates).back()) / count;
-        return e.make<aten::slice_tensor>({.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
+        return e.make<aten::slice_tensor>(
+            {.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
     }
 
     // `from_input` is W x + b, which a network computes for all steps at once.
@@ -104,7 +108,8 @@ private:
 
     template <cell_kind Kind, class Args>
     static unrolled unroll(emit<produces>& e, const Args& a, value h0, value c0) {
-        if (a.train && a.dropout != 0) return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
+        if (a.train && a.dropout != 0)
+            return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
         const std::size_t per_cell = a.has_biases ? 4 : 2;
         const std::int64_t directions = a.bidirectional ? 2 : 1;
         if (a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
@@ -123,7 +128,8 @@ private:
                 };
                 weights w{p[0], p[1], std::nullopt, std::nullopt};
                 if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
-                outputs.push_back(run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
+                outputs.push_back(
+                    run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
             }
             all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
         }
@@ -131,8 +137,8 @@ private:
     }
 
     template <cell_kind Kind>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w, std::int64_t time_axis,
-                           bool backward) {
+    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
+                           std::int64_t time_axis, bool backward) {
         const value from_input = linear(e, all.outputs, w.input, w.input_bias);
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];

@@ -49,11 +49,18 @@ private:
             std::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
-                if (!c.folded || !is_needed(*n)) continue;
-                c.kept = bytes_of(*n) > std::max(small, c.from_bytes);
-                if (!c.kept) stored.push_back(n);
+                const bool needed = c.folded && is_needed(*n);
+                c.kept = needed && bytes_of(*n) > std::max(small, c.from_bytes);
+                if (needed && !c.kept) {
+                    stored.push_back(n);
+                } else {
+                    c.results.clear();  // memory: what nobody needs goes before the constants are made
+                }
             }
-            for (node* n : stored) store(*n);
+            for (node* n : stored) {
+                store(*n);
+                known_[n->id].results.clear();
+            }
             for (node* n : stored) detail::erase_dead(graph_, *n);
             return stored.size();
         }

@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-/// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control flow
-/// extension. A loop's additional inputs become carried values that the body hands on unchanged, since TOSA's bodies
-/// give what they take. The regions themselves are lowered by the other passes.
+/// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control
+/// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
+/// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;
@@ -30,15 +30,16 @@ struct legalize_control_flow : pass {
         for (const value v : a.carried_inputs) inputs.push_back(v);
         for (const value v : a.additional_inputs) inputs.push_back(v);
         hand_on(*a.body_graph, a.carried_inputs.size());
-        return results_of(
-            e.make_node<tosa::while_loop>({.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
-            e.current().result_count);
+        return results_of(e.make_node<tosa::while_loop>(
+                              {.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
+                          e.current().result_count);
     }
 
 private:
     static bool allowed(emitter& e) {
         const bool has_extension = e.target().has(target_feature::control_flow);
-        if (!has_extension) e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
+        if (!has_extension)
+            e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
     // A loop also gives what it was handed on; what is after the node's own results is dropped.

@@ -7,13 +7,14 @@
 
 namespace headrace {
 
-/// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D (TOSA
-/// 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension becomes two, the
-/// first of size 1.
+/// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D
+/// (TOSA 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension
+/// becomes two, the first of size 1.
 struct legalize_convolution : pass {
     using targets = ops<aten::convolution>;
-    using produces = joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-                            build::reshape_ops, build::transpose_ops, build::crop_ops>;
+    using produces =
+        joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+               build::reshape_ops, build::transpose_ops, build::crop_ops>;
 
     value operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (e.rank(a.input) == 3) return as_2d(a, e);
@@ -42,7 +43,9 @@ private:
         return build::reshape(e, a.transposed ? transposed(a, e, wide) : forward(a, e, wide), result);
     }
 
-    static value forward(const args<aten::convolution>& a, emit_type& e) { return forward(a, e, e.result_meta().shape); }
+    static value forward(const args<aten::convolution>& a, emit_type& e) {
+        return forward(a, e, e.result_meta().shape);
+    }
     static value forward(const args<aten::convolution>& a, emit_type& e, const int_list& result) {
         const std::size_t rank = e.rank(a.input);
         value input = build::transpose(e, a.input, build::to_channels_last(rank));
@@ -50,7 +53,8 @@ private:
         for (std::size_t i = 0; i != rank - 2; ++i) {
             windows[i] = {e.shape(a.weight)[2 + i], a.stride[i], a.dilation[i], a.padding[i], a.padding[i]};
         }
-        const auto fitted = build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        const auto fitted =
+            build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
         input = build::crop(e, input, fitted.used);
         const value made = a.groups > 1 ? depthwise(a, e, input, fitted)
                            : rank == 4  ? dense<tosa::conv2d>(a, e, input, fitted)
@@ -59,7 +63,8 @@ private:
     }
 
     template <class Op>
-    static value dense(const args<aten::convolution>& a, emit_type& e, value input, const build::window_attributes& w) {
+    static value dense(const args<aten::convolution>& a, emit_type& e, value input,
+                       const build::window_attributes& w) {
         const value weight = build::transpose(e, a.weight, build::to_channels_last(e.rank(a.weight)));
         return e.make<Op>({.input = input,
                            .weight = weight,
@@ -73,9 +78,11 @@ private:
     }
 
     // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    static value depthwise(const args<aten::convolution>& a, emit_type& e, value input, const build::window_attributes& w) {
+    static value depthwise(const args<aten::convolution>& a, emit_type& e, value input,
+                           const build::window_attributes& w) {
         const int_list shape = e.shape(a.weight);
-        const value split = build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
+        const value split =
+            build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
         const value weight = build::transpose(e, split, shape_builder{2, 3, 0, 1});
         return e.make<tosa::depthwise_conv2d>({.input = input,
                                                .weight = weight,
@@ -104,14 +111,15 @@ private:
             pad.push_back(-a.padding[i]);
             pad.push_back(result[2 + i] - full + a.padding[i]);
         }
-        const value made = e.make<tosa::transpose_conv2d>({.input = input,
-                                                           .weight = weight,
-                                                           .bias = bias_of(a, e),
-                                                           .input_zp = build::zero_point(e, e.dtype(input)),
-                                                           .weight_zp = build::zero_point(e, e.dtype(weight)),
-                                                           .out_pad = int_list(pad),
-                                                           .stride = a.stride,
-                                                           .acc_type = build::accumulator_of(e.dtype(input))});
+        const value made =
+            e.make<tosa::transpose_conv2d>({.input = input,
+                                            .weight = weight,
+                                            .bias = bias_of(a, e),
+                                            .input_zp = build::zero_point(e, e.dtype(input)),
+                                            .weight_zp = build::zero_point(e, e.dtype(weight)),
+                                            .out_pad = int_list(pad),
+                                            .stride = a.stride,
+                                            .acc_type = build::accumulator_of(e.dtype(input))});
         return build::transpose(e, made, build::to_channels_first(4));
     }
 

@@ -7,15 +7,17 @@
 
 namespace headrace {
 
-/// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which takes the
-/// bias along and is what NPUs run best: the rows are the image's height, the features its channels.
+/// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
+/// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
+/// channels.
 struct legalize_matmul : pass {
     using targets = ops<aten::bmm, aten::linear>;
     using produces = joined<ops<tosa::matmul, tosa::conv2d>, build::reshape_ops, build::cast_ops>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return e.unsupported("products of integer matrices; TOSA has them quantized only");
+        if (!is_floating(type))
+            return e.unsupported("products of integer matrices; TOSA has them quantized only");
         // bfloat16 accumulates in float32 and only then rounds (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
@@ -27,21 +29,22 @@ struct legalize_matmul : pass {
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
-        if (e.rank(a.weight) != 2) return e.unsupported("linear with a weight vector; give it a weight matrix");
+        if (e.rank(a.weight) != 2)
+            return e.unsupported("linear with a weight vector; give it a weight matrix");
         const std::int64_t features = e.shape(a.weight)[0];
         const std::int64_t width = e.shape(a.weight)[1];
         const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
         const dtype type = e.dtype(a.input);
-        const value made = e.make<tosa::conv2d>(
-            {.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
-             .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-             .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
-             .input_zp = build::zero_point(e, type),
-             .weight_zp = build::zero_point(e, type),
-             .pad = {0, 0, 0, 0},
-             .stride = {1, 1},
-             .dilation = {1, 1},
-             .acc_type = build::accumulator_of(type)});
+        const value made =
+            e.make<tosa::conv2d>({.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
+                                  .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+                                  .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
+                                  .input_zp = build::zero_point(e, type),
+                                  .weight_zp = build::zero_point(e, type),
+                                  .pad = {0, 0, 0, 0},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1},
+                                  .acc_type = build::accumulator_of(type)});
         return build::reshape(e, made, e.result_meta().shape);
     }
 };

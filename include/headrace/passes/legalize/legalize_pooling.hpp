@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between transposes to and
-/// from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, it becomes a PAD of zeros.
+/// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
+/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, it
+/// becomes a PAD of zeros.
 struct legalize_pooling : pass {
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
     using produces = joined<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::pad, tosa::mul>, build::reshape_ops,
@@ -20,7 +21,8 @@ struct legalize_pooling : pass {
         if (!windows) return e.fail(std::move(windows).error());
         auto& w = windows.value();
         if (a.count_include_pad) input = pad_zeros(e, input, w);
-        const auto fitted = build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+        const auto fitted =
+            build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
         input = build::crop(e, input, fitted.used);
         const dtype type = e.dtype(input);
         value pooled = e.make<tosa::avg_pool2d>({.input = input,
@@ -33,8 +35,9 @@ struct legalize_pooling : pass {
         if (a.divisor_override) {
             const double area = static_cast<double>(w[0].kernel * w[1].kernel);
             if (!fills_all_windows(fitted)) {
-                return e.unsupported("divisor_override with windows that reach into uncounted padding; set "
-                                     "count_include_pad and no ceil_mode");
+                return e.unsupported(
+                    "divisor_override with windows that reach into uncounted padding; set "
+                    "count_include_pad and no ceil_mode");
             }
             const value factor = e.splat(area / static_cast<double>(*a.divisor_override), type, 4);
             pooled = build::binary<tosa::mul>(e, pooled, factor);

@@ -11,9 +11,10 @@
 
 namespace headrace {
 
-/// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n of its axis
-/// for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (align_corners), or
-/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
+/// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n
+/// of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1)
+/// (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 /
+/// scale in place of in / out where the caller gave a scale.
 struct legalize_resize : pass {
     using bilinear = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
     using nearest = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d>;
@@ -58,8 +59,8 @@ private:
 
         // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
         [[nodiscard]] bool legal() const {
-            return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
-                   border >= -16 * n && border < n;
+            return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n &&
+                   offset < 16 * n && border >= -16 * n && border < n;
         }
     };
 
@@ -70,7 +71,10 @@ private:
 
     template <class Args>
     static value input_of(const Args& a) {
-        if constexpr (requires { a.input; }) return a.input; else return a.self;
+        if constexpr (requires { a.input; })
+            return a.input;
+        else
+            return a.self;
     }
     template <class Op>
     static sampling_mode mode_of(const args<Op>& a) {
@@ -133,12 +137,12 @@ private:
 
     static value resized(emit<produces>& e, value input, const axis (&axes)[2], bool interpolates) {
         const auto& [h, w] = axes;
-        const value made = e.make<tosa::resize>(
-            {.input = build::transpose(e, input, build::to_channels_last(4)),
-             .scale = build::const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-             .offset = build::const_shape(e, shape_builder{h.offset, w.offset}),
-             .border = build::const_shape(e, shape_builder{h.border, w.border}),
-             .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+        const value made =
+            e.make<tosa::resize>({.input = build::transpose(e, input, build::to_channels_last(4)),
+                                  .scale = build::const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                                  .offset = build::const_shape(e, shape_builder{h.offset, w.offset}),
+                                  .border = build::const_shape(e, shape_builder{h.border, w.border}),
+                                  .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
         return build::transpose(e, made, build::to_channels_first(4));
     }
 };

@@ -10,12 +10,13 @@
 
 namespace headrace {
 
-/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length. The
-/// odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
+/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
+/// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
-    using transposed = ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+    using transposed =
+        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
     using targets = joined<forward, named_padding, transposed>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -28,10 +29,12 @@ struct canonicalize_convolutions : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
-        shape_builder odd = shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
+        shape_builder odd =
+            shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
         if (a.padding == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
-                window w{.kernel = e.shape(a.weight)[2 + i], .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
+                window w{.kernel = e.shape(a.weight)[2 + i],
+                         .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
                 w = same_padded(w);
                 padding[i] = w.before;
                 odd[2 * (dims - 1 - i) + 1] = w.after - w.before;

@@ -17,8 +17,8 @@ struct canonicalize_pooling : pass {
     using targets =
         joined<one_dimensional, unbatched,
                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices, aten::adaptive_max_pool2d>>;
-    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
-                         aten::unsqueeze, aten::squeeze_dim>;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
+                         aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
     value operator()(const args<aten::avg_pool1d>& a, emit<produces>& e) const {
         return over_rows(e, a.self, [&](value rows) {
@@ -62,7 +62,8 @@ struct canonicalize_pooling : pass {
         });
     }
 
-    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
+    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a,
+                                        emit<produces>& e) const {
         if (indices_are_used(e)) return {refuse_indices(e), {}};
         const auto pool = [&](value batch) {
             return e.make<aten::max_pool2d>({.self = batch,
@@ -98,7 +99,8 @@ private:
     template <class Pool>
     static value over_batch(emit<produces>& e, value v, Pool&& pool) {
         if (e.rank(v) == 4) return pool(v);
-        return e.make<aten::squeeze_dim>({.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
+        return e.make<aten::squeeze_dim>(
+            {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
     }
     template <class Pool>
     static value over_rows(emit<produces>& e, value v, Pool&& pool) {

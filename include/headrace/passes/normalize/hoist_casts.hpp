@@ -9,12 +9,13 @@
 
 namespace headrace {
 
-/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the front:
-/// the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
+/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
+/// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
 struct hoist_casts : pass {
-    using movements = ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim,
-                          aten::squeeze_dims, aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t,
-                          aten::expand, aten::repeat, aten::slice_tensor, aten::select_int, aten::flip>;
+    using movements =
+        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
+            aten::slice_tensor, aten::select_int, aten::flip>;
     using targets = ops<aten::_to_copy>;
     using produces = joined<movements, targets>;
 

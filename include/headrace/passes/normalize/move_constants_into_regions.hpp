@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a constant of the
-/// regions themselves: there it is a weight again, which can be folded.
+/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
+/// constant of the regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targets;
@@ -22,7 +22,8 @@ struct move_constants_into_regions : pass {
         return results_of(e.make_node<higher_order::cond>(fewer));
     }
     std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
-        const value_list kept = move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
+        const value_list kept =
+            move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
         if (kept.size() == a.additional_inputs.size()) return std::nullopt;
         args<higher_order::while_loop> fewer = a;
         fewer.additional_inputs = kept;
@@ -48,7 +49,8 @@ private:
         }
         return kept;
     }
-    static void replace_input(graph& region, node& input, value outside, const args<builtin::constant>& data) {
+    static void replace_input(graph& region, node& input, value outside,
+                              const args<builtin::constant>& data) {
         node& constant = region.create<builtin::constant>(data, region.first());
         region.set_meta(constant.result(), *meta_of(outside));
         region.set_name(constant.result(), input.name());

@@ -15,9 +15,9 @@
 #include <headrace/op/tosa_legality.hpp>
 #include <headrace/pass/pass.hpp>
 
-/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was given
-/// where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit: the ops<...>
-/// list beside each.
+/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was
+/// given where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit:
+/// the ops<...> list beside each.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
@@ -39,7 +39,8 @@ using transpose_ops = ops<tosa::transpose>;
 template <class E>
 value transpose(E& e, value v, sizes perms) {
     bool identity = true;
-    for (std::size_t i = 0; i != perms.size(); ++i) identity = identity && perms[i] == static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i != perms.size(); ++i)
+        identity = identity && perms[i] == static_cast<std::int64_t>(i);
     return identity ? v : e.template make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
@@ -91,8 +92,8 @@ value negate(E& e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a target takes
-/// all.
+/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
+/// target takes all.
 template <op_tag Op, class E>
 bool allows(const E& e, std::initializer_list<dtype> signature) {
     return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
@@ -100,8 +101,8 @@ bool allows(const E& e, std::initializer_list<dtype> signature) {
 
 using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::sub, tosa::mul>>;
 
-/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no integers: short
-/// ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
+/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
+/// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
 template <class E>
 value select(E& e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
@@ -111,7 +112,9 @@ value select(E& e, value condition, value on_true, value on_false) {
                                               .input2 = with_rank(e, t, rank),
                                               .input3 = with_rank(e, f, rank)});
     };
-    const auto to = [&](value v, dtype t) { return e.template make<tosa::cast>({.input = v, .output_type = t}); };
+    const auto to = [&](value v, dtype t) {
+        return e.template make<tosa::cast>({.input = v, .output_type = t});
+    };
     if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
         return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
@@ -123,11 +126,12 @@ value select(E& e, value condition, value on_true, value on_false) {
                              binary<tosa::mul>(e, on_false, bit(0, 1)));
 }
 
-using shift_ops = joined<reshape_ops, ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add,
-                                          tosa::sub, tosa::mul>>;
+using shift_ops =
+    joined<reshape_ops,
+           ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>>;
 
-/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same for
-/// numbers that are not negative: those are shifted as -1 - v.
+/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
+/// for numbers that are not negative: those are shifted as -1 - v.
 template <class E>
 value arithmetic_right_shift(E& e, value v, value by) {
     const dtype type = e.dtype(v);
@@ -147,30 +151,34 @@ using cast_ops = joined<select_ops, shift_ops,
                         ops<tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil, tosa::greater_equal,
                             tosa::logical_left_shift>>;
 
-/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a shorter
-/// integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating; without the integer
-/// profile all its ways lead through floating types.
+/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
+/// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
+/// without the integer profile all its ways lead through floating types.
 template <class E>
 value cast(E& e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
     const auto direct = [&](value x) { return e.template make<tosa::cast>({.input = x, .output_type = to}); };
     if (is_boolean(from)) {
-        if (is_integral(to)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        if (is_integral(to))
+            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
         return select(e, v, e.splat(1, to, e.rank(v)), e.splat(0, to, e.rank(v)));
     }
     if (is_boolean(to)) {
-        if (is_integral(from)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.template make<tosa::logical_not>(e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
+        if (is_integral(from))
+            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        return e.template make<tosa::logical_not>(
+            e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
     }
     if (is_floating(from) && is_integral(to)) {
         const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(select(e, e.template make<tosa::greater_equal>(v, zero), e.template make<tosa::floor>(v),
-                             e.template make<tosa::ceil>(v)));
+        return direct(select(e, e.template make<tosa::greater_equal>(v, zero),
+                             e.template make<tosa::floor>(v), e.template make<tosa::ceil>(v)));
     }
     if (allows<tosa::cast>(e, {from, to})) return direct(v);
     const bool shorter = traits_of(to).bits < traits_of(from).bits;
-    if (is_floating(from) && from != dtype::float32 && to != dtype::float32) return cast(e, cast(e, v, dtype::float32), to);
+    if (is_floating(from) && from != dtype::float32 && to != dtype::float32)
+        return cast(e, cast(e, v, dtype::float32), to);
     if (is_integral(from) && is_integral(to) && allows<tosa::cast>(e, {from, dtype::float32}) &&
         allows<tosa::cast>(e, {dtype::float32, to})) {
         if (shorter) {  // repeat the sign bit of the shorter type

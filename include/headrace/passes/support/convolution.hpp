@@ -13,13 +13,14 @@ namespace headrace {
 [[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
     const int_list& input = e.shape(a.input);
     const int_list& weight = e.shape(a.weight);
-    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] && weight[0] % input[1] == 0;
+    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
+           weight[0] % input[1] == 0;
 }
 
 namespace build {
 
-/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what PyTorch
-/// leaves over at the end is taken off the padding there, and then off the axis itself.
+/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
+/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
 struct fitted_window {
     std::int64_t before = 0;
     std::int64_t after = 0;
