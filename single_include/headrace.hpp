@@ -35,8 +35,9 @@
 
 namespace headrace {
 
-/// Element type of a tensor: PyTorch's (`torch.export` schema, ScalarType) and TOSA's (1.0, section 1.9) together.
-/// `shape` is TOSA's type of shape operands. Order has no meaning but is stable: it goes into hashes.
+/// Element type of a tensor: PyTorch's (`torch.export` schema, ScalarType) and TOSA's (1.0, section 1.9)
+/// together. `shape` is TOSA's type of shape operands. Order has no meaning but is stable: it goes into
+/// hashes.
 enum class dtype : std::uint8_t {
     unknown,
     boolean,
@@ -74,16 +75,16 @@ struct dtype_traits {
 };
 
 inline constexpr dtype_traits dtype_table[dtype_count] = {
-    {"unknown", dtype_category::none, 0},       {"bool", dtype_category::boolean, 8},
-    {"int4", dtype_category::integral, 4},      {"int8", dtype_category::integral, 8},
-    {"int16", dtype_category::integral, 16},    {"int32", dtype_category::integral, 32},
-    {"int48", dtype_category::integral, 48},    {"int64", dtype_category::integral, 64},
-    {"uint8", dtype_category::integral, 8},     {"uint16", dtype_category::integral, 16},
-    {"uint32", dtype_category::integral, 32},   {"uint64", dtype_category::integral, 64},
+    {"unknown", dtype_category::none, 0},         {"bool", dtype_category::boolean, 8},
+    {"int4", dtype_category::integral, 4},        {"int8", dtype_category::integral, 8},
+    {"int16", dtype_category::integral, 16},      {"int32", dtype_category::integral, 32},
+    {"int48", dtype_category::integral, 48},      {"int64", dtype_category::integral, 64},
+    {"uint8", dtype_category::integral, 8},       {"uint16", dtype_category::integral, 16},
+    {"uint32", dtype_category::integral, 32},     {"uint64", dtype_category::integral, 64},
     {"float8_e4m3", dtype_category::floating, 8}, {"float8_e5m2", dtype_category::floating, 8},
-    {"bfloat16", dtype_category::floating, 16}, {"float16", dtype_category::floating, 16},
-    {"float32", dtype_category::floating, 32},  {"float64", dtype_category::floating, 64},
-    {"complex32", dtype_category::complex, 32}, {"complex64", dtype_category::complex, 64},
+    {"bfloat16", dtype_category::floating, 16},   {"float16", dtype_category::floating, 16},
+    {"float32", dtype_category::floating, 32},    {"float64", dtype_category::floating, 64},
+    {"complex32", dtype_category::complex, 32},   {"complex64", dtype_category::complex, 64},
     {"complex128", dtype_category::complex, 128}, {"shape", dtype_category::none, 64}};
 
 [[nodiscard]] constexpr const dtype_traits& traits_of(dtype t) {
@@ -92,8 +93,12 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 }
 
 [[nodiscard]] constexpr std::string_view name_of(dtype t) { return traits_of(t).name; }
-[[nodiscard]] constexpr bool is_floating(dtype t) { return traits_of(t).category == dtype_category::floating; }
-[[nodiscard]] constexpr bool is_integral(dtype t) { return traits_of(t).category == dtype_category::integral; }
+[[nodiscard]] constexpr bool is_floating(dtype t) {
+    return traits_of(t).category == dtype_category::floating;
+}
+[[nodiscard]] constexpr bool is_integral(dtype t) {
+    return traits_of(t).category == dtype_category::integral;
+}
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
 
 /// Bytes that `elements` elements of `t` take when stored as TOSA stores them.
@@ -107,9 +112,9 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 
 namespace headrace {
 
-/// A list argument: a view that is trivially copyable, so that argument structs are. A node's own lists lie in its
-/// graph's arena (graph::create copies them there); a list in an argument struct that is being built must only
-/// outlive the call that takes it.
+/// A list argument: a view that is trivially copyable, so that argument structs are. A node's own lists lie
+/// in its graph's arena (graph::create copies them there); a list in an argument struct that is being built
+/// must only outlive the call that takes it.
 template <class T>
 class list {
 public:
@@ -118,10 +123,10 @@ public:
     constexpr list(std::span<const T> items) : list(items.data(), items.size()) {}
     constexpr list(std::initializer_list<T> items) : list(std::data(items), items.size()) {}
     template <class Range>
-        requires requires(const Range& r) {
-            { r.data() } -> std::convertible_to<const T*>;
-            r.size();
-        }
+    requires requires(const Range& r) {
+        { r.data() } -> std::convertible_to<const T*>;
+        r.size();
+    }
     constexpr list(const Range& range) : list(range.data(), range.size()) {}
 
     [[nodiscard]] constexpr const T* data() const { return first_; }
@@ -140,8 +145,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A list of integers, as sizes, axes and strides are. Up to six lie in the object itself (TOSA's largest rank);
-/// a longer list is a view, with the lifetime that headrace::list has.
+/// A list of integers, as sizes, axes and strides are. Up to six lie in the object itself (TOSA's largest
+/// rank); a longer list is a view, with the lifetime that headrace::list has.
 class int_list {
 public:
     static constexpr std::size_t inline_capacity = 6;
@@ -157,7 +162,7 @@ public:
     constexpr int_list(std::initializer_list<std::int64_t> items)
         : int_list(std::span<const std::int64_t>(std::data(items), items.size())) {}
     template <class Range>
-        requires std::convertible_to<const Range&, std::span<const std::int64_t>>
+    requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
     [[nodiscard]] constexpr const std::int64_t* data() const { return view_ ? view_ : inline_; }
@@ -186,8 +191,8 @@ private:
 
 namespace headrace {
 
-/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the tensor out
-/// in memory is kept apart, in `dim_order` (empty: contiguous).
+/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the
+/// tensor out in memory is kept apart, in `dim_order` (empty: contiguous).
 struct tensor_meta {
     headrace::dtype dtype = headrace::dtype::unknown;
     int_list shape{};
@@ -215,7 +220,8 @@ struct tensor_meta {
     }
 };
 
-/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it is out of range.
+/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
+/// is out of range.
 [[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
     const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
     if (axis < -limit || axis >= limit) return std::nullopt;
@@ -289,8 +295,8 @@ enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
 enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
 enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
 
-/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements. Empty
-/// strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
+/// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements.
+/// Empty strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
 struct tensor_data {
     const std::byte* bytes = nullptr;
     int_list strides{};
@@ -496,7 +502,8 @@ template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(std::is_standard_layout_v<Args>,
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
-    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names, sizeof(Args));
+    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names,
+                           sizeof(Args));
 }
 
 }  // namespace headrace
@@ -779,7 +786,8 @@ template <class... Dialects>
 
 namespace headrace {
 
-/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses it.
+/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses
+/// it.
 struct edge {
     node* source = nullptr;
     node* target = nullptr;
@@ -791,8 +799,9 @@ struct edge {
 
 /// What is known of one result of a node.
 struct result_slot {
-    std::optional<tensor_meta> meta;  ///< `val`; may be missing, and then inference must run before it is asked for
-    std::string_view name;            ///< the exported program's name for it, or empty
+    std::optional<tensor_meta>
+        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
+    std::string_view name;  ///< the exported program's name for it, or empty
 };
 
 /// User metadata of a node: a value of any trivially copyable type, found again by that type.
@@ -865,8 +874,8 @@ private:
     T* first_;
 };
 
-/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes nodes: the
-/// members are for reading.
+/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
+/// nodes: the members are for reading.
 struct node {
     const op_info* op = nullptr;
     void* arguments = nullptr;  ///< the args struct of `op`
@@ -887,7 +896,9 @@ struct node {
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
     [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
-    [[nodiscard]] std::string_view name() const { return result_count == 0 ? std::string_view() : results[0].name; }
+    [[nodiscard]] std::string_view name() const {
+        return result_count == 0 ? std::string_view() : results[0].name;
+    }
     [[nodiscard]] value result(std::uint32_t i = 0) { return {this, i}; }
 
     template <class T>
@@ -957,8 +968,12 @@ struct error {
 template <class T>
 using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
 
-[[nodiscard]] inline error unsupported(std::string message) { return {error_kind::unsupported, std::move(message)}; }
-[[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message)}; }
+[[nodiscard]] inline error unsupported(std::string message) {
+    return {error_kind::unsupported, std::move(message)};
+}
+[[nodiscard]] inline error malformed(std::string message) {
+    return {error_kind::malformed, std::move(message)};
+}
 [[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message)}; }
 
 }  // namespace headrace
@@ -971,8 +986,8 @@ namespace headrace {
 ///
 ///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
 ///
-/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a template
-/// constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
+/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a
+/// template constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
 class inference {
 public:
     explicit inference(std::pmr::memory_resource* arena) : arena_(arena), results_(arena) {}
@@ -1044,13 +1059,14 @@ struct rule_table_of<ops<Ops...>> {
 };
 }  // namespace detail
 
-/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program carry
-/// all of them: include it where a whole dialect is needed, never in the core.
+/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
+/// carry all of them: include it where a whole dialect is needed, never in the core.
 template <class... Dialects>
 [[nodiscard]] inference_rule find_rule(const op_info& op) {
     inference_rule rule = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>) rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect == &info_of_dialect<D>)
+            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
     };
     (look_in.template operator()<Dialects>(), ...);
     return rule;
@@ -4936,8 +4952,8 @@ struct output : op<dialect, "builtin.output", "values", 0> {
     };
 };
 
-/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them can be
-/// reported at once.
+/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
+/// can be reported at once.
 struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
     struct args {
         std::string_view target;
@@ -5709,8 +5725,8 @@ inline constexpr bool is_op_set<op_set<Ds...>> = true;
 
 namespace headrace {
 
-/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes. Nodes of
-/// nested regions count as present, too: a pass must run if only a loop's body has its targets.
+/// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes.
+/// Nodes of nested regions count as present, too: a pass must run if only a loop's body has its targets.
 class census {
 public:
     explicit census(std::pmr::memory_resource* arena) : arena_(arena) {}
@@ -5730,7 +5746,8 @@ public:
     /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
     [[nodiscard]] std::span<const std::uint64_t> present(const dialect_info& dialect) const {
         const entry* d = find(dialect);
-        return d == nullptr ? std::span<const std::uint64_t>() : std::span<const std::uint64_t>(d->present, d->words);
+        return d == nullptr ? std::span<const std::uint64_t>()
+                            : std::span<const std::uint64_t>(d->present, d->words);
     }
 
     void insert(node& n) {
@@ -5795,7 +5812,8 @@ private:
                                                             zeroed<std::uint64_t>(words), words});
     }
     void grow() {
-        entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
+        entry* wider =
+            static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
         std::uninitialized_copy_n(entries_, size_, wider);
         entries_ = wider;
         capacity_ = 2 * (capacity_ + 2);
@@ -5851,8 +5869,12 @@ enum class target_feature : std::uint16_t {
 struct target_spec {
     std::uint16_t features = 0;
 
-    [[nodiscard]] constexpr bool has(target_feature f) const { return (features & static_cast<std::uint16_t>(f)) != 0; }
-    constexpr void add(target_feature f) { features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f)); }
+    [[nodiscard]] constexpr bool has(target_feature f) const {
+        return (features & static_cast<std::uint16_t>(f)) != 0;
+    }
+    constexpr void add(target_feature f) {
+        features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f));
+    }
     [[nodiscard]] constexpr target_spec with(target_feature f) const {
         target_spec wider = *this;
         wider.add(f);
@@ -5867,16 +5889,17 @@ struct target_feature_name {
 };
 
 inline constexpr target_feature_name target_feature_names[] = {
-    {"FP", target_feature::profile_fp},    {"INT", target_feature::profile_int},
-    {"int4", target_feature::int4},        {"int16", target_feature::int16},
-    {"bf16", target_feature::bf16},        {"fp16", target_feature::fp16},
-    {"fp8e4m3", target_feature::fp8e4m3},  {"fp8e5m2", target_feature::fp8e5m2},
-    {"fft", target_feature::fft},          {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},     {"u55", target_feature::u55}};
+    {"FP", target_feature::profile_fp},   {"INT", target_feature::profile_int},
+    {"int4", target_feature::int4},       {"int16", target_feature::int16},
+    {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
+    {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
+    {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
+    {"var", target_feature::variable},    {"u55", target_feature::u55}};
 
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no profile is
-/// named; `rest`, if given, then holds the part that was not understood.
-[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text, std::string_view* rest = nullptr) {
+/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
+/// profile is named; `rest`, if given, then holds the part that was not understood.
+[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
+                                                                std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
     const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
         if (rest != nullptr) *rest = part;
@@ -5909,20 +5932,29 @@ inline constexpr target_feature_name target_feature_names[] = {
 
 namespace headrace {
 
-/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It models
-/// Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it; nodes are its
-/// vertices and operands its edges.
+/// A program as a directed acyclic graph of nodes, which lie in an order in which they can be executed. It
+/// models Boost.Graph's bidirectional graph (ir/boost_graph.hpp), so that Boost.Graph's algorithms run on it;
+/// nodes are its vertices and operands its edges.
 ///
-/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments, metadata, names
-/// and the data of constants that passes make. Erased nodes keep their memory but are in no list.
+/// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments,
+/// metadata, names and the data of constants that passes make. Erased nodes keep their memory but are in no
+/// list.
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : memory_(initial_arena_bytes, upstream), arena_(&memory_), census_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
+    ~graph() {
+        while (blocks_ != nullptr) {
+            data_block* block = std::exchange(blocks_, blocks_->next);
+            memory_.upstream_resource()->deallocate(block, sizeof(data_block) + block->bytes,
+                                                    alignof(data_block));
+        }
+    }
 
-    // --- reading -------------------------------------------------------------------------------------------------
+    // --- reading
+    // -------------------------------------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
     [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
@@ -5947,13 +5979,16 @@ public:
     }
 
     /// What the graph is lowered to; passes read it.
-    [[nodiscard]] const target_spec& target() const { return parent_ != nullptr ? parent_->target() : target_; }
+    [[nodiscard]] const target_spec& target() const {
+        return parent_ != nullptr ? parent_->target() : target_;
+    }
     void set_target(const target_spec& target) { target_ = target; }
 
-    // --- building and rewriting ----------------------------------------------------------------------------------
+    // --- building and rewriting
+    // ----------------------------------------------------------------------------------
 
-    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists and
-    /// texts refer to is copied.
+    /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
+    /// and texts refer to is copied.
     node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr) {
         node& n = *make<node>();
         n.op = &op;
@@ -5970,13 +6005,13 @@ public:
     }
 
     template <op_tag Op>
-        requires(Op::results != variadic_results)
-    node& create(const args<Op>& arguments, node* before = nullptr) {
+    requires(Op::results != variadic_results) node& create(const args<Op>& arguments,
+                                                           node* before = nullptr) {
         return create(info_of<Op>, &arguments, static_cast<std::size_t>(Op::results), before);
     }
     template <op_tag Op>
-        requires(Op::results == variadic_results)
-    node& create(const args<Op>& arguments, std::size_t results, node* before = nullptr) {
+    requires(Op::results == variadic_results) node& create(const args<Op>& arguments, std::size_t results,
+                                                           node* before = nullptr) {
         return create(info_of<Op>, &arguments, results, before);
     }
 
@@ -6019,10 +6054,12 @@ public:
     void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
-    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the arena.
+    /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the
+    /// arena.
     template <class T>
     void annotate(node& n, const T& data) {
-        static_assert(std::is_trivially_copyable_v<T>, "annotation: must be trivially copyable; keep lists in the arena");
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "annotation: must be trivially copyable; keep lists in the arena");
         T* copy = make<T>(data);
         for (annotation* a = n.annotations; a != nullptr; a = a->next) {
             if (a->key == &annotation_key<T>) {
@@ -6037,7 +6074,8 @@ public:
     void inherit_annotations(node& to, const node& from) {
         for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
             bool present = !a->inherited;
-            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next) present = a->key == b->key;
+            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
+                present = a->key == b->key;
             if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
         }
     }
@@ -6053,7 +6091,8 @@ public:
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
-    // --- memory --------------------------------------------------------------------------------------------------
+    // --- memory
+    // --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
     [[nodiscard]] std::string_view own(std::string_view text) {
@@ -6072,16 +6111,35 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
-        return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
+        return {static_cast<std::byte*>(bytes < large_data ? arena_->allocate(bytes == 0 ? 1 : bytes, 16)
+                                                           : allocate_block(bytes)),
+                bytes};
     }
 
 private:
     static constexpr std::size_t initial_arena_bytes = 16 * 1024;
+    static constexpr std::size_t large_data = 4 * 1024;
+
+    // Large data has blocks of its own: the arena grows by half of what it has, which would be too much of
+    // it.
+    struct alignas(16) data_block {
+        data_block* next;
+        std::size_t bytes;
+    };
+    void* allocate_block(std::size_t bytes) {
+        if (parent_ != nullptr) return parent_->allocate_block(bytes);
+        void* memory = memory_.upstream_resource()->allocate(sizeof(data_block) + bytes, alignof(data_block));
+        blocks_ = std::construct_at(static_cast<data_block*>(memory), data_block{blocks_, bytes});
+        return blocks_ + 1;
+    }
 
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
-        : memory_(1, std::pmr::null_memory_resource()), arena_(parent.arena_), census_(arena_), parent_(&parent) {
+        : memory_(1, std::pmr::null_memory_resource()),
+          arena_(parent.arena_),
+          census_(arena_),
+          parent_(&parent) {
         census_.set_parent(&parent.census_);
     }
 
@@ -6114,7 +6172,9 @@ private:
     void own_arguments(node& n) {
         for (const field_info& f : *n.op) {
             switch (f.kind) {
-                case field_kind::tensors: field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f)); break;
+                case field_kind::tensors:
+                    field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                    break;
                 case field_kind::optional_tensors: {
                     auto& items = field_at<list<std::optional<value>>>(n, f);
                     items = own(items);
@@ -6147,7 +6207,8 @@ private:
                     data.strides = own(data.strides);
                     break;
                 }
-                default: break;
+                default:
+                    break;
             }
         }
         std::size_t count = 0;
@@ -6210,6 +6271,7 @@ private:
     }
 
     std::pmr::monotonic_buffer_resource memory_;
+    data_block* blocks_ = nullptr;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
     node* first_ = nullptr;
@@ -7937,8 +7999,8 @@ public:
 
     void report(const node& n, std::string reason, error_kind kind = error_kind::unsupported) {
         const auto* origin = n.find_annotation<provenance>();
-        diagnostic d{std::string(origin_name(n)), std::string(origin != nullptr ? origin->op_name : n.op->name),
-                     std::move(reason), kind};
+        diagnostic d{std::string(origin_name(n)),
+                     std::string(origin != nullptr ? origin->op_name : n.op->name), std::move(reason), kind};
         for (const diagnostic& known : diagnostics_) {
             if (known.node == d.node && known.reason == d.reason) return;
         }
@@ -7962,7 +8024,8 @@ private:
 
 namespace headrace {
 
-/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at run time.
+/// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
+/// run time.
 class value_list {
 public:
     value_list() = default;
@@ -7981,12 +8044,14 @@ private:
 /// The first `count` results of a node, or all; none of a node that could not be made.
 [[nodiscard]] inline value_list results_of(node* n, std::size_t count = SIZE_MAX) {
     value_list results;
-    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i) results.push_back(n->result(i));
+    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
+        results.push_back(n->result(i));
     return results;
 }
 
-/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one, every
-/// value made is empty and the node that is being rewritten stays as it is, so handlers need not test each step.
+/// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
+/// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
+/// each step.
 class emitter {
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
@@ -7997,7 +8062,8 @@ public:
     [[nodiscard]] graph& owner() const { return *graph_; }
     [[nodiscard]] const target_spec& target() const { return graph_->target(); }
 
-    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its `val`.
+    /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its
+    /// `val`.
     [[nodiscard]] const tensor_meta& meta(value v) const {
         const tensor_meta* known = v ? meta_of(v) : nullptr;
         return known != nullptr ? *known : nothing();
@@ -8008,8 +8074,11 @@ public:
     /// Metadata of the results that are to be replaced.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
 
-    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned on.
-    [[gnu::noinline]] value unsupported(std::string reason) { return fail(headrace::unsupported(std::move(reason))); }
+    /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
+    /// on.
+    [[gnu::noinline]] value unsupported(std::string reason) {
+        return fail(headrace::unsupported(std::move(reason)));
+    }
     [[gnu::noinline]] value fail(error e) {
         if (!failed_) context_->report(*current_, std::move(e.message), e.kind);
         failed_ = true;
@@ -8031,7 +8100,8 @@ public:
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
     }
-    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that rank.
+    /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
+    /// rank.
     [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
         static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
         return splat(number, type, std::span(ones, rank));
@@ -8099,7 +8169,8 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
         } else if (field.kind == field_kind::tensors) {
             sound = in_list(*reinterpret_cast<const list<value>*>(at));
         } else if (field.kind == field_kind::optional_tensors) {
-            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at)) sound = sound && (!v || f(*v));
+            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at))
+                sound = sound && (!v || f(*v));
         }
         if (!sound) return false;
     }
@@ -8113,22 +8184,33 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
         return true;
     };
     switch (type) {
-        case dtype::boolean: return put(static_cast<std::uint8_t>(number.to_double() != 0));
-        case dtype::int8: return put(static_cast<std::int8_t>(number.to_int()));
-        case dtype::uint8: return put(static_cast<std::uint8_t>(number.to_int()));
-        case dtype::int16: return put(static_cast<std::int16_t>(number.to_int()));
-        case dtype::int32: return put(static_cast<std::int32_t>(number.to_int()));
-        case dtype::int64: return put(number.to_int());
-        case dtype::float32: return put(static_cast<float>(number.to_double()));
-        case dtype::float64: return put(number.to_double());
+        case dtype::boolean:
+            return put(static_cast<std::uint8_t>(number.to_double() != 0));
+        case dtype::int8:
+            return put(static_cast<std::int8_t>(number.to_int()));
+        case dtype::uint8:
+            return put(static_cast<std::uint8_t>(number.to_int()));
+        case dtype::int16:
+            return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::int32:
+            return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::int64:
+            return put(number.to_int());
+        case dtype::float32:
+            return put(static_cast<float>(number.to_double()));
+        case dtype::float64:
+            return put(number.to_double());
         case dtype::bfloat16: {
             // Round to nearest even on the upper half; NaN stays a NaN.
             const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
             const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
+                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
         }
-        case dtype::float16: return put(static_cast<_Float16>(number.to_double()));
-        default: return false;
+        case dtype::float16:
+            return put(static_cast<_Float16>(number.to_double()));
+        default:
+            return false;
     }
 }
 
@@ -8141,7 +8223,8 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
             return false;
         }
         if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) + " has no `val`"));
+            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) +
+                         " has no `val`"));
             return false;
         }
         return true;
@@ -8167,36 +8250,39 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
-/// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list) compile.
-/// Metadata is inferred, annotations are inherited from the current node.
+/// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list)
+/// compile. Metadata is inferred, annotations are inherited from the current node.
 template <class Produces>
 class emit : public emitter {
 public:
     using emitter::emitter;
 
-    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost the
-    // reader of the diagnostic three lines.
+    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
+    // the reader of the diagnostic three lines.
 
-    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in order,
-    /// `e.make<aten::add_tensor>(x, y)`.
+    /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in
+    /// order, `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op>
     value make(const args<Op>& a) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return first_result(put<Op>(a));
     }
     template <op_tag Op, class... Members>
-        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
-    value make(Members&&... members) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+    requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...)) value
+        make(Members&&... members) {
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
-        static_assert(only_emits_what_it_produces<emission<Op>>,
-                      "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(
+            only_emits_what_it_produces<emission<Op>>,
+            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         return put<Op>(a);
     }
 

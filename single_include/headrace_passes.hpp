@@ -40,9 +40,9 @@
 
 namespace headrace {
 
-/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis (PyTorch,
-/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one pooling;
-/// elsewhere one axis is pooled after the other, bin by bin.
+/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis
+/// (PyTorch, torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that
+/// is one pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
     using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
@@ -65,7 +65,9 @@ private:
         std::int64_t out = 1;
 
         [[nodiscard]] constexpr std::int64_t begin(std::int64_t i) const { return i * in / out; }
-        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const { return ((i + 1) * in + out - 1) / out; }
+        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const {
+            return ((i + 1) * in + out - 1) / out;
+        }
         [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
         [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
         [[nodiscard]] constexpr bool uniform() const {
@@ -83,7 +85,8 @@ private:
         const bins h{in[2], out[2]};
         const bins w{in[3], out[3]};
         if (h.uniform() && w.uniform()) return pool_once(v, {h.size(), w.size()}, {h.stride(), w.stride()});
-        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally long.
+        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
+        // long.
         v = along(e, v, 2, h, [&](value part, std::int64_t size, std::int64_t stride) {
             return pool_once(part, {size, 1}, {stride, 1});
         });
@@ -407,9 +410,9 @@ template <op_tag Op>
 
 // ---- headrace/passes/support/build.hpp ----
 
-/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was given
-/// where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit: the ops<...>
-/// list beside each.
+/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was
+/// given where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit:
+/// the ops<...> list beside each.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
@@ -431,7 +434,8 @@ using transpose_ops = ops<tosa::transpose>;
 template <class E>
 value transpose(E& e, value v, sizes perms) {
     bool identity = true;
-    for (std::size_t i = 0; i != perms.size(); ++i) identity = identity && perms[i] == static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i != perms.size(); ++i)
+        identity = identity && perms[i] == static_cast<std::int64_t>(i);
     return identity ? v : e.template make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
@@ -483,8 +487,8 @@ value negate(E& e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a target takes
-/// all.
+/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
+/// target takes all.
 template <op_tag Op, class E>
 bool allows(const E& e, std::initializer_list<dtype> signature) {
     return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
@@ -492,8 +496,8 @@ bool allows(const E& e, std::initializer_list<dtype> signature) {
 
 using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::sub, tosa::mul>>;
 
-/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no integers: short
-/// ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
+/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
+/// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
 template <class E>
 value select(E& e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
@@ -503,7 +507,9 @@ value select(E& e, value condition, value on_true, value on_false) {
                                               .input2 = with_rank(e, t, rank),
                                               .input3 = with_rank(e, f, rank)});
     };
-    const auto to = [&](value v, dtype t) { return e.template make<tosa::cast>({.input = v, .output_type = t}); };
+    const auto to = [&](value v, dtype t) {
+        return e.template make<tosa::cast>({.input = v, .output_type = t});
+    };
     if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
         return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
@@ -515,11 +521,12 @@ value select(E& e, value condition, value on_true, value on_false) {
                              binary<tosa::mul>(e, on_false, bit(0, 1)));
 }
 
-using shift_ops = joined<reshape_ops, ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add,
-                                          tosa::sub, tosa::mul>>;
+using shift_ops =
+    joined<reshape_ops,
+           ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>>;
 
-/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same for
-/// numbers that are not negative: those are shifted as -1 - v.
+/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
+/// for numbers that are not negative: those are shifted as -1 - v.
 template <class E>
 value arithmetic_right_shift(E& e, value v, value by) {
     const dtype type = e.dtype(v);
@@ -539,30 +546,34 @@ using cast_ops = joined<select_ops, shift_ops,
                         ops<tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil, tosa::greater_equal,
                             tosa::logical_left_shift>>;
 
-/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a shorter
-/// integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating; without the integer
-/// profile all its ways lead through floating types.
+/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
+/// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
+/// without the integer profile all its ways lead through floating types.
 template <class E>
 value cast(E& e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
     const auto direct = [&](value x) { return e.template make<tosa::cast>({.input = x, .output_type = to}); };
     if (is_boolean(from)) {
-        if (is_integral(to)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        if (is_integral(to))
+            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
         return select(e, v, e.splat(1, to, e.rank(v)), e.splat(0, to, e.rank(v)));
     }
     if (is_boolean(to)) {
-        if (is_integral(from)) return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.template make<tosa::logical_not>(e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
+        if (is_integral(from))
+            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
+        return e.template make<tosa::logical_not>(
+            e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
     }
     if (is_floating(from) && is_integral(to)) {
         const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(select(e, e.template make<tosa::greater_equal>(v, zero), e.template make<tosa::floor>(v),
-                             e.template make<tosa::ceil>(v)));
+        return direct(select(e, e.template make<tosa::greater_equal>(v, zero),
+                             e.template make<tosa::floor>(v), e.template make<tosa::ceil>(v)));
     }
     if (allows<tosa::cast>(e, {from, to})) return direct(v);
     const bool shorter = traits_of(to).bits < traits_of(from).bits;
-    if (is_floating(from) && from != dtype::float32 && to != dtype::float32) return cast(e, cast(e, v, dtype::float32), to);
+    if (is_floating(from) && from != dtype::float32 && to != dtype::float32)
+        return cast(e, cast(e, v, dtype::float32), to);
     if (is_integral(from) && is_integral(to) && allows<tosa::cast>(e, {from, dtype::float32}) &&
         allows<tosa::cast>(e, {dtype::float32, to})) {
         if (shorter) {  // repeat the sign bit of the shorter type
@@ -824,14 +835,17 @@ private:
 namespace headrace {
 
 /// softmax(q * s @ (k * s)^T + mask) @ v with s = sqrt(scale), scale by default 1 / sqrt(E) (PyTorch,
-/// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and values.
+/// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
+/// values.
 struct decompose_attention : pass {
     using targets = ops<aten::scaled_dot_product_attention>;
-    using produces = ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,
-                         aten::softmax_int, aten::where_self, aten::unsqueeze, aten::expand, aten::view>;
+    using produces =
+        ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,
+            aten::softmax_int, aten::where_self, aten::unsqueeze, aten::expand, aten::view>;
 
     value operator()(const args<aten::scaled_dot_product_attention>& a, emit<produces>& e) const {
-        if (a.dropout_p != 0) return e.unsupported("attention with dropout; export the model after model.eval()");
+        if (a.dropout_p != 0)
+            return e.unsupported("attention with dropout; export the model after model.eval()");
         const double width = static_cast<double>(e.shape(a.query).back());
         const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
         const auto scaled = [&](value v) {
@@ -842,7 +856,8 @@ struct decompose_attention : pass {
         const value keys = e.make<aten::transpose_int>({.self = scaled(key), .dim0 = -2, .dim1 = -1});
         value scores = e.make<aten::matmul>(scaled(a.query), keys);
         if (a.is_causal) scores = masked(e, scores, causal_mask(e, scores));
-        if (!a.attn_mask) return e.make<aten::matmul>(e.make<aten::softmax_int>({.self = scores, .dim = -1}), values);
+        if (!a.attn_mask)
+            return e.make<aten::matmul>(e.make<aten::softmax_int>({.self = scores, .dim = -1}), values);
         if (is_boolean(e.dtype(*a.attn_mask))) {
             scores = masked(e, scores, *a.attn_mask);
         } else {
@@ -854,7 +869,8 @@ struct decompose_attention : pass {
 
 private:
     static value masked(emit<produces>& e, value scores, value allowed) {
-        const value never = e.splat(-std::numeric_limits<double>::infinity(), e.dtype(scores), e.rank(scores));
+        const value never =
+            e.splat(-std::numeric_limits<double>::infinity(), e.dtype(scores), e.rank(scores));
         return e.make<aten::where_self>(allowed, scores, never);
     }
 
@@ -866,7 +882,8 @@ private:
         const std::int64_t keys = shape.back();
         return e.constant({dtype::boolean, {queries, keys}, {}}, [&](std::span<std::byte> data) {
             for (std::int64_t q = 0; q != queries; ++q) {
-                for (std::int64_t k = 0; k != keys; ++k) data[static_cast<std::size_t>(q * keys + k)] = std::byte{k <= q};
+                for (std::int64_t k = 0; k != keys; ++k)
+                    data[static_cast<std::size_t>(q * keys + k)] = std::byte{k <= q};
             }
         });
     }
@@ -882,8 +899,8 @@ private:
         const value apart = e.make<aten::unsqueeze>({.self = v, .dim = static_cast<std::int64_t>(axis + 1)});
         shape_builder merged(shape);
         merged[axis] = heads;
-        return e.make<aten::view>(
-            {.self = e.make<aten::expand>({.self = apart, .size = int_list(wide)}), .size = int_list(merged)});
+        return e.make<aten::view>({.self = e.make<aten::expand>({.self = apart, .size = int_list(wide)}),
+                                   .size = int_list(merged)});
     }
 };
 
@@ -893,9 +910,9 @@ private:
 
 namespace headrace {
 
-/// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per channel
-/// (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing else reads, it
-/// goes into the convolution's own weight and bias and costs nothing.
+/// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per
+/// channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing
+/// else reads, it goes into the convolution's own weight and bias and costs nothing.
 struct decompose_batch_norm : pass {
     using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit,
                         aten::_native_batch_norm_legit_no_training, aten::_native_batch_norm_legit_no_stats>;
@@ -907,12 +924,14 @@ struct decompose_batch_norm : pass {
         if (a.training) return refuse_training(e);
         return by_statistics(e, a, *a.running_mean, *a.running_var);
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_batch_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_batch_norm>& a,
+                                               emit<produces>& e) const {
         if (!a.running_mean || !a.running_var) return {by_batch_statistics(e, a), {}, {}};
         if (a.training) return {refuse_training(e), {}, {}};
         return {by_statistics(e, a, *a.running_mean, *a.running_var), {}, {}};
     }
-    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit>& a,
+                                               emit<produces>& e) const {
         if (a.training) return {refuse_training(e), {}, {}};
         return {by_statistics(e, a, a.running_mean, a.running_var), {}, {}};
     }
@@ -927,7 +946,8 @@ struct decompose_batch_norm : pass {
 
 private:
     static value refuse_training(emitter& e) {
-        return e.unsupported("batch_norm that updates its running statistics; export the model after model.eval()");
+        return e.unsupported(
+            "batch_norm that updates its running statistics; export the model after model.eval()");
     }
 
     // [C] as [C, 1, 1].
@@ -939,15 +959,16 @@ private:
 
     template <class Args>
     static value by_statistics(emit<produces>& e, const Args& a, value mean, value variance) {
-        value scale = e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, e.splat(a.eps, e.dtype(variance), 1)));
+        value scale =
+            e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, e.splat(a.eps, e.dtype(variance), 1)));
         if (a.weight) scale = e.make<aten::mul_tensor>(*a.weight, scale);
         if (const auto* conv = foldable(a.input)) return fold(e, *conv, scale, mean, a.bias);
         value shift = e.make<aten::mul_tensor>(mean, scale);
         const std::size_t rank = e.rank(a.input) - 1;
         const value scaled = e.make<aten::mul_tensor>(a.input, along_channels(e, scale, rank));
         if (!a.bias) return e.make<aten::sub_tensor>(scaled, along_channels(e, shift, rank));
-        return e.make<aten::add_tensor>(
-            scaled, along_channels(e, e.make<aten::sub_tensor>(*a.bias, shift), rank));
+        return e.make<aten::add_tensor>(scaled,
+                                        along_channels(e, e.make<aten::sub_tensor>(*a.bias, shift), rank));
     }
 
     // The statistics of the batch itself: (x - mean) * rsqrt(var + eps) over all axes but the channels.
@@ -962,7 +983,8 @@ private:
         const value centered = e.make<aten::sub_tensor>(a.input, mean(a.input));
         const value variance = mean(e.make<aten::mul_tensor>(centered, centered));
         const value eps = e.splat(a.eps, e.dtype(variance), rank);
-        value y = e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
+        value y =
+            e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
         if (a.weight) y = e.make<aten::mul_tensor>(y, along_channels(e, *a.weight, rank - 1));
         if (a.bias) y = e.make<aten::add_tensor>(y, along_channels(e, *a.bias, rank - 1));
         return y;
@@ -970,7 +992,8 @@ private:
 
     static const args<aten::convolution>* foldable(value input) {
         const auto* conv = match<aten::convolution>(input);
-        const bool sole = conv != nullptr && has_one_use(input) && is<builtin::constant>(*conv->weight.producer) &&
+        const bool sole = conv != nullptr && has_one_use(input) &&
+                          is<builtin::constant>(*conv->weight.producer) &&
                           (!conv->bias || is<builtin::constant>(*conv->bias->producer));
         return sole && !(conv->transposed && conv->groups != 1) ? conv : nullptr;
     }
@@ -1018,8 +1041,8 @@ struct decompose_comparisons : pass {
 
 namespace headrace {
 
-/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input: TOSA's
-/// MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
+/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
     using targets = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
@@ -1038,7 +1061,8 @@ struct decompose_dilated_pooling : pass {
         value v = e.make<aten::constant_pad_nd>({.self = a.self,
                                                  .pad = {w[1].before, after(1), w[0].before, after(0)},
                                                  .value = lowest(e.dtype(a.self))});
-        for (std::size_t i = 0; i != 2; ++i) v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
+        for (std::size_t i = 0; i != 2; ++i)
+            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
         return v;
     }
 
@@ -1048,7 +1072,8 @@ private:
         return -(std::int64_t{1} << (traits_of(t).bits - 1));
     }
 
-    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w, std::int64_t positions) {
+    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
+                       std::int64_t positions) {
         value highest;
         for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;
@@ -1409,9 +1434,9 @@ private:
 
 namespace headrace {
 
-/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs are summed;
-/// labels that both have are batches where they are needed later and contracted where they are not, which is a product of
-/// matrices (torch.einsum).
+/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs
+/// are summed; labels that both have are batches where they are needed later and contracted where they are
+/// not, which is a product of matrices (torch.einsum).
 struct decompose_einsum : pass {
     using targets = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
@@ -1420,7 +1445,8 @@ struct decompose_einsum : pass {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
         const auto& [operands, result] = equation.value();
-        if (std::string fault = fault_in(operands, result); !fault.empty()) return e.unsupported(std::move(fault));
+        if (std::string fault = fault_in(operands, result); !fault.empty())
+            return e.unsupported(std::move(fault));
         term so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::string needed = result;
@@ -1443,7 +1469,8 @@ private:
         for (const std::string& labels : operands) {
             if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
             for (const char c : labels) {
-                if (std::count(labels.begin(), labels.end(), c) > 1) return "einsum that takes a diagonal; TOSA has no such op";
+                if (std::count(labels.begin(), labels.end(), c) > 1)
+                    return "einsum that takes a diagonal; TOSA has no such op";
             }
         }
         return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::string();
@@ -1676,13 +1703,14 @@ namespace headrace {
 [[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
     const int_list& input = e.shape(a.input);
     const int_list& weight = e.shape(a.weight);
-    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] && weight[0] % input[1] == 0;
+    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
+           weight[0] % input[1] == 0;
 }
 
 namespace build {
 
-/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what PyTorch
-/// leaves over at the end is taken off the padding there, and then off the axis itself.
+/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
+/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
 struct fitted_window {
     std::int64_t before = 0;
     std::int64_t after = 0;
@@ -1742,8 +1770,8 @@ window_attributes fit_windows(E& e, value channels_last, std::span<const window>
 
 namespace headrace {
 
-/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA has only
-/// the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
+/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA
+/// has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
     using targets = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
@@ -1905,17 +1933,21 @@ struct decompose_masks : pass {
 
 namespace headrace {
 
-/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1, batches
-/// broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is left out, and a
-/// beta of 0 ignores self, NaN included.
+/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
+/// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
+/// left out, and a beta of 0 ignores self, NaN included.
 struct decompose_matmul : pass {
     using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm>;
     using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
 
     value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
     value operator()(const args<aten::mv>& a, emit<produces>& e) const { return product(e, a.self, a.vec); }
-    value operator()(const args<aten::dot>& a, emit<produces>& e) const { return product(e, a.self, a.tensor); }
-    value operator()(const args<aten::matmul>& a, emit<produces>& e) const { return product(e, a.self, a.other); }
+    value operator()(const args<aten::dot>& a, emit<produces>& e) const {
+        return product(e, a.self, a.tensor);
+    }
+    value operator()(const args<aten::matmul>& a, emit<produces>& e) const {
+        return product(e, a.self, a.other);
+    }
     value operator()(const args<aten::outer>& a, emit<produces>& e) const {
         const value column = e.make<aten::view>({.self = a.self, .size = {-1, 1}});
         const value row = e.make<aten::view>({.self = a.vec2, .size = {1, -1}});
@@ -1950,7 +1982,8 @@ private:
         if (!batch) return e.fail(std::move(batch).error());
         if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: they are rows
             const std::int64_t inner = shape_a.back();
-            const value rows = e.make<aten::view>({.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
+            const value rows = e.make<aten::view>(
+                {.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
             const value one = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
             return e.make<aten::view>({.self = e.make<aten::bmm>(rows, one), .size = result});
         }
@@ -2065,9 +2098,9 @@ struct decompose_mean : pass {
 
 namespace headrace {
 
-/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and bias
-/// (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of the
-/// differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
+/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
+/// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
+/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
 struct decompose_normalization : pass {
     using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
                         aten::instance_norm, aten::rms_norm>;
@@ -2075,33 +2108,40 @@ struct decompose_normalization : pass {
                          aten::view, aten::_to_copy>;
 
     value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
-        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight, a.bias);
+        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
+                      a.bias);
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a,
+                                               emit<produces>& e) const {
         const statistics s = normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps);
         return {affine(e, s.result, a.weight, a.bias), s.mean, s.scale};
     }
     value operator()(const args<aten::group_norm>& a, emit<produces>& e) const {
         return grouped(e, a.input, a.num_groups, a.weight, a.bias, a.eps).result;
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a, emit<produces>& e) const {
+    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a,
+                                               emit<produces>& e) const {
         const statistics s = grouped(e, a.input, a.group, a.weight, a.bias, a.eps);
         const auto flat = [&](value v) { return e.make<aten::view>({.self = v, .size = {a.N, a.group}}); };
         return {s.result, flat(s.mean), flat(s.scale)};
     }
     value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats) return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
+        if (!a.use_input_stats)
+            return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
         shape_builder axes;
         for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
         const value result = normalized(e, a.input, axes, a.eps).result;
-        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)), per_channel(e, a.bias, e.rank(a.input)));
+        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)),
+                      per_channel(e, a.bias, e.rank(a.input)));
     }
     value operator()(const args<aten::rms_norm>& a, emit<produces>& e) const {
         // PyTorch computes it in float32 and takes that type's epsilon where none is given.
         const dtype type = e.dtype(a.input);
         const value x = to(e, a.input, dtype::float32);
-        const double eps = a.eps.value_or(type == dtype::float64 ? 0x1p-52 : type == dtype::float32 ? 0x1p-23
-                                          : type == dtype::float16 ? 0x1p-10 : 0x1p-7);
+        const double eps = a.eps.value_or(type == dtype::float64   ? 0x1p-52
+                                          : type == dtype::float32 ? 0x1p-23
+                                          : type == dtype::float16 ? 0x1p-10
+                                                                   : 0x1p-7);
         const value square = mean(e, e.make<aten::mul_tensor>(x, x), trailing(a.normalized_shape.size()));
         const value scaled = e.make<aten::mul_tensor>(x, inverse_root(e, square, eps));
         return affine(e, to(e, scaled, type), a.weight, std::nullopt);
@@ -2139,8 +2179,9 @@ private:
         return {to(e, result, type), to(e, center, type), to(e, scale, type)};
     }
 
-    static statistics grouped(emit<produces>& e, value input, std::int64_t groups, const std::optional<value>& weight,
-                              const std::optional<value>& bias, double eps) {
+    static statistics grouped(emit<produces>& e, value input, std::int64_t groups,
+                              const std::optional<value>& weight, const std::optional<value>& bias,
+                              double eps) {
         const int_list shape = e.shape(input);
         const std::int64_t rest = shape[0] * groups == 0 ? 0 : e.meta(input).elements() / (shape[0] * groups);
         const value split = e.make<aten::view>({.self = input, .size = {shape[0], groups, rest}});
@@ -2151,13 +2192,15 @@ private:
     }
 
     // [C] as [C, 1, 1]: beside the channels of [N, C, H, W].
-    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v, std::size_t rank) {
+    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v,
+                                            std::size_t rank) {
         if (!v) return std::nullopt;
         shape_builder shape = shape_builder::filled(rank - 1, 1);
         shape[0] = e.shape(*v).empty() ? 1 : e.shape(*v)[0];
         return e.make<aten::view>({.self = *v, .size = int_list(shape)});
     }
-    static value affine(emit<produces>& e, value v, const std::optional<value>& weight, const std::optional<value>& bias) {
+    static value affine(emit<produces>& e, value v, const std::optional<value>& weight,
+                        const std::optional<value>& bias) {
         if (weight) v = e.make<aten::mul_tensor>(v, *weight);
         if (bias) v = e.make<aten::add_tensor>(v, *bias);
         return v;
@@ -2519,8 +2562,8 @@ private:
 
 namespace headrace {
 
-/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their cells
-/// unrolled over time, layer by layer and direction by direction:
+/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their
+/// cells unrolled over time, layer by layer and direction by direction:
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
@@ -2528,12 +2571,15 @@ struct decompose_recurrent : pass {
     using cells = ops<aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
     using targets = joined<cells, networks, ops<aten::lstm_cell, aten::lstm_input>>;
-    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
-                         aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
+    using produces =
+        ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
+            aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
     template <one_of<cells> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}}, {a.w_ih, a.w_hh, a.b_ih, a.b_hh}).h;
+        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}},
+                                    {a.w_ih, a.w_hh, a.b_ih, a.b_hh})
+            .h;
     }
     std::tuple<value, value> operator()(const args<aten::lstm_cell>& a, emit<produces>& e) const {
         if (a.hx.size() != 2) return {e.fail(malformed("lstm_cell needs a hidden and a cell state")), {}};
@@ -2556,7 +2602,7 @@ private:
     enum class cell_kind { lstm, gru, tanh, relu };
     template <class Op>
     static constexpr cell_kind kind_of_op =
-        one_of<Op, ops<aten::gru_cell, aten::gru_input>>              ? cell_kind::gru
+        one_of<Op, ops<aten::gru_cell, aten::gru_input>>             ? cell_kind::gru
         : one_of<Op, ops<aten::rnn_tanh_cell, aten::rnn_tanh_input>> ? cell_kind::tanh
                                                                      : cell_kind::relu;
 
@@ -2580,7 +2626,8 @@ private:
     }
     static value gate(emit<produces>& e, value gates, std::int64_t which, std::int64_t count) {
         const std::int64_t width = (e.rank(gates) == 0 ? 0 : e.shape(gates).back()) / count;
-        return e.make<aten::slice_tensor>({.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
+        return e.make<aten::slice_tensor>(
+            {.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
     }
 
     // `from_input` is W x + b, which a network computes for all steps at once.
@@ -2614,7 +2661,8 @@ private:
 
     template <cell_kind Kind, class Args>
     static unrolled unroll(emit<produces>& e, const Args& a, value h0, value c0) {
-        if (a.train && a.dropout != 0) return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
+        if (a.train && a.dropout != 0)
+            return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
         const std::size_t per_cell = a.has_biases ? 4 : 2;
         const std::int64_t directions = a.bidirectional ? 2 : 1;
         if (a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
@@ -2633,7 +2681,8 @@ private:
                 };
                 weights w{p[0], p[1], std::nullopt, std::nullopt};
                 if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
-                outputs.push_back(run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
+                outputs.push_back(
+                    run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
             }
             all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
         }
@@ -2641,8 +2690,8 @@ private:
     }
 
     template <cell_kind Kind>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w, std::int64_t time_axis,
-                           bool backward) {
+    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
+                           std::int64_t time_axis, bool backward) {
         const value from_input = linear(e, all.outputs, w.input, w.input_bias);
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
@@ -3833,11 +3882,18 @@ private:
             std::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
-                if (!c.folded || !is_needed(*n)) continue;
-                c.kept = bytes_of(*n) > std::max(small, c.from_bytes);
-                if (!c.kept) stored.push_back(n);
+                const bool needed = c.folded && is_needed(*n);
+                c.kept = needed && bytes_of(*n) > std::max(small, c.from_bytes);
+                if (needed && !c.kept) {
+                    stored.push_back(n);
+                } else {
+                    c.results.clear();  // memory: what nobody needs goes before the constants are made
+                }
             }
-            for (node* n : stored) store(*n);
+            for (node* n : stored) {
+                store(*n);
+                known_[n->id].results.clear();
+            }
             for (node* n : stored) detail::erase_dead(graph_, *n);
             return stored.size();
         }
@@ -5017,9 +5073,9 @@ struct legalize_concat : pass {
 
 namespace headrace {
 
-/// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control flow
-/// extension. A loop's additional inputs become carried values that the body hands on unchanged, since TOSA's bodies
-/// give what they take. The regions themselves are lowered by the other passes.
+/// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control
+/// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
+/// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;
@@ -5039,15 +5095,16 @@ struct legalize_control_flow : pass {
         for (const value v : a.carried_inputs) inputs.push_back(v);
         for (const value v : a.additional_inputs) inputs.push_back(v);
         hand_on(*a.body_graph, a.carried_inputs.size());
-        return results_of(
-            e.make_node<tosa::while_loop>({.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
-            e.current().result_count);
+        return results_of(e.make_node<tosa::while_loop>(
+                              {.inputs = inputs, .cond_graph = a.cond_graph, .body_graph = a.body_graph}),
+                          e.current().result_count);
     }
 
 private:
     static bool allowed(emitter& e) {
         const bool has_extension = e.target().has(target_feature::control_flow);
-        if (!has_extension) e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
+        if (!has_extension)
+            e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
     // A loop also gives what it was handed on; what is after the node's own results is dropped.
@@ -5069,13 +5126,14 @@ private:
 
 namespace headrace {
 
-/// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D (TOSA
-/// 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension becomes two, the
-/// first of size 1.
+/// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D
+/// (TOSA 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension
+/// becomes two, the first of size 1.
 struct legalize_convolution : pass {
     using targets = ops<aten::convolution>;
-    using produces = joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-                            build::reshape_ops, build::transpose_ops, build::crop_ops>;
+    using produces =
+        joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+               build::reshape_ops, build::transpose_ops, build::crop_ops>;
 
     value operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (e.rank(a.input) == 3) return as_2d(a, e);
@@ -5104,7 +5162,9 @@ private:
         return build::reshape(e, a.transposed ? transposed(a, e, wide) : forward(a, e, wide), result);
     }
 
-    static value forward(const args<aten::convolution>& a, emit_type& e) { return forward(a, e, e.result_meta().shape); }
+    static value forward(const args<aten::convolution>& a, emit_type& e) {
+        return forward(a, e, e.result_meta().shape);
+    }
     static value forward(const args<aten::convolution>& a, emit_type& e, const int_list& result) {
         const std::size_t rank = e.rank(a.input);
         value input = build::transpose(e, a.input, build::to_channels_last(rank));
@@ -5112,7 +5172,8 @@ private:
         for (std::size_t i = 0; i != rank - 2; ++i) {
             windows[i] = {e.shape(a.weight)[2 + i], a.stride[i], a.dilation[i], a.padding[i], a.padding[i]};
         }
-        const auto fitted = build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        const auto fitted =
+            build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
         input = build::crop(e, input, fitted.used);
         const value made = a.groups > 1 ? depthwise(a, e, input, fitted)
                            : rank == 4  ? dense<tosa::conv2d>(a, e, input, fitted)
@@ -5121,7 +5182,8 @@ private:
     }
 
     template <class Op>
-    static value dense(const args<aten::convolution>& a, emit_type& e, value input, const build::window_attributes& w) {
+    static value dense(const args<aten::convolution>& a, emit_type& e, value input,
+                       const build::window_attributes& w) {
         const value weight = build::transpose(e, a.weight, build::to_channels_last(e.rank(a.weight)));
         return e.make<Op>({.input = input,
                            .weight = weight,
@@ -5135,9 +5197,11 @@ private:
     }
 
     // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    static value depthwise(const args<aten::convolution>& a, emit_type& e, value input, const build::window_attributes& w) {
+    static value depthwise(const args<aten::convolution>& a, emit_type& e, value input,
+                           const build::window_attributes& w) {
         const int_list shape = e.shape(a.weight);
-        const value split = build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
+        const value split =
+            build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
         const value weight = build::transpose(e, split, shape_builder{2, 3, 0, 1});
         return e.make<tosa::depthwise_conv2d>({.input = input,
                                                .weight = weight,
@@ -5166,14 +5230,15 @@ private:
             pad.push_back(-a.padding[i]);
             pad.push_back(result[2 + i] - full + a.padding[i]);
         }
-        const value made = e.make<tosa::transpose_conv2d>({.input = input,
-                                                           .weight = weight,
-                                                           .bias = bias_of(a, e),
-                                                           .input_zp = build::zero_point(e, e.dtype(input)),
-                                                           .weight_zp = build::zero_point(e, e.dtype(weight)),
-                                                           .out_pad = int_list(pad),
-                                                           .stride = a.stride,
-                                                           .acc_type = build::accumulator_of(e.dtype(input))});
+        const value made =
+            e.make<tosa::transpose_conv2d>({.input = input,
+                                            .weight = weight,
+                                            .bias = bias_of(a, e),
+                                            .input_zp = build::zero_point(e, e.dtype(input)),
+                                            .weight_zp = build::zero_point(e, e.dtype(weight)),
+                                            .out_pad = int_list(pad),
+                                            .stride = a.stride,
+                                            .acc_type = build::accumulator_of(e.dtype(input))});
         return build::transpose(e, made, build::to_channels_first(4));
     }
 
@@ -5767,15 +5832,17 @@ struct legalize_logical : pass {
 
 namespace headrace {
 
-/// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which takes the
-/// bias along and is what NPUs run best: the rows are the image's height, the features its channels.
+/// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
+/// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
+/// channels.
 struct legalize_matmul : pass {
     using targets = ops<aten::bmm, aten::linear>;
     using produces = joined<ops<tosa::matmul, tosa::conv2d>, build::reshape_ops, build::cast_ops>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return e.unsupported("products of integer matrices; TOSA has them quantized only");
+        if (!is_floating(type))
+            return e.unsupported("products of integer matrices; TOSA has them quantized only");
         // bfloat16 accumulates in float32 and only then rounds (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
@@ -5787,21 +5854,22 @@ struct legalize_matmul : pass {
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
-        if (e.rank(a.weight) != 2) return e.unsupported("linear with a weight vector; give it a weight matrix");
+        if (e.rank(a.weight) != 2)
+            return e.unsupported("linear with a weight vector; give it a weight matrix");
         const std::int64_t features = e.shape(a.weight)[0];
         const std::int64_t width = e.shape(a.weight)[1];
         const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
         const dtype type = e.dtype(a.input);
-        const value made = e.make<tosa::conv2d>(
-            {.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
-             .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-             .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
-             .input_zp = build::zero_point(e, type),
-             .weight_zp = build::zero_point(e, type),
-             .pad = {0, 0, 0, 0},
-             .stride = {1, 1},
-             .dilation = {1, 1},
-             .acc_type = build::accumulator_of(type)});
+        const value made =
+            e.make<tosa::conv2d>({.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
+                                  .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+                                  .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
+                                  .input_zp = build::zero_point(e, type),
+                                  .weight_zp = build::zero_point(e, type),
+                                  .pad = {0, 0, 0, 0},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1},
+                                  .acc_type = build::accumulator_of(type)});
         return build::reshape(e, made, e.result_meta().shape);
     }
 };
@@ -5998,8 +6066,9 @@ private:
 
 namespace headrace {
 
-/// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between transposes to and
-/// from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, it becomes a PAD of zeros.
+/// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
+/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, it
+/// becomes a PAD of zeros.
 struct legalize_pooling : pass {
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
     using produces = joined<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::pad, tosa::mul>, build::reshape_ops,
@@ -6011,7 +6080,8 @@ struct legalize_pooling : pass {
         if (!windows) return e.fail(std::move(windows).error());
         auto& w = windows.value();
         if (a.count_include_pad) input = pad_zeros(e, input, w);
-        const auto fitted = build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+        const auto fitted =
+            build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
         input = build::crop(e, input, fitted.used);
         const dtype type = e.dtype(input);
         value pooled = e.make<tosa::avg_pool2d>({.input = input,
@@ -6024,8 +6094,9 @@ struct legalize_pooling : pass {
         if (a.divisor_override) {
             const double area = static_cast<double>(w[0].kernel * w[1].kernel);
             if (!fills_all_windows(fitted)) {
-                return e.unsupported("divisor_override with windows that reach into uncounted padding; set "
-                                     "count_include_pad and no ceil_mode");
+                return e.unsupported(
+                    "divisor_override with windows that reach into uncounted padding; set "
+                    "count_include_pad and no ceil_mode");
             }
             const value factor = e.splat(area / static_cast<double>(*a.divisor_override), type, 4);
             pooled = build::binary<tosa::mul>(e, pooled, factor);
@@ -6109,9 +6180,10 @@ private:
 
 namespace headrace {
 
-/// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n of its axis
-/// for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (align_corners), or
-/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
+/// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n
+/// of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1)
+/// (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 /
+/// scale in place of in / out where the caller gave a scale.
 struct legalize_resize : pass {
     using bilinear = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
     using nearest = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d>;
@@ -6156,8 +6228,8 @@ private:
 
         // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
         [[nodiscard]] bool legal() const {
-            return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
-                   border >= -16 * n && border < n;
+            return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n &&
+                   offset < 16 * n && border >= -16 * n && border < n;
         }
     };
 
@@ -6168,7 +6240,10 @@ private:
 
     template <class Args>
     static value input_of(const Args& a) {
-        if constexpr (requires { a.input; }) return a.input; else return a.self;
+        if constexpr (requires { a.input; })
+            return a.input;
+        else
+            return a.self;
     }
     template <class Op>
     static sampling_mode mode_of(const args<Op>& a) {
@@ -6231,12 +6306,12 @@ private:
 
     static value resized(emit<produces>& e, value input, const axis (&axes)[2], bool interpolates) {
         const auto& [h, w] = axes;
-        const value made = e.make<tosa::resize>(
-            {.input = build::transpose(e, input, build::to_channels_last(4)),
-             .scale = build::const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-             .offset = build::const_shape(e, shape_builder{h.offset, w.offset}),
-             .border = build::const_shape(e, shape_builder{h.border, w.border}),
-             .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+        const value made =
+            e.make<tosa::resize>({.input = build::transpose(e, input, build::to_channels_last(4)),
+                                  .scale = build::const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                                  .offset = build::const_shape(e, shape_builder{h.offset, w.offset}),
+                                  .border = build::const_shape(e, shape_builder{h.border, w.border}),
+                                  .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
         return build::transpose(e, made, build::to_channels_first(4));
     }
 };
@@ -6488,8 +6563,8 @@ private:
 
 namespace headrace {
 
-/// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is known
-/// from inference, whatever way the op spells it.
+/// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
+/// known from inference, whatever way the op spells it.
 struct legalize_views : pass {
     using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
                         aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
@@ -6526,13 +6601,14 @@ struct legalize_where : pass {
 
 namespace headrace {
 
-using legalize_passes = pass_list<
-    legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_binary, legalize_comparison,
-    legalize_logical, legalize_bitwise, legalize_clamp, legalize_where, legalize_views,
-    legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize, legalize_concat,
-    legalize_permutes, legalize_expand, legalize_slices, legalize_splits, legalize_pad, legalize_flip,
-    legalize_sums, legalize_products, legalize_limits, legalize_any_all, legalize_argmax, legalize_cumsum,
-    legalize_gather, legalize_scatter, legalize_index, legalize_index_put, legalize_one_hot>;
+using legalize_passes =
+    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_binary,
+              legalize_comparison, legalize_logical, legalize_bitwise, legalize_clamp, legalize_where,
+              legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
+              legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
+              legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
+              legalize_any_all, legalize_argmax, legalize_cumsum, legalize_gather, legalize_scatter,
+              legalize_index, legalize_index_put, legalize_one_hot>;
 
 }  // namespace headrace
 
@@ -6711,12 +6787,13 @@ struct canonicalize_casts : pass {
 
 namespace headrace {
 
-/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length. The
-/// odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
+/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
+/// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
-    using transposed = ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+    using transposed =
+        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
     using targets = joined<forward, named_padding, transposed>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -6729,10 +6806,12 @@ struct canonicalize_convolutions : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
-        shape_builder odd = shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
+        shape_builder odd =
+            shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
         if (a.padding == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
-                window w{.kernel = e.shape(a.weight)[2 + i], .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
+                window w{.kernel = e.shape(a.weight)[2 + i],
+                         .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
                 w = same_padded(w);
                 padding[i] = w.before;
                 odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
@@ -6841,8 +6920,8 @@ struct canonicalize_pooling : pass {
     using targets =
         joined<one_dimensional, unbatched,
                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices, aten::adaptive_max_pool2d>>;
-    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
-                         aten::unsqueeze, aten::squeeze_dim>;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
+                         aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
     value operator()(const args<aten::avg_pool1d>& a, emit<produces>& e) const {
         return over_rows(e, a.self, [&](value rows) {
@@ -6886,7 +6965,8 @@ struct canonicalize_pooling : pass {
         });
     }
 
-    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
+    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a,
+                                        emit<produces>& e) const {
         if (indices_are_used(e)) return {refuse_indices(e), {}};
         const auto pool = [&](value batch) {
             return e.make<aten::max_pool2d>({.self = batch,
@@ -6922,7 +7002,8 @@ private:
     template <class Pool>
     static value over_batch(emit<produces>& e, value v, Pool&& pool) {
         if (e.rank(v) == 4) return pool(v);
-        return e.make<aten::squeeze_dim>({.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
+        return e.make<aten::squeeze_dim>(
+            {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
     }
     template <class Pool>
     static value over_rows(emit<produces>& e, value v, Pool&& pool) {
@@ -7376,12 +7457,13 @@ struct functionalize : pass {
 
 namespace headrace {
 
-/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the front:
-/// the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
+/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
+/// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
 struct hoist_casts : pass {
-    using movements = ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim,
-                          aten::squeeze_dims, aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t,
-                          aten::expand, aten::repeat, aten::slice_tensor, aten::select_int, aten::flip>;
+    using movements =
+        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
+            aten::slice_tensor, aten::select_int, aten::flip>;
     using targets = ops<aten::_to_copy>;
     using produces = joined<movements, targets>;
 
@@ -7494,8 +7576,8 @@ private:
 
 namespace headrace {
 
-/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a constant of the
-/// regions themselves: there it is a weight again, which can be folded.
+/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
+/// constant of the regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targets;
@@ -7508,7 +7590,8 @@ struct move_constants_into_regions : pass {
         return results_of(e.make_node<higher_order::cond>(fewer));
     }
     std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
-        const value_list kept = move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
+        const value_list kept =
+            move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
         if (kept.size() == a.additional_inputs.size()) return std::nullopt;
         args<higher_order::while_loop> fewer = a;
         fewer.additional_inputs = kept;
@@ -7534,7 +7617,8 @@ private:
         }
         return kept;
     }
-    static void replace_input(graph& region, node& input, value outside, const args<builtin::constant>& data) {
+    static void replace_input(graph& region, node& input, value outside,
+                              const args<builtin::constant>& data) {
         node& constant = region.create<builtin::constant>(data, region.first());
         region.set_meta(constant.result(), *meta_of(outside));
         region.set_name(constant.result(), input.name());
@@ -7643,9 +7727,10 @@ struct scalars_to_tensors : pass {
 
 namespace headrace {
 
-using normalize_passes = pass_list<
-    inline_regions, move_constants_into_regions, functionalize, canonicalize_variants, canonicalize_arithmetic, canonicalize_casts,
-    canonicalize_fills, remove_noop, hoist_casts, scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
+using normalize_passes =
+    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
+              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
+              scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
 
 }  // namespace headrace
 
@@ -7653,16 +7738,18 @@ using normalize_passes = pass_list<
 
 namespace headrace {
 
-/// What a float program may consist of: ATen as torch.export leaves it, in training or core form, without the ops that
-/// no pass lowers. An op that is added to a dialect must be lowered or named here, or the pipeline does not compile.
+/// What a float program may consist of: ATen as torch.export leaves it, in training or core form, without the
+/// ops that no pass lowers. An op that is added to a dialect must be lowered or named here, or the pipeline
+/// does not compile.
 struct float_source {
     using not_lowered =
         ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
             aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
             aten::upsample_trilinear3d_vec, aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec,
             aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
-            aten::_scaled_dot_product_flash_attention_for_cpu,           // gives statistics beside its result
-            aten::item, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int,  // numbers of the host
+            aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
+            aten::item, aten::_local_scalar_dense, aten::sym_numel,
+            aten::sym_size_int,  // numbers of the host
             higher_order::map_impl, higher_order::scan>;
     static constexpr auto set =
         every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect> - set_of<not_lowered>;
@@ -7670,9 +7757,9 @@ struct float_source {
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
-struct float_lowering
-    : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes, pass_list<narrow_int64>,
-                  legalize_passes, layout_passes, fold_passes<Evaluator>, pass_list<ensure_distinct_outputs>> {};
+struct float_lowering : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
+                                    pass_list<narrow_int64>, legalize_passes, layout_passes,
+                                    fold_passes<Evaluator>, pass_list<ensure_distinct_outputs>> {};
 
 }  // namespace headrace
 

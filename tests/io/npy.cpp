@@ -25,13 +25,13 @@ std::vector<std::byte> file_of(const std::string& header, const std::vector<std:
     text += header;
     std::vector<std::byte> bytes(text.size() + 2 * data.size());
     std::memcpy(bytes.data(), text.data(), text.size());
-    std::memcpy(bytes.data() + text.size(), data.data(), 2 * data.size());
+    if (!data.empty()) std::memcpy(bytes.data() + text.size(), data.data(), 2 * data.size());
     return bytes;
 }
 
 std::vector<std::int16_t> shorts_of(const npy_array& array) {
     std::vector<std::int16_t> numbers(array.data.size() / 2);
-    std::memcpy(numbers.data(), array.data.data(), array.data.size());
+    if (!numbers.empty()) std::memcpy(numbers.data(), array.data.data(), array.data.size());
     return numbers;
 }
 

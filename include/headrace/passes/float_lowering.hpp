@@ -34,9 +34,10 @@ struct float_source {
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
-struct float_lowering : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
-                                    pass_list<narrow_int64>, legalize_passes, layout_passes,
-                                    fold_passes<Evaluator>, pass_list<ensure_distinct_outputs>> {};
+struct float_lowering
+    : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
+                  pass_list<narrow_int64>, legalize_passes, layout_passes, fold_passes<Evaluator>,
+                  pass_list<ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -8,10 +8,12 @@
 #include <headrace/passes/layout/fuse_transposes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
 #include <headrace/passes/layout/sink_transposes.hpp>
+#include <headrace/passes/layout/sort_topologically.hpp>
 
 namespace headrace {
 
-using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
+using layout_passes =
+    pass_list<sort_topologically, remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
 
 }  // namespace headrace
 

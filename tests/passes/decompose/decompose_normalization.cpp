@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Tests the decomposition of layer, group, instance and RMS normalization.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/decompose/decompose_normalization.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+constexpr dtype types[] = {fp32, dtype::float16, dtype::bfloat16};
+using shape_list = std::initializer_list<std::int64_t>;
+
+static_assert(effects_of<decompose_normalization>::removed_set ==
+              effects_of<decompose_normalization>::target_set);
+
+/// `set(args&)` sets what is not a tensor; weight and bias have the shape given. All results are compared.
+template <class Op, class Set>
+std::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
+                    const Set& set) {
+    return compare_runs<decompose_normalization>(
+        [&](program& p) {
+            args<Op> a{};
+            set(a);
+            a.input = p.input(type, shape);
+            if (has_weight) a.weight = p.input(type, weight);
+            if constexpr (requires { a.bias; }) {
+                if (has_bias) a.bias = p.input(type, weight);
+            }
+            node& n = p.make_node<Op>(a);
+            for (std::uint32_t i = 0; i != n.result_count; ++i) p.output(n.result(i));
+        },
+        {}, type == fp32 ? 1e-5 : type == dtype::float16 ? 5e-3 : 4e-2);
+}
+template <class Op, class Set>
+std::string in_all_forms(shape_list shape, shape_list weight, const Set& set) {
+    for (const dtype type : types) {
+        for (const int form : {0, 1, 2, 3}) {
+            const bool has_weight = (form & 1) != 0, has_bias = (form & 2) != 0;
+            std::string fault = compare<Op>(shape, weight, has_weight, has_bias, type, set);
+            if (!fault.empty()) return std::string(name_of(type)) + ": " + fault;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("layer normalization over one axis and several") {
+    const auto over = [](shape_list shape) {
+        return [=](auto& a) {
+            a.normalized_shape = int_list(shape);
+            a.eps = 1e-5;
+        };
+    };
+    CHECK(in_all_forms<aten::layer_norm>({2, 3, 8}, {8}, over({8})) == "");
+    CHECK(in_all_forms<aten::layer_norm>({2, 3, 8}, {3, 8}, over({3, 8})) == "");
+    CHECK(in_all_forms<aten::layer_norm>({6}, {6}, over({6})) == "");
+    CHECK(in_all_forms<aten::layer_norm>({2, 3, 4, 5}, {3, 4, 5}, over({3, 4, 5})) == "");
+    CHECK(in_all_forms<aten::native_layer_norm>({2, 3, 8}, {8}, over({8})) == "");
+    CHECK(in_all_forms<aten::native_layer_norm>({2, 3, 8}, {3, 8}, over({3, 8})) == "");
+}
+
+TEST_CASE("group normalization") {
+    for (const std::int64_t groups : {1, 2, 6}) {
+        const auto set = [=](auto& a) { a.num_groups = groups; };
+        CHECK(in_all_forms<aten::group_norm>({2, 6, 4, 3}, {6}, set) == "");
+        CHECK(in_all_forms<aten::group_norm>({2, 6, 7}, {6}, set) == "");
+        CHECK(in_all_forms<aten::native_group_norm>({2, 6, 4, 3}, {6}, [=](auto& a) {
+                  a.N = 2;
+                  a.C = 6;
+                  a.HxW = 12;
+                  a.group = groups;
+                  a.eps = 1e-3;
+              }) == "");
+    }
+    CHECK(in_all_forms<aten::group_norm>({3, 6}, {6}, [](auto& a) { a.num_groups = 3; }) == "");
+    CHECK(in_all_forms<aten::group_norm>({1, 4, 2, 3, 2}, {4}, [](auto& a) { a.num_groups = 2; }) == "");
+}
+
+TEST_CASE("instance normalization") {
+    const auto set = [](auto& a) {
+        a.use_input_stats = true;
+        a.eps = 1e-5;
+    };
+    CHECK(in_all_forms<aten::instance_norm>({2, 3, 8}, {3}, set) == "");
+    CHECK(in_all_forms<aten::instance_norm>({2, 3, 4, 5}, {3}, set) == "");
+    CHECK(in_all_forms<aten::instance_norm>({1, 3, 2, 4, 3}, {3}, set) == "");
+    CHECK(refusal<decompose_normalization>([](program& p) {
+              args<aten::instance_norm> a{};
+              a.input = p.input(fp32, {2, 3, 4});
+              a.running_mean = p.input(fp32, {3});
+              a.running_var = p.input(fp32, {3});
+              p.output(p.make<aten::instance_norm>(a));
+          }).find("track_running_stats") != std::string::npos);
+}
+
+TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
+    CHECK(in_all_forms<aten::rms_norm>({2, 3, 8}, {8}, [](auto& a) { a.normalized_shape = {8}; }) == "");
+    CHECK(in_all_forms<aten::rms_norm>({2, 3, 8}, {3, 8}, [](auto& a) {
+              a.normalized_shape = {3, 8};
+              a.eps = 1e-2;
+          }) == "");
+}
+
+TEST_CASE("half precision far from zero") {
+    const std::vector<double> far{1000, 1001, 1002, 1003, 200, 201, 199, 202};
+    for (const bool native : {false, true}) {
+        CHECK(compare_runs<decompose_normalization>(
+                  [&](program& p) {
+                      const value x = p.input(dtype::float16, {2, 4});
+                      if (native) {
+                          args<aten::native_layer_norm> a{};
+                          a.input = x;
+                          a.normalized_shape = {4};
+                          a.eps = 1e-5;
+                          p.output(p.make_node<aten::native_layer_norm>(a).result(0));
+                      } else {
+                          p.output(p.make<aten::layer_norm>({.input = x, .normalized_shape = {4}}));
+                      }
+                  },
+                  {tensor::of(dtype::float16, {2, 4}, far)}, 5e-3) == "");
+    }
+    const std::vector<double> large{600, 500, -700, 300};  // their squares are beyond fp16
+    CHECK(compare_runs<decompose_normalization>(
+              [](program& p) {
+                  p.output(p.make<aten::rms_norm>(
+                      {.input = p.input(dtype::float16, {4}), .normalized_shape = {4}}));
+              },
+              {tensor::of(dtype::float16, {4}, large)}, 5e-3) == "");
+}

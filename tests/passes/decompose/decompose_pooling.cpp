@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Tests the decomposition of adaptive poolings and of dilated ones.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>
+#include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+
+static_assert(effects_of<decompose_adaptive_pooling>::removed_set ==
+              effects_of<decompose_adaptive_pooling>::target_set);
+static_assert(effects_of<decompose_dilated_pooling>::sound);
+static_assert(effects_of<decompose_dilated_pooling>::removed_set.empty());
+
+template <class Op>
+auto adaptive(std::int64_t h, std::int64_t w, std::int64_t out_h, std::int64_t out_w, dtype type = fp32) {
+    return [=](program& p) {
+        p.output(p.make_node<Op>({.self = p.input(type, {2, 3, h, w}), .output_size = {out_h, out_w}})
+                     .result(0));
+    };
+}
+std::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {
+    const auto build = [=](program& p) {
+        args<aten::max_pool2d> b = a;
+        b.self = p.input(type, {2, 3, 11, 9});
+        p.output(p.make<aten::max_pool2d>(b));
+    };
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    std::string fault = detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context);
+    if (count_of<aten::max_pool2d>(p.g) != 0) fault += "still dilated";
+    return fault.empty() ? compare_runs<decompose_dilated_pooling>(build, {}, 0) : fault;
+}
+
+}  // namespace
+
+TEST_CASE("adaptive poolings, uniform and not, and to more than there is") {
+    struct {
+        std::int64_t in, out;
+    } const axes[] = {{8, 4}, {8, 8}, {6, 1}, {7, 3}, {3, 7}, {5, 4}, {10, 7}, {1, 3}, {9, 5}, {7, 4}};
+    for (const auto& h : axes) {
+        for (const auto& w : axes) {
+            CAPTURE(h.in, h.out, w.in, w.out);
+            CHECK(compare_runs<decompose_adaptive_pooling>(
+                      adaptive<aten::adaptive_avg_pool2d>(h.in, w.in, h.out, w.out)) == "");
+            CHECK(compare_runs<decompose_adaptive_pooling>(
+                      adaptive<aten::adaptive_max_pool2d>(h.in, w.in, h.out, w.out), {}, 0) == "");
+        }
+    }
+    CHECK(compare_runs<decompose_adaptive_pooling>(
+              adaptive<aten::adaptive_avg_pool2d>(7, 8, 3, 5, dtype::float16), {}, 5e-3) == "");
+    CHECK(compare_runs<decompose_adaptive_pooling>(
+              adaptive<aten::adaptive_max_pool2d>(7, 8, 3, 5, dtype::float16), {}, 0) == "");
+}
+
+TEST_CASE("a uniform adaptive pooling is one pooling") {
+    program p;
+    adaptive<aten::adaptive_avg_pool2d>(8, 6, 4, 1)(p);
+    p.finish();
+    pass_context context;
+    REQUIRE(detail::run_one_pass<decompose_adaptive_pooling, false>(p.g, context) == "");
+    CHECK(count_of<aten::avg_pool2d>(p.g) == 1);
+    CHECK(p.g.size() == 3);
+}
+
+TEST_CASE("dilated poolings") {
+    for (const bool ceil_mode : {false, true}) {
+        for (const std::int64_t padding : {0, 1}) {
+            for (const std::int64_t stride : {1, 2, 3}) {
+                CAPTURE(ceil_mode, padding, stride);
+                CHECK(dilated({.self = {},
+                               .kernel_size = {3, 3},
+                               .stride = {stride, stride},
+                               .padding = {padding, padding},
+                               .dilation = {2, 2},
+                               .ceil_mode = ceil_mode}) == "");
+                CHECK(dilated({.self = {},
+                               .kernel_size = {2, 3},
+                               .stride = {stride, 1},
+                               .padding = {padding, 0},
+                               .dilation = {4, 1},
+                               .ceil_mode = ceil_mode}) == "");
+            }
+        }
+    }
+    CHECK(dilated({.self = {}, .kernel_size = {2}, .dilation = {3}}) == "");
+    CHECK(dilated({.self = {}, .kernel_size = {2, 2}, .padding = {1, 1}, .dilation = {1, 2}},
+                  dtype::float16) == "");
+}
+
+TEST_CASE("a pooling without dilation stays") {
+    program p;
+    p.output(p.make<aten::max_pool2d>({.self = p.input(fp32, {1, 2, 6, 6}), .kernel_size = {2, 2}}));
+    p.finish();
+    pass_context context;
+    REQUIRE(detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context) == "");
+    CHECK(count_of<aten::max_pool2d>(p.g) == 1);
+}

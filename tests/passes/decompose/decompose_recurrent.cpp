@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Tests the decomposition of LSTM, GRU and RNN: cells, and whole networks of layers and directions.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/decompose/decompose_recurrent.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype fp32 = dtype::float32;
+constexpr std::int64_t in = 3, hidden = 4;
+
+static_assert(effects_of<decompose_recurrent>::removed_set == effects_of<decompose_recurrent>::target_set);
+
+template <class Op>
+constexpr std::int64_t gates = one_of<Op, ops<aten::lstm_cell, aten::lstm_input>>  ? 4
+                               : one_of<Op, ops<aten::gru_cell, aten::gru_input>> ? 3
+                                                                                  : 1;
+template <class Op>
+constexpr bool has_cell_state = gates<Op> == 4;
+
+template <class Op>
+std::string cell(bool biases, bool batched = true) {
+    return compare_runs<decompose_recurrent>([=](program& p) {
+        const auto row = [&](std::int64_t n) { return batched ? p.input(fp32, {2, n}) : p.input(fp32, {n}); };
+        args<Op> a{};
+        a.input = row(in);
+        const value h = row(hidden);
+        if constexpr (has_cell_state<Op>) {
+            a.hx = {h, row(hidden)};
+        } else {
+            a.hx = h;
+        }
+        a.w_ih = p.input(fp32, {gates<Op> * hidden, in});
+        a.w_hh = p.input(fp32, {gates<Op> * hidden, hidden});
+        if (biases) a.b_ih = p.input(fp32, {gates<Op> * hidden});
+        if (biases) a.b_hh = p.input(fp32, {gates<Op> * hidden});
+        node& n = p.make_node<Op>(a);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) p.output(n.result(i));
+    });
+}
+
+struct form {
+    std::int64_t layers = 1;
+    bool bidirectional = false, batch_first = false, biases = true, batched = true;
+    bool train = false;
+    double dropout = 0;
+};
+template <class Op>
+auto network(form f) {
+    return [=](program& p) {
+        const std::int64_t directions = f.bidirectional ? 2 : 1;
+        const value x = !f.batched      ? p.input(fp32, {5, in})
+                        : f.batch_first ? p.input(fp32, {2, 5, in})
+                                        : p.input(fp32, {5, 2, in});
+        const auto state = [&] {
+            return f.batched ? p.input(fp32, {f.layers * directions, 2, hidden})
+                             : p.input(fp32, {f.layers * directions, hidden});
+        };
+        value_list states{state()};
+        if (has_cell_state<Op>) states.push_back(state());
+        value_list params;
+        for (std::int64_t layer = 0; layer != f.layers; ++layer) {
+            for (std::int64_t direction = 0; direction != directions; ++direction) {
+                params.push_back(p.input(fp32, {gates<Op> * hidden, layer == 0 ? in : hidden * directions}));
+                params.push_back(p.input(fp32, {gates<Op> * hidden, hidden}));
+                if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
+                if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
+            }
+        }
+        args<Op> a{};
+        a.input = x;
+        if constexpr (has_cell_state<Op>) {
+            a.hx = states;
+        } else {
+            a.hx = states[0];
+        }
+        a.params = params;
+        a.has_biases = f.biases;
+        a.num_layers = f.layers;
+        a.dropout = f.dropout;
+        a.train = f.train;
+        a.bidirectional = f.bidirectional;
+        a.batch_first = f.batch_first;
+        node& n = p.make_node<Op>(a);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) p.output(n.result(i));
+    };
+}
+template <class Op>
+void check_networks() {
+    for (const std::int64_t layers : {1, 2}) {
+        for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
+            form f{.layers = layers};
+            f.bidirectional = (bits & 1) != 0;
+            f.batch_first = (bits & 2) != 0;
+            f.biases = (bits & 4) == 0;
+            CAPTURE(layers, f.bidirectional, f.batch_first, f.biases);
+            CHECK(compare_runs<decompose_recurrent>(network<Op>(f)) == "");
+        }
+    }
+    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 3})) == "");
+    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .batched = false})) == "");
+    CHECK(compare_runs<decompose_recurrent>(
+              network<Op>({.bidirectional = true, .batch_first = true, .batched = false})) == "");
+    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .dropout = 0.5})) == "");
+    CHECK(refusal<decompose_recurrent>(network<Op>({.layers = 2, .train = true, .dropout = 0.5}))
+              .find("dropout") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("cells") {
+    for (const bool biases : {false, true}) {
+        CHECK(cell<aten::lstm_cell>(biases) == "");
+        CHECK(cell<aten::gru_cell>(biases) == "");
+        CHECK(cell<aten::rnn_tanh_cell>(biases) == "");
+        CHECK(cell<aten::rnn_relu_cell>(biases) == "");
+    }
+    CHECK(cell<aten::lstm_cell>(true, false) == "");
+    CHECK(cell<aten::gru_cell>(true, false) == "");
+}
+
+TEST_CASE("LSTM networks") { check_networks<aten::lstm_input>(); }
+TEST_CASE("GRU networks") { check_networks<aten::gru_input>(); }
+TEST_CASE("RNN networks") {
+    check_networks<aten::rnn_tanh_input>();
+    check_networks<aten::rnn_relu_input>();
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit and that do not.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/legalize/legalize_convolution.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+using shape_list = std::initializer_list<std::int64_t>;
+using arguments = args<aten::convolution>;
+
+static_assert(effects_of<legalize_convolution>::removed_set == effects_of<legalize_convolution>::target_set);
+
+/// A convolution of `dims` spatial axes with the lists that `set(arguments&)` changes.
+template <class Set>
+auto program_of(shape_list input, shape_list weight, bool bias, const Set& set, dtype type) {
+    return [=](program& p) {
+        const std::size_t dims = input.size() - 2;
+        const int_list ones(shape_builder::filled(dims, 1));
+        const int_list zeros(shape_builder::filled(dims, 0));
+        arguments a{.input = p.input(type, input),
+                    .weight = p.input(type, weight),
+                    .bias = std::nullopt,
+                    .stride = ones,
+                    .padding = zeros,
+                    .dilation = ones,
+                    .transposed = false,
+                    .output_padding = zeros,
+                    .groups = 1};
+        set(a);
+        const std::int64_t channels = a.transposed ? std::data(weight)[1] * a.groups : std::data(weight)[0];
+        if (bias) a.bias = p.input(type, {channels});
+        p.output(p.make<aten::convolution>(a));
+    };
+}
+template <class Set>
+std::string convolve(shape_list input, shape_list weight, const Set& set, dtype type = dtype::float32) {
+    const double tolerance = type == dtype::float32 ? 1e-5 : type == dtype::float16 ? 1e-2 : 5e-2;
+    std::string fault =
+        compare_runs<legalize_convolution>(program_of(input, weight, true, set, type), {}, tolerance);
+    if (!fault.empty()) return fault;
+    return compare_runs<legalize_convolution>(program_of(input, weight, false, set, type), {}, tolerance);
+}
+constexpr auto as_is = [](arguments&) {};
+
+}  // namespace
+
+TEST_CASE("two dimensions, every stride, padding and dilation") {
+    for (const std::int64_t stride : {1, 2, 3}) {
+        for (const std::int64_t padding : {0, 1, 2}) {
+            for (const std::int64_t dilation : {1, 2}) {
+                CAPTURE(stride, padding, dilation);
+                CHECK(convolve({2, 3, 10, 9}, {4, 3, 3, 2}, [=](arguments& a) {
+                          a.stride = {stride, 1};
+                          a.padding = {padding, 0};
+                          a.dilation = {1, dilation};
+                      }) == "");
+                CHECK(convolve({1, 2, 8, 11}, {3, 2, 3, 3}, [=](arguments& a) {
+                          a.stride = {stride, stride};
+                          a.padding = {padding, padding};
+                          a.dilation = {dilation, dilation};
+                      }) == "");
+            }
+        }
+    }
+    CHECK(convolve({1, 3, 5, 4}, {6, 3, 1, 1}, as_is) == "");
+    CHECK(convolve({1, 3, 5, 4}, {6, 3, 5, 4}, as_is) == "");
+}
+
+TEST_CASE("windows that leave a part of the axis over") {
+    CHECK(convolve({1, 1, 10, 12}, {2, 1, 2, 3}, [](arguments& a) { a.stride = {4, 7}; }) == "");
+    CHECK(convolve({1, 1, 10, 12}, {2, 1, 1, 1}, [](arguments& a) { a.stride = {4, 3}; }) == "");
+    CHECK(convolve({1, 2, 9, 9}, {2, 2, 2, 2}, [](arguments& a) {
+              a.stride = {5, 4};
+              a.padding = {1, 1};
+          }) == "");
+}
+
+TEST_CASE("depthwise, with one channel for each input and with more") {
+    const auto depthwise = [](std::int64_t stride, std::int64_t dilation) {
+        return [=](arguments& a) {
+            a.groups = 3;
+            a.stride = {stride, 1};
+            a.padding = {1, 2};
+            a.dilation = {1, dilation};
+        };
+    };
+    for (const std::int64_t stride : {1, 2, 3}) {
+        CHECK(convolve({2, 3, 8, 7}, {3, 1, 3, 3}, depthwise(stride, 1)) == "");
+        CHECK(convolve({2, 3, 8, 7}, {6, 1, 3, 2}, depthwise(stride, 2)) == "");
+        CHECK(convolve({1, 3, 8, 7}, {9, 1, 2, 2}, depthwise(stride, 1)) == "");
+    }
+    CHECK(convolve({2, 3, 11}, {6, 1, 3}, [](arguments& a) {
+              a.groups = 3;
+              a.stride = {2};
+          }) == "");
+}
+
+TEST_CASE("one and three dimensions") {
+    for (const std::int64_t stride : {1, 2, 3}) {
+        CHECK(convolve({2, 3, 10}, {4, 3, 3}, [=](arguments& a) {
+                  a.stride = {stride};
+                  a.padding = {1};
+              }) == "");
+        CHECK(convolve({1, 3, 10}, {4, 3, 2}, [=](arguments& a) {
+                  a.stride = {stride};
+                  a.dilation = {3};
+              }) == "");
+        CHECK(convolve({1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, [=](arguments& a) {
+                  a.stride = {1, stride, stride};
+                  a.padding = {1, 1, 0};
+                  a.dilation = {2, 1, 2};
+              }) == "");
+    }
+}
+
+TEST_CASE("transposed, with everything that shapes the result") {
+    for (const std::int64_t stride : {1, 2, 3}) {
+        for (const std::int64_t padding : {0, 1, 2}) {
+            for (const std::int64_t dilation : {1, 2}) {
+                CAPTURE(stride, padding, dilation);
+                for (const std::int64_t output_padding : {0, 1}) {
+                    if (output_padding >= std::max(stride, dilation)) continue;
+                    CHECK(convolve({2, 3, 5, 4}, {3, 2, 3, 3}, [=](arguments& a) {
+                              a.transposed = true;
+                              a.stride = {stride, stride};
+                              a.padding = {padding, 0};
+                              a.dilation = {dilation, 1};
+                              a.output_padding = {output_padding, 0};
+                          }) == "");
+                    CHECK(convolve({2, 3, 6}, {3, 4, 4}, [=](arguments& a) {
+                              a.transposed = true;
+                              a.stride = {stride};
+                              a.padding = {padding};
+                              a.dilation = {dilation};
+                              a.output_padding = {output_padding};
+                          }) == "");
+                }
+            }
+        }
+    }
+    CHECK(convolve({1, 2, 4, 4}, {2, 3, 2, 2}, [](arguments& a) {
+              a.transposed = true;
+              a.stride = {3, 2};
+              a.dilation = {1, 3};
+          }) == "");
+    CHECK(refusal<legalize_convolution>(program_of({1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, false,
+                                                   [](arguments& a) { a.transposed = true; }, dtype::float32))
+              .find("three dimensions") != std::string::npos);
+}
+
+TEST_CASE("half precision") {
+    for (const dtype type : {dtype::float16, dtype::bfloat16}) {
+        CHECK(convolve({1, 3, 6, 6}, {4, 3, 3, 3}, [](arguments& a) { a.padding = {1, 1}; }, type) == "");
+        CHECK(convolve({1, 3, 6, 6}, {3, 1, 3, 3}, [](arguments& a) { a.groups = 3; }, type) == "");
+        CHECK(convolve({1, 3, 3, 3}, {3, 2, 3, 3},
+                       [](arguments& a) {
+                           a.transposed = true;
+                           a.padding = {1, 1};
+                       },
+                       type) == "");
+    }
+}
