@@ -154,9 +154,9 @@ public:
     constexpr int_list() = default;
     constexpr int_list(std::span<const std::int64_t> items) : size_(items.size()) {
         if (size_ > inline_capacity) {
-            view_ = items.data();
+            storage_.view = items.data();
         } else {
-            std::copy(items.begin(), items.end(), inline_);
+            std::copy(items.begin(), items.end(), storage_.items);
         }
     }
     constexpr int_list(std::initializer_list<std::int64_t> items)
@@ -165,10 +165,10 @@ public:
     requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
-    [[nodiscard]] constexpr const std::int64_t* data() const { return view_ ? view_ : inline_; }
+    [[nodiscard]] constexpr const std::int64_t* data() const { return is_view() ? storage_.view : storage_.items; }
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
     [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-    [[nodiscard]] constexpr bool is_view() const { return view_ != nullptr; }
+    [[nodiscard]] constexpr bool is_view() const { return size_ > inline_capacity; }
     [[nodiscard]] constexpr const std::int64_t* begin() const { return data(); }
     [[nodiscard]] constexpr const std::int64_t* end() const { return data() + size_; }
     [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return data()[i]; }
@@ -180,9 +180,13 @@ public:
     }
 
 private:
+    union storage {
+        std::int64_t items[inline_capacity]{};
+        const std::int64_t* view;
+    };
+
     std::size_t size_ = 0;
-    const std::int64_t* view_ = nullptr;
-    std::int64_t inline_[inline_capacity]{};
+    storage storage_{};
 };
 
 }  // namespace headrace
@@ -196,7 +200,7 @@ namespace headrace {
 struct tensor_meta {
     headrace::dtype dtype = headrace::dtype::unknown;
     int_list shape{};
-    int_list dim_order{};
+    list<std::int64_t> dim_order{};
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 
@@ -5435,6 +5439,69 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/ir/arena.hpp ----
+
+namespace headrace {
+
+/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed size and one
+/// of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much again each time: on a
+/// graph with constants that held a third more than was used.
+class arena final : public std::pmr::memory_resource {
+public:
+    explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+    ~arena() override {
+        while (chunks_ != nullptr) {
+            chunk* last = chunks_;
+            chunks_ = last->next;
+            upstream_->deallocate(last, last->bytes, alignof(chunk));
+        }
+    }
+
+private:
+    static constexpr std::size_t chunk_bytes = 16 * 1024;
+
+    struct alignas(std::max_align_t) chunk {
+        chunk* next;
+        std::size_t bytes;
+    };
+
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
+        void* at = std::align(alignment, bytes, free_, free_bytes_);
+        if (at == nullptr) {
+            free_ = take(chunk_bytes - sizeof(chunk), alignof(chunk));
+            free_bytes_ = chunk_bytes - sizeof(chunk);
+            at = std::align(alignment, bytes, free_, free_bytes_);
+        }
+        free_ = static_cast<std::byte*>(free_) + bytes;
+        free_bytes_ -= bytes;
+        return at;
+    }
+    void do_deallocate(void*, std::size_t, std::size_t) override {}
+    [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    // A chunk with room for that much after its header.
+    void* take(std::size_t bytes, std::size_t alignment) {
+        const std::size_t whole = sizeof(chunk) + bytes;
+        void* memory = upstream_->allocate(whole, alignof(chunk));
+        chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
+        void* room = chunks_ + 1;
+        std::size_t left = bytes;
+        return std::align(alignment, 1, room, left);
+    }
+
+    std::pmr::memory_resource* upstream_;
+    chunk* chunks_ = nullptr;
+    void* free_ = nullptr;
+    std::size_t free_bytes_ = 0;
+};
+
+}  // namespace headrace
+
 // ---- headrace/op/op_set.hpp ----
 
 namespace headrace {
@@ -5942,19 +6009,11 @@ namespace headrace {
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : memory_(initial_arena_bytes, upstream), arena_(&memory_), census_(arena_) {}
+        : memory_(upstream), arena_(&memory_), census_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
-    ~graph() {
-        while (blocks_ != nullptr) {
-            data_block* block = std::exchange(blocks_, blocks_->next);
-            memory_.upstream_resource()->deallocate(block, sizeof(data_block) + block->bytes,
-                                                    alignof(data_block));
-        }
-    }
 
-    // --- reading
-    // -------------------------------------------------------------------------------------------------
+    // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
     [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
@@ -5984,8 +6043,7 @@ public:
     }
     void set_target(const target_spec& target) { target_ = target; }
 
-    // --- building and rewriting
-    // ----------------------------------------------------------------------------------
+    // --- building and rewriting --------------------------------------------------------
 
     /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
     /// and texts refer to is copied.
@@ -6091,8 +6149,7 @@ public:
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
-    // --- memory
-    // --------------------------------------------------------------------------------------------------
+    // --- memory ------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
     [[nodiscard]] std::string_view own(std::string_view text) {
@@ -6111,32 +6168,14 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
-        return {static_cast<std::byte*>(bytes < large_data ? arena_->allocate(bytes == 0 ? 1 : bytes, 16)
-                                                           : allocate_block(bytes)),
-                bytes};
+        return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
 
 private:
-    static constexpr std::size_t initial_arena_bytes = 16 * 1024;
-    static constexpr std::size_t large_data = 4 * 1024;
-
-    // Large data has blocks of its own: the arena grows by half of what it has, which would be too much of
-    // it.
-    struct alignas(16) data_block {
-        data_block* next;
-        std::size_t bytes;
-    };
-    void* allocate_block(std::size_t bytes) {
-        if (parent_ != nullptr) return parent_->allocate_block(bytes);
-        void* memory = memory_.upstream_resource()->allocate(sizeof(data_block) + bytes, alignof(data_block));
-        blocks_ = std::construct_at(static_cast<data_block*>(memory), data_block{blocks_, bytes});
-        return blocks_ + 1;
-    }
-
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
-        : memory_(1, std::pmr::null_memory_resource()),
+        : memory_(std::pmr::null_memory_resource()),
           arena_(parent.arena_),
           census_(arena_),
           parent_(&parent) {
@@ -6270,8 +6309,7 @@ private:
         ++size_;
     }
 
-    std::pmr::monotonic_buffer_resource memory_;
-    data_block* blocks_ = nullptr;
+    headrace::arena memory_;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
     node* first_ = nullptr;
@@ -7330,8 +7368,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 
 }  // namespace tosa_rules
 
-// --- elementwise
-// -------------------------------------------------------------------------------------------------
+// --- elementwise -----------------------------------------------------------------------
 
 /// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5 and 2.13.2).
 template <one_of<tosa::unary_ops> Op>
@@ -7398,8 +7435,7 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
     return add_result(out, inference::of(a.input2).dtype, shape);
 }
 
-// --- reductions
-// --------------------------------------------------------------------------------------------------
+// --- reductions ------------------------------------------------------------------------
 
 /// Reductions keep their axis, with size 1 (2.8).
 template <one_of<tosa::reduction_ops> Op>
@@ -7417,8 +7453,7 @@ inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inf
     return add_result(out, dtype::int32, shape);
 }
 
-// --- layout
-// ------------------------------------------------------------------------------------------------------
+// --- layout ----------------------------------------------------------------------------
 
 /// CONCAT (2.9.1).
 inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inference& out) {
@@ -7544,8 +7579,7 @@ inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, i
     return add_result(out, values);
 }
 
-// --- conversions, control flow, data
-// -----------------------------------------------------------------------------
+// --- conversions, control flow, data ---------------------------------------------------
 
 /// CAST (2.12.1).
 inline result<void> infer_results(tosa::cast, const args<tosa::cast>& a, inference& out) {

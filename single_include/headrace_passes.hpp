@@ -4463,11 +4463,67 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/layout/sort_topologically.hpp ----
+
+namespace headrace {
+
+/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
+/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
+/// leaves open which argument of a call is made first, and compilers differ.
+struct sort_topologically : pass {
+    static constexpr bool repeatable = true;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
+        return 0;
+    }
+
+private:
+    static void sort(graph& g) {
+        node* const end = g.output();
+        if (end == nullptr) return;
+        std::vector<bool> placed(g.id_bound());
+        const auto place = [&](node& n) {
+            placed[n.id] = true;
+            if (&n != end) g.move_before(n, end);
+        };
+        for (node& input : g.inputs()) place(input);
+        visit(*end, placed, place);
+        // What no output needs, such as writes of variables, keeps its order.
+        std::vector<node*> rest;
+        for (node& n : g.nodes()) {
+            if (!placed[n.id]) rest.push_back(&n);
+        }
+        for (node* n : rest) visit(*n, placed, place);
+    }
+
+    template <class Place>
+    static void visit(node& root, const std::vector<bool>& placed, Place&& place) {
+        struct step {
+            node* at;
+            std::uint32_t next_operand;
+        };
+        std::vector<step> path{{&root, 0}};
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            if (next == at->operand_count) {
+                place(*at);
+                path.pop_back();
+            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
+                path.push_back({source, 0});
+            }
+        }
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/layout.hpp ----
 
 namespace headrace {
 
-using layout_passes = pass_list<remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
+using layout_passes =
+    pass_list<sort_topologically, remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
 
 }  // namespace headrace
 
@@ -7757,9 +7813,10 @@ struct float_source {
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
-struct float_lowering : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
-                                    pass_list<narrow_int64>, legalize_passes, layout_passes,
-                                    fold_passes<Evaluator>, pass_list<ensure_distinct_outputs>> {};
+struct float_lowering
+    : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
+                  pass_list<narrow_int64>, legalize_passes, layout_passes, fold_passes<Evaluator>,
+                  pass_list<ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -68,8 +68,7 @@ std::vector<float> floats_of(const node& n) {
     return numbers;
 }
 
-// --- edited archives
-// ---------------------------------------------------------------------------------------------
+// --- edited archives -------------------------------------------------------------------
 
 std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -130,8 +130,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
 }
 
-// --- limits
-// ------------------------------------------------------------------------------------------------------
+// --- limits ----------------------------------------------------------------------------
 
 /// Both limits are optional; where they cross, the upper one wins.
 template <one_of<ops<aten::clamp, aten::clamp_inplace, aten::clip>> Op>

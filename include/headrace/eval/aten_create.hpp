@@ -90,8 +90,7 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
     e.output().assign(out);
 }
 
-// --- sizes and assertions
-// ----------------------------------------------------------------------------------------
+// --- sizes and assertions --------------------------------------------------------------
 
 template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {

@@ -153,8 +153,7 @@ inline void evaluate(aten::index_add, const args<aten::index_add>& a, evaluation
     });
 }
 
-// --- index tensors
-// -----------------------------------------------------------------------------------------------
+// --- index tensors ---------------------------------------------------------------------
 
 [[nodiscard]] inline bool broadcasts_to(const extents& from, const extents& to) {
     if (from.size() > to.size()) return false;
@@ -301,8 +300,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
 }
 
-// --- parts
-// -------------------------------------------------------------------------------------------------------
+// --- parts -----------------------------------------------------------------------------
 
 inline void evaluate(aten::select_scatter, const args<aten::select_scatter>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));

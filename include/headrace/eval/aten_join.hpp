@@ -160,8 +160,7 @@ inline void evaluate(aten::triu, const args<aten::triu>& a, evaluation& e) {
     keep_triangle(e, a.self, [&](std::int64_t d) { return d >= a.diagonal; });
 }
 
-// --- padding
-// -----------------------------------------------------------------------------------------------------
+// --- padding ---------------------------------------------------------------------------
 
 /// The index that padding reads for index i of an axis of that size; -1: none, the padding value.
 [[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size) {

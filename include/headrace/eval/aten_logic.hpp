@@ -84,8 +84,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
              [=](std::int64_t x, std::int64_t by) { return x >> (by < 0 || by >= width ? width - 1 : by); });
 }
 
-// --- selection
-// ---------------------------------------------------------------------------------------------------
+// --- selection -------------------------------------------------------------------------
 
 /// Picks elements of `yes` or `no`, both cast to the dtype of the result.
 inline void select_where(evaluation& e, const tensor& condition, const tensor& yes, const tensor& no) {

@@ -82,8 +82,7 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     });
 }
 
-// --- einsum
-// ------------------------------------------------------------------------------------------------------
+// --- einsum ----------------------------------------------------------------------------
 
 /// The labels of one operand, its "..." spelled out: ellipsis axis i from the right is the character 1 + i.
 [[nodiscard]] inline std::string einsum_labels(std::string_view term, std::size_t rank) {

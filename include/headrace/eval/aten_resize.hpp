@@ -158,8 +158,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, a.align_corners, cubic_taps);
 }
 
-// --- grid_sampler
-// ------------------------------------------------------------------------------------------------
+// --- grid_sampler ----------------------------------------------------------------------
 
 struct grid_modes {
     std::int64_t interpolation;  ///< 0 bilinear, 1 nearest

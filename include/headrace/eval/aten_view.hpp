@@ -97,8 +97,7 @@ inline void evaluate(aten::movedim_intlist, const args<aten::movedim_intlist>& a
     move_axes(e, a.self, a.source, a.destination);
 }
 
-// --- parts
-// -------------------------------------------------------------------------------------------------------
+// --- parts -----------------------------------------------------------------------------
 
 /// The part of `in` that begins at `start` of an axis and takes each `step`th.
 inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::int64_t start,

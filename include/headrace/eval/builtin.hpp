@@ -27,8 +27,7 @@ inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::
     static_cast<void>(e.output());
 }
 
-// --- graphs in graphs
-// --------------------------------------------------------------------------------------------
+// --- graphs in graphs ------------------------------------------------------------------
 
 [[nodiscard]] inline std::vector<tensor> inputs_of(const evaluation& e, list<value> values) {
     std::vector<tensor> inputs;

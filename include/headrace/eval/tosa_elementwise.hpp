@@ -175,8 +175,7 @@ inline void evaluate(tosa::select, const args<tosa::select>& a, evaluation& e) {
     select_where(e, e.input(a.input1), e.input(a.input2), e.input(a.input3));
 }
 
-// --- reductions
-// --------------------------------------------------------------------------------------------------
+// --- reductions ------------------------------------------------------------------------
 
 template <class F, class First>
 void reduce_axis(evaluation& e, value in, std::int64_t axis, First first, F f) {

@@ -87,8 +87,7 @@ inline void evaluate(tosa::scatter, const args<tosa::scatter>& a, evaluation& e)
     });
 }
 
-// --- RESIZE
-// ------------------------------------------------------------------------------------------------------
+// --- RESIZE ----------------------------------------------------------------------------
 
 /// Where one result lies along an axis: between two elements, `rest` of `parts` away from the first.
 struct resize_position {
@@ -149,8 +148,7 @@ inline void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
     });
 }
 
-// --- control flow and variables
-// ----------------------------------------------------------------------------------
+// --- control flow and variables --------------------------------------------------------
 
 inline void evaluate(tosa::cond_if, const args<tosa::cond_if>& a, evaluation& e) {
     branch(e, a.condition, a.then_graph, a.else_graph, a.inputs);

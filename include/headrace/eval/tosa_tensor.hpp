@@ -121,8 +121,7 @@ inline void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
     e.output().assign(matrix_product(left, e.input(a.a).shape(), right, e.input(a.b).shape()));
 }
 
-// --- pooling
-// -----------------------------------------------------------------------------------------------------
+// --- pooling ---------------------------------------------------------------------------
 
 template <class Args>
 [[nodiscard]] pool_ranges tosa_pool_ranges(const evaluation& e, const Args& a) {
@@ -177,8 +176,7 @@ inline void evaluate(tosa::max_pool2d, const args<tosa::max_pool2d>& a, evaluati
     e.output().assign(channels_last(best, e.output_shape()));
 }
 
-// --- Fourier transforms
-// ------------------------------------------------------------------------------------------
+// --- Fourier transforms ----------------------------------------------------------------
 
 struct complex_tensor {
     std::vector<double> real, imaginary;

@@ -113,8 +113,7 @@ inline void add_bias(std::vector<double>& out, const std::vector<double>& bias, 
     }
 }
 
-// --- pooling
-// -----------------------------------------------------------------------------------------------------
+// --- pooling ---------------------------------------------------------------------------
 
 /// The elements of one axis that one result is made of, and how many of them an average counts.
 struct pool_range {

@@ -72,8 +72,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 
 }  // namespace tosa_rules
 
-// --- elementwise
-// -------------------------------------------------------------------------------------------------
+// --- elementwise -----------------------------------------------------------------------
 
 /// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5 and 2.13.2).
 template <one_of<tosa::unary_ops> Op>
@@ -140,8 +139,7 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
     return add_result(out, inference::of(a.input2).dtype, shape);
 }
 
-// --- reductions
-// --------------------------------------------------------------------------------------------------
+// --- reductions ------------------------------------------------------------------------
 
 /// Reductions keep their axis, with size 1 (2.8).
 template <one_of<tosa::reduction_ops> Op>
@@ -159,8 +157,7 @@ inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inf
     return add_result(out, dtype::int32, shape);
 }
 
-// --- layout
-// ------------------------------------------------------------------------------------------------------
+// --- layout ----------------------------------------------------------------------------
 
 /// CONCAT (2.9.1).
 inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inference& out) {
@@ -286,8 +283,7 @@ inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, i
     return add_result(out, values);
 }
 
-// --- conversions, control flow, data
-// -----------------------------------------------------------------------------
+// --- conversions, control flow, data ---------------------------------------------------
 
 /// CAST (2.12.1).
 inline result<void> infer_results(tosa::cast, const args<tosa::cast>& a, inference& out) {

@@ -133,7 +133,7 @@ private:
 
     // More than any operator with its tensor, names and attributes takes, its constant data and its names
     // aside.
-    static constexpr std::size_t operator_bytes = 400;
+    static constexpr std::size_t operator_bytes = 200;
     // The format's offsets have 31 bits.
     static constexpr std::uint64_t largest_file = (std::uint64_t{1} << 31) - 1;
 
@@ -147,7 +147,7 @@ private:
             for (const node& n : region->nodes()) {
                 bytes += operator_bytes + 8 * n.operand_count;
                 for (const result_slot& r : std::span(n.results, n.result_count)) {
-                    bytes += 128 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
+                    bytes += 64 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
                 }
                 if (const auto* origin = n.find_annotation<provenance>()) bytes += origin->node_name.size();
                 bytes += attribute_bytes(n);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include <headrace/ir/arena.hpp>
 #include <headrace/ir/census.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/builtin.hpp>
@@ -28,19 +29,11 @@ namespace headrace {
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : memory_(initial_arena_bytes, upstream), arena_(&memory_), census_(arena_) {}
+        : memory_(upstream), arena_(&memory_), census_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
-    ~graph() {
-        while (blocks_ != nullptr) {
-            data_block* block = std::exchange(blocks_, blocks_->next);
-            memory_.upstream_resource()->deallocate(block, sizeof(data_block) + block->bytes,
-                                                    alignof(data_block));
-        }
-    }
 
-    // --- reading
-    // -------------------------------------------------------------------------------------------------
+    // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
     [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
@@ -70,8 +63,7 @@ public:
     }
     void set_target(const target_spec& target) { target_ = target; }
 
-    // --- building and rewriting
-    // ----------------------------------------------------------------------------------
+    // --- building and rewriting --------------------------------------------------------
 
     /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
     /// and texts refer to is copied.
@@ -177,8 +169,7 @@ public:
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
-    // --- memory
-    // --------------------------------------------------------------------------------------------------
+    // --- memory ------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
     [[nodiscard]] std::string_view own(std::string_view text) {
@@ -197,32 +188,14 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
-        return {static_cast<std::byte*>(bytes < large_data ? arena_->allocate(bytes == 0 ? 1 : bytes, 16)
-                                                           : allocate_block(bytes)),
-                bytes};
+        return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
 
 private:
-    static constexpr std::size_t initial_arena_bytes = 16 * 1024;
-    static constexpr std::size_t large_data = 4 * 1024;
-
-    // Large data has blocks of its own: the arena grows by half of what it has, which would be too much of
-    // it.
-    struct alignas(16) data_block {
-        data_block* next;
-        std::size_t bytes;
-    };
-    void* allocate_block(std::size_t bytes) {
-        if (parent_ != nullptr) return parent_->allocate_block(bytes);
-        void* memory = memory_.upstream_resource()->allocate(sizeof(data_block) + bytes, alignof(data_block));
-        blocks_ = std::construct_at(static_cast<data_block*>(memory), data_block{blocks_, bytes});
-        return blocks_ + 1;
-    }
-
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
-        : memory_(1, std::pmr::null_memory_resource()),
+        : memory_(std::pmr::null_memory_resource()),
           arena_(parent.arena_),
           census_(arena_),
           parent_(&parent) {
@@ -356,8 +329,7 @@ private:
         ++size_;
     }
 
-    std::pmr::monotonic_buffer_resource memory_;
-    data_block* blocks_ = nullptr;
+    headrace::arena memory_;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
     node* first_ = nullptr;

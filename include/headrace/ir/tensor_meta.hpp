@@ -16,7 +16,7 @@ namespace headrace {
 struct tensor_meta {
     headrace::dtype dtype = headrace::dtype::unknown;
     int_list shape{};
-    int_list dim_order{};
+    list<std::int64_t> dim_order{};
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 

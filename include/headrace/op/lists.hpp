@@ -53,9 +53,9 @@ public:
     constexpr int_list() = default;
     constexpr int_list(std::span<const std::int64_t> items) : size_(items.size()) {
         if (size_ > inline_capacity) {
-            view_ = items.data();
+            storage_.view = items.data();
         } else {
-            std::copy(items.begin(), items.end(), inline_);
+            std::copy(items.begin(), items.end(), storage_.items);
         }
     }
     constexpr int_list(std::initializer_list<std::int64_t> items)
@@ -64,10 +64,10 @@ public:
     requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
-    [[nodiscard]] constexpr const std::int64_t* data() const { return view_ ? view_ : inline_; }
+    [[nodiscard]] constexpr const std::int64_t* data() const { return is_view() ? storage_.view : storage_.items; }
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
     [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-    [[nodiscard]] constexpr bool is_view() const { return view_ != nullptr; }
+    [[nodiscard]] constexpr bool is_view() const { return size_ > inline_capacity; }
     [[nodiscard]] constexpr const std::int64_t* begin() const { return data(); }
     [[nodiscard]] constexpr const std::int64_t* end() const { return data() + size_; }
     [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return data()[i]; }
@@ -79,9 +79,13 @@ public:
     }
 
 private:
+    union storage {
+        std::int64_t items[inline_capacity]{};
+        const std::int64_t* view;
+    };
+
     std::size_t size_ = 0;
-    const std::int64_t* view_ = nullptr;
-    std::int64_t inline_[inline_capacity]{};
+    storage storage_{};
 };
 
 }  // namespace headrace

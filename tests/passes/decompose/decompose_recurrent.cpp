@@ -45,21 +45,15 @@ std::string cell(bool biases, bool batched = true) {
 
 struct form {
     std::int64_t layers = 1;
-    bool bidirectional = false, batch_first = false, biases = true, batched = true;
-    bool train = false;
+    bool bidirectional = false, batch_first = false, biases = true, train = false;
     double dropout = 0;
 };
 template <class Op>
 auto network(form f) {
     return [=](program& p) {
         const std::int64_t directions = f.bidirectional ? 2 : 1;
-        const value x = !f.batched      ? p.input(fp32, {5, in})
-                        : f.batch_first ? p.input(fp32, {2, 5, in})
-                                        : p.input(fp32, {5, 2, in});
-        const auto state = [&] {
-            return f.batched ? p.input(fp32, {f.layers * directions, 2, hidden})
-                             : p.input(fp32, {f.layers * directions, hidden});
-        };
+        const value x = f.batch_first ? p.input(fp32, {2, 5, in}) : p.input(fp32, {5, 2, in});
+        const auto state = [&] { return p.input(fp32, {f.layers * directions, 2, hidden}); };
         value_list states{state()};
         if (has_cell_state<Op>) states.push_back(state());
         value_list params;
@@ -91,6 +85,8 @@ auto network(form f) {
 }
 template <class Op>
 void check_networks() {
+    // Without a bound on the activation, sums are larger than what is left of them.
+    const double tolerance = one_of<Op, ops<aten::rnn_relu_input>> ? 1e-4 : 1e-5;
     for (const std::int64_t layers : {1, 2}) {
         for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
             form f{.layers = layers};
@@ -98,14 +94,11 @@ void check_networks() {
             f.batch_first = (bits & 2) != 0;
             f.biases = (bits & 4) == 0;
             CAPTURE(layers, f.bidirectional, f.batch_first, f.biases);
-            CHECK(compare_runs<decompose_recurrent>(network<Op>(f)) == "");
+            CHECK(compare_runs<decompose_recurrent>(network<Op>(f), {}, tolerance) == "");
         }
     }
-    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 3})) == "");
-    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .batched = false})) == "");
-    CHECK(compare_runs<decompose_recurrent>(
-              network<Op>({.bidirectional = true, .batch_first = true, .batched = false})) == "");
-    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .dropout = 0.5})) == "");
+    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 3}), {}, tolerance) == "");
+    CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .dropout = 0.5}), {}, tolerance) == "");
     CHECK(refusal<decompose_recurrent>(network<Op>({.layers = 2, .train = true, .dropout = 0.5}))
               .find("dropout") != std::string::npos);
 }
