@@ -165,7 +165,9 @@ public:
     requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
-    [[nodiscard]] constexpr const std::int64_t* data() const { return is_view() ? storage_.view : storage_.items; }
+    [[nodiscard]] constexpr const std::int64_t* data() const {
+        return is_view() ? storage_.view : storage_.items;
+    }
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
     [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
     [[nodiscard]] constexpr bool is_view() const { return size_ > inline_capacity; }
@@ -5443,9 +5445,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 namespace headrace {
 
-/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed size and one
-/// of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much again each time: on a
-/// graph with constants that held a third more than was used.
+/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed
+/// size and one of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much
+/// again each time: on a graph with constants that held a third more than was used.
 class arena final : public std::pmr::memory_resource {
 public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}

@@ -182,8 +182,8 @@ TEST_CASE("pt2: constants view the file, with its strides and offsets", "[io][pt
     CHECK(args_of<builtin::constant>(*find_node(g, "b_spread")).data.strides == int_list{1, 0});
     CHECK(args_of<builtin::constant>(*find_node(g, "p_turned")).data.strides == int_list{1, 12});
     CHECK(args_of<builtin::constant>(*find_node(g, "b_whole")).data.strides.empty());
-    CHECK(find_node(g, "p_turned")->results[0].meta->dim_order == int_list{1, 0});
-    CHECK(find_node(g, "p_kernel")->results[0].meta->dim_order == int_list{0, 2, 3, 1});
+    CHECK(find_node(g, "p_turned")->results[0].meta->dim_order == list<std::int64_t>{1, 0});
+    CHECK(find_node(g, "p_kernel")->results[0].meta->dim_order == list<std::int64_t>{0, 2, 3, 1});
     CHECK(floats_of(*find_node(g, "b_scratch")) == std::vector<float>{0, 1, 2, 3, 4, 5});
     const std::vector<float> whole = floats_of(*find_node(g, "b_whole"));
     CHECK(floats_of(*find_node(g, "b_part")) ==

@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed size and one
-/// of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much again each time: on a
-/// graph with constants that held a third more than was used.
+/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed
+/// size and one of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much
+/// again each time: on a graph with constants that held a third more than was used.
 class arena final : public std::pmr::memory_resource {
 public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}

@@ -64,7 +64,9 @@ public:
     requires std::convertible_to<const Range&, std::span<const std::int64_t>>
     constexpr int_list(const Range& range) : int_list(std::span<const std::int64_t>(range)) {}
 
-    [[nodiscard]] constexpr const std::int64_t* data() const { return is_view() ? storage_.view : storage_.items; }
+    [[nodiscard]] constexpr const std::int64_t* data() const {
+        return is_view() ? storage_.view : storage_.items;
+    }
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
     [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
     [[nodiscard]] constexpr bool is_view() const { return size_ > inline_capacity; }

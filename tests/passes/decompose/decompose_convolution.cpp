@@ -22,10 +22,10 @@ static_assert(effects_of<decompose_batch_norm>::removed_set == effects_of<decomp
 static_assert(effects_of<decompose_grouped_convolution>::sound);
 static_assert(effects_of<decompose_grouped_convolution>::removed_set.empty());
 
-value random_constant(program& p, shape_list shape, unsigned seed) {
+value random_constant(program& p, shape_list shape, unsigned seed, dtype type = fp32) {
     std::mt19937 random(seed);
-    const tensor t = random_tensor(random, {fp32, int_list(shape), {}});
-    return create_constant(p.g, {fp32, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
+    const tensor t = random_tensor(random, {type, int_list(shape), {}});
+    return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
         std::memcpy(data.data(), t.bytes().data(), data.size());
     });
 }
@@ -242,4 +242,57 @@ TEST_CASE("training is refused") {
     CHECK(training(aten::batch_norm{}).find("model.eval()") != std::string::npos);
     CHECK(training(aten::native_batch_norm{}).find("model.eval()") != std::string::npos);
     CHECK(training(aten::_native_batch_norm_legit{}).find("model.eval()") != std::string::npos);
+}
+
+TEST_CASE("half precision is normalized in float32") {
+    // By statistics of the batch or running ones, for inputs whose squares may be beyond fp16 or vanish.
+    const auto scaled = [](dtype type, dtype weights, bool by_batch, double size) {
+        return [=](program& p) {
+            args<aten::batch_norm> a{};
+            a.input = p.make<aten::mul_scalar>({p.input(type, {4, 3, 5}), size});
+            a.weight = p.input(weights, {3});
+            a.bias = p.input(weights, {3});
+            a.training = by_batch;
+            a.eps = 1e-5;
+            if (!by_batch) {
+                a.running_mean = p.make<aten::mul_scalar>({p.input(weights, {3}), size});
+                a.running_var = p.make<aten::mul_scalar>({p.make<aten::abs>({p.input(weights, {3})}), size});
+            }
+            p.output(p.make<aten::batch_norm>(a));
+        };
+    };
+    for (const dtype type : {dtype::float16, dtype::bfloat16}) {
+        for (const dtype weights : {type, fp32}) {
+            for (const bool by_batch : {false, true}) {
+                for (const double size : {1e-3, 1.0, 300.0}) {
+                    CAPTURE(name_of(type), name_of(weights), by_batch, size);
+                    const auto build = scaled(type, weights, by_batch, size);
+                    CHECK(compare_runs<decompose_batch_norm>(build, {},
+                                                             type == dtype::float16 ? 5e-3 : 4e-2) == "");
+                    program p;
+                    CHECK(meta_of(after<decompose_batch_norm>(p, build).outputs()[0])->dtype == type);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("half precision joins a convolution of its type") {
+    const auto build = [](program& p) {
+        const dtype type = dtype::float16;
+        const value x = p.input(type, {2, 3, 6});
+        const value weight = random_constant(p, {4, 3, 3}, 6, type);
+        args<aten::batch_norm> a{};
+        a.input = convolution(p, x, weight, std::nullopt, as_is);
+        a.weight = p.input(fp32, {4});
+        a.running_mean = p.input(fp32, {4});
+        a.running_var = p.make<aten::abs>({p.input(fp32, {4})});
+        a.eps = 1e-3;
+        p.output(p.make<aten::batch_norm>(a));
+    };
+    CHECK(compare_runs<decompose_batch_norm>(build, {}, 2e-2) == "");
+    program p;
+    const value y = after<decompose_batch_norm>(p, build).outputs()[0];
+    CHECK(is<aten::convolution>(*y.producer));
+    CHECK(meta_of(y)->dtype == dtype::float16);
 }

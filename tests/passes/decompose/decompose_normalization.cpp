@@ -132,3 +132,21 @@ TEST_CASE("half precision far from zero") {
               },
               {tensor::of(dtype::float16, {4}, large)}, 5e-3) == "");
 }
+
+TEST_CASE("wider weights do not widen the result") {
+    const auto build = [](program& p) {
+        const dtype type = dtype::float16;
+        const value x = p.input(type, {2, 4, 6});
+        const value w = p.input(fp32, {6});
+        p.output(p.make<aten::layer_norm>({.input = x, .normalized_shape = {6}, .weight = w, .bias = w}));
+        const value c = p.input(fp32, {4});
+        p.output(p.make<aten::group_norm>({.input = x, .num_groups = 2, .weight = c, .bias = c}));
+    };
+    CHECK(compare_runs<decompose_normalization>(build, {}, 5e-3) == "");
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    CHECK(detail::run_one_pass<decompose_normalization, false>(p.g, context) == "");
+    for (const value v : p.g.outputs()) CHECK(meta_of(v)->dtype == dtype::float16);
+}

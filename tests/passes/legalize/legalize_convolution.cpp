@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit and that do not.
+// Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit or do not.
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_convolution.hpp>
@@ -153,7 +153,7 @@ TEST_CASE("transposed, with everything that shapes the result") {
               .find("three dimensions") != std::string::npos);
 }
 
-TEST_CASE("half precision") {
+TEST_CASE("convolutions in half precision") {
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
         CHECK(convolve({1, 3, 6, 6}, {4, 3, 3, 3}, [](arguments& a) { a.padding = {1, 1}; }, type) == "");
         CHECK(convolve({1, 3, 6, 6}, {3, 1, 3, 3}, [](arguments& a) { a.groups = 3; }, type) == "");

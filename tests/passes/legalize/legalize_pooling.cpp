@@ -109,7 +109,8 @@ TEST_CASE("half precision, infinities and NaN") {
         CHECK(pool<aten::avg_pool2d>({1, 3, 8, 8}, windows, type) == "");
     }
     const double infinity = std::numeric_limits<double>::infinity();
-    const std::vector<double> numbers{-infinity, -infinity, 1, std::nan(""), -infinity, -infinity, 2, infinity};
+    const std::vector<double> numbers{-infinity, -infinity, 1, std::nan(""),
+                                      -infinity, -infinity, 2, infinity};
     for (const bool padded : {false, true}) {
         CHECK(compare_runs<legalize_pooling>(program_of<aten::max_pool2d>({1, 1, 2, 4},
                                                                           [=](auto& a) {

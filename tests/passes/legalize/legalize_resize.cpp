@@ -118,7 +118,7 @@ TEST_CASE("to a size, by the factors that led to it") {
           }) == "");
 }
 
-TEST_CASE("half precision") {
+TEST_CASE("resizing in half precision") {
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
         CHECK(compare(to_size<aten::upsample_nearest2d>({1, 2, 4, 5}, {8, 7}, false, type), 0) == "");
         CHECK(compare(to_size<aten::upsample_bilinear2d>({1, 2, 4, 5}, {8, 10}, false, type), 4e-2) == "");

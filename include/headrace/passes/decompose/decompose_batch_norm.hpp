@@ -16,7 +16,7 @@ struct decompose_batch_norm : pass {
     using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit,
                         aten::_native_batch_norm_legit_no_training, aten::_native_batch_norm_legit_no_stats>;
     using produces = ops<aten::convolution, aten::mul_tensor, aten::add_tensor, aten::sub_tensor, aten::rsqrt,
-                         aten::view, aten::mean_dim>;
+                         aten::view, aten::mean_dim, aten::_to_copy>;
 
     value operator()(const args<aten::batch_norm>& a, emit<produces>& e) const {
         if (!a.running_mean || !a.running_var) return by_batch_statistics(e, a);
@@ -49,6 +49,14 @@ private:
             "batch_norm that updates its running statistics; export the model after model.eval()");
     }
 
+    // Half-precision tensors are normalized in float32, as PyTorch does: their squares need not fit.
+    static dtype inside(dtype t) {
+        return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : t;
+    }
+    static value to(emit<produces>& e, value v, dtype type) {
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+
     // [C] as [C, 1, 1].
     static value along_channels(emit<produces>& e, value v, std::size_t rank) {
         shape_builder shape = shape_builder::filled(rank, 1);
@@ -58,16 +66,22 @@ private:
 
     template <class Args>
     static value by_statistics(emit<produces>& e, const Args& a, value mean, value variance) {
-        value scale =
-            e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, e.splat(a.eps, e.dtype(variance), 1)));
-        if (a.weight) scale = e.make<aten::mul_tensor>(*a.weight, scale);
+        const dtype type = inside(e.dtype(a.input));
+        mean = to(e, mean, type);
+        const value shifted = e.make<aten::add_tensor>(to(e, variance, type), e.splat(a.eps, type, 1));
+        value scale = e.make<aten::rsqrt>(shifted);
+        if (a.weight) scale = e.make<aten::mul_tensor>(to(e, *a.weight, type), scale);
         if (const auto* conv = foldable(a.input)) return fold(e, *conv, scale, mean, a.bias);
-        value shift = e.make<aten::mul_tensor>(mean, scale);
         const std::size_t rank = e.rank(a.input) - 1;
-        const value scaled = e.make<aten::mul_tensor>(a.input, along_channels(e, scale, rank));
-        if (!a.bias) return e.make<aten::sub_tensor>(scaled, along_channels(e, shift, rank));
-        return e.make<aten::add_tensor>(scaled,
-                                        along_channels(e, e.make<aten::sub_tensor>(*a.bias, shift), rank));
+        value y = e.make<aten::mul_tensor>(to(e, a.input, type), along_channels(e, scale, rank));
+        const value shift = e.make<aten::mul_tensor>(mean, scale);
+        if (a.bias) {
+            const value offset = e.make<aten::sub_tensor>(to(e, *a.bias, type), shift);
+            y = e.make<aten::add_tensor>(y, along_channels(e, offset, rank));
+        } else {
+            y = e.make<aten::sub_tensor>(y, along_channels(e, shift, rank));
+        }
+        return to(e, y, e.dtype(a.input));
     }
 
     // The statistics of the batch itself: (x - mean) * rsqrt(var + eps) over all axes but the channels.
@@ -79,14 +93,16 @@ private:
         const auto mean = [&](value v) {
             return e.make<aten::mean_dim>({.self = v, .dim = int_list(axes), .keepdim = true});
         };
-        const value centered = e.make<aten::sub_tensor>(a.input, mean(a.input));
+        const dtype type = inside(e.dtype(a.input));
+        const value x = to(e, a.input, type);
+        const value centered = e.make<aten::sub_tensor>(x, mean(x));
         const value variance = mean(e.make<aten::mul_tensor>(centered, centered));
-        const value eps = e.splat(a.eps, e.dtype(variance), rank);
+        const value eps = e.splat(a.eps, type, rank);
         value y =
             e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
-        if (a.weight) y = e.make<aten::mul_tensor>(y, along_channels(e, *a.weight, rank - 1));
-        if (a.bias) y = e.make<aten::add_tensor>(y, along_channels(e, *a.bias, rank - 1));
-        return y;
+        if (a.weight) y = e.make<aten::mul_tensor>(y, along_channels(e, to(e, *a.weight, type), rank - 1));
+        if (a.bias) y = e.make<aten::add_tensor>(y, along_channels(e, to(e, *a.bias, type), rank - 1));
+        return to(e, y, e.dtype(a.input));
     }
 
     static const args<aten::convolution>* foldable(value input) {
@@ -102,11 +118,14 @@ private:
         const std::size_t rank = e.rank(conv.weight);
         // Output channels are axis 0 of a weight, axis 1 of a transposed convolution's.
         const value factor = along_channels(e, scale, conv.transposed ? rank - 1 : rank);
-        conv.weight = e.make<aten::mul_tensor>(conv.weight, factor);
-        const value centered = conv.bias ? e.make<aten::sub_tensor>(*conv.bias, mean)
-                                         : e.make<aten::mul_tensor>(mean, e.splat(-1.0, e.dtype(mean), 1));
-        conv.bias = e.make<aten::mul_tensor>(centered, scale);
-        if (bias) conv.bias = e.make<aten::add_tensor>(*conv.bias, *bias);
+        const dtype type = e.dtype(conv.weight);
+        const auto widened = [&](value v) { return to(e, v, e.dtype(mean)); };
+        const value offset = conv.bias ? e.make<aten::sub_tensor>(widened(*conv.bias), mean)
+                                       : e.make<aten::mul_tensor>(mean, e.splat(-1.0, e.dtype(mean), 1));
+        value shift = e.make<aten::mul_tensor>(offset, scale);
+        if (bias) shift = e.make<aten::add_tensor>(shift, widened(*bias));
+        conv.weight = to(e, e.make<aten::mul_tensor>(widened(conv.weight), factor), type);
+        conv.bias = to(e, shift, type);
         return e.make<aten::convolution>(conv);
     }
 };

@@ -114,7 +114,7 @@ private:
                         const std::optional<value>& bias) {
         if (weight) v = e.make<aten::mul_tensor>(v, *weight);
         if (bias) v = e.make<aten::add_tensor>(v, *bias);
-        return v;
+        return to(e, v, e.result_meta().dtype);  // a wider weight does not widen the result
     }
 };
 
