@@ -301,6 +301,28 @@ enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
 enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
 enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
 
+namespace detail {
+template <class Enum, std::size_t N>
+constexpr std::string_view enumerator_name(Enum e, const std::string_view (&names)[N]) {
+    const auto index = static_cast<std::size_t>(e);
+    return index < N ? names[index] : "?";
+}
+}  // namespace detail
+
+[[nodiscard]] constexpr std::string_view name_of(memory_format f) {
+    return detail::enumerator_name(
+        f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
+}
+[[nodiscard]] constexpr std::string_view name_of(resize_mode m) {
+    return detail::enumerator_name(m, {"unknown", "nearest", "bilinear"});
+}
+[[nodiscard]] constexpr std::string_view name_of(nan_mode m) {
+    return detail::enumerator_name(m, {"unknown", "propagate", "ignore"});
+}
+[[nodiscard]] constexpr std::string_view name_of(rounding_mode m) {
+    return detail::enumerator_name(m, {"unknown", "single_round", "inexact_round", "double_round"});
+}
+
 /// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements.
 /// Empty strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
 struct tensor_data {
@@ -7720,6 +7742,282 @@ struct output_names {
 
 }  // namespace headrace
 
+// ---- headrace/op/reflect.hpp ----
+
+namespace headrace {
+
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
+
+namespace detail {
+
+/// Calls `f(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    const auto as = [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                          : call(*reinterpret_cast<const T*>(at));
+    };
+    switch (f.kind) {
+        case field_kind::tensor:
+            return as(std::type_identity<value>{});
+        case field_kind::tensors:
+            return as(std::type_identity<list<value>>{});
+        case field_kind::optional_tensors:
+            return as(std::type_identity<list<std::optional<value>>>{});
+        case field_kind::integer:
+            return as(std::type_identity<std::int64_t>{});
+        case field_kind::integers:
+            return as(std::type_identity<int_list>{});
+        case field_kind::floating:
+            return as(std::type_identity<double>{});
+        case field_kind::floatings:
+            return as(std::type_identity<list<double>>{});
+        case field_kind::boolean:
+            return as(std::type_identity<bool>{});
+        case field_kind::number:
+            return as(std::type_identity<scalar>{});
+        case field_kind::text:
+            return as(std::type_identity<std::string_view>{});
+        case field_kind::element_type:
+            return as(std::type_identity<dtype>{});
+        case field_kind::format:
+            return as(std::type_identity<memory_format>{});
+        case field_kind::resize:
+            return as(std::type_identity<resize_mode>{});
+        case field_kind::nan:
+            return as(std::type_identity<nan_mode>{});
+        case field_kind::rounding:
+            return as(std::type_identity<rounding_mode>{});
+        case field_kind::region:
+            return as(std::type_identity<graph*>{});
+        case field_kind::data:
+            return as(std::type_identity<tensor_data>{});
+    }
+    __builtin_unreachable();
+}
+
+class hasher {
+public:
+    void add(std::uint64_t bits) {
+        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
+        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
+        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
+        state_ ^= state_ >> 33;
+    }
+    void add(const value& v) {
+        add(reinterpret_cast<std::uintptr_t>(v.producer));
+        add(std::uint64_t{v.result});
+    }
+    void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
+    void add(bool b) { add(std::uint64_t{b}); }
+    void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
+    void add(const scalar& s) {
+        add(static_cast<std::uint64_t>(s.kind()));
+        if (s.is_floating())
+            add(s.to_double());
+        else
+            add(s.to_int());
+    }
+    void add(std::string_view text) { add(hash_of(text)); }
+    void add(graph* const& g) { add(reinterpret_cast<std::uintptr_t>(g)); }
+    void add(const tensor_data& d) {
+        add(reinterpret_cast<std::uintptr_t>(d.bytes));
+        add(d.strides);
+    }
+    template <class T>
+    requires std::is_enum_v<T>
+    void add(T e) { add(static_cast<std::uint64_t>(e)); }
+    template <class T>
+    void add(const std::optional<T>& o) {
+        add(o.has_value());
+        if (o) add(*o);
+    }
+    void add(const int_list& items) { add_all(items); }
+    template <class T>
+    void add(const list<T>& items) {
+        add_all(items);
+    }
+    [[nodiscard]] std::uint64_t state() const { return state_; }
+
+private:
+    template <class Items>
+    void add_all(const Items& items) {
+        add(std::uint64_t{items.size()});
+        for (const auto& item : items) add(item);
+    }
+    std::uint64_t state_ = 0;
+};
+
+// NaN is NaN, but -0.0 is not 0.0: they divide differently.
+inline bool same(double a, double b) {
+    return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+inline bool same(const scalar& a, const scalar& b) {
+    return a.kind() == b.kind() &&
+           (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+}
+template <class T>
+bool same(const T& a, const T& b) {
+    return a == b;
+}
+template <class T>
+bool same(const std::optional<T>& a, const std::optional<T>& b) {
+    return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+inline bool same(const list<double>& a, const list<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });
+}
+
+template <class Name>
+class printer {
+public:
+    printer(std::string& out, Name& name) : out_(out), name_(name) {}
+
+    void put(const value& v) {
+        if (v)
+            out_ += name_(v);
+        else
+            out_ += "none";
+    }
+    void put(std::int64_t i) { out_ += std::to_string(i); }
+    void put(bool b) { out_ += b ? "true" : "false"; }
+    void put(double d) {
+        char text[32];
+        const auto end = std::to_chars(text, text + sizeof text, d).ptr;
+        const std::string_view shortest(text, static_cast<std::size_t>(end - text));
+        out_ += shortest;
+        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
+    }
+    void put(const scalar& s) {
+        if (s.is_floating()) {
+            put(s.to_double());
+        } else if (s.kind() == scalar::kind_type::boolean) {
+            put(s.to_int() != 0);
+        } else {
+            put(s.to_int());
+        }
+    }
+    void put(std::string_view text) {
+        // In quotes, and on one line whatever it holds.
+        static constexpr char digits[] = "0123456789abcdef";
+        out_ += '"';
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                (out_ += '\\') += c;
+            } else if (byte < 0x20 || byte == 0x7f) {
+                ((out_ += "\\x") += digits[byte / 16]) += digits[byte % 16];
+            } else {
+                out_ += c;
+            }
+        }
+        out_ += '"';
+    }
+    void put(graph* const& g) {
+        if (g == nullptr) {
+            out_ += "none";
+        } else if constexpr (requires { name_(static_cast<const graph*>(g)); }) {
+            out_ += name_(static_cast<const graph*>(g));
+        } else {
+            out_ += "{...}";
+        }
+    }
+    void put(const tensor_data& data) {
+        out_ += data.strides.empty() ? "row-major" : "strides ";
+        if (!data.strides.empty()) put(data.strides);
+    }
+    template <class T>
+    requires std::is_enum_v<T>
+    void put(T e) { out_ += name_of(e); }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        if (o)
+            put(*o);
+        else
+            out_ += "none";
+    }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+
+private:
+    template <class Items>
+    void put_all(const Items& items) {
+        out_ += '[';
+        bool first = true;
+        for (const auto& item : items) {
+            if (!first) out_ += ", ";
+            put(item);
+            first = false;
+        }
+        out_ += ']';
+    }
+    std::string& out_;
+    Name& name_;
+};
+
+}  // namespace detail
+
+/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`, if it takes
+/// one, for a region.
+template <class Name>
+void print_field(std::string& out, const field_info& f, const void* arguments, Name&& name) {
+    detail::printer<Name> to(out, name);
+    detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+}
+
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
+template <class Name>
+void print_arguments(std::string& out, const op_info& op, const void* arguments, Name&& name) {
+    out += '(';
+    for (const field_info& f : op) {
+        if (&f != op.begin()) out += ", ";
+        out += f.name;
+        out += '=';
+        print_field(out, f, arguments, name);
+    }
+    out += ')';
+}
+
+/// `conv2d(input=%x, …)`; the op's name is its full one.
+template <op_tag Op, class Name>
+[[nodiscard]] std::string print(Op, const args<Op>& a, Name&& name) {
+    std::string out(Op::name);
+    print_arguments(out, info_of<Op>, &a, name);
+    return out;
+}
+
+/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
+[[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    return detail::visit_field(f, a, [&]<class T>(const T& member) {
+        return detail::same(member, *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+    });
+}
+
+/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
+[[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
+    for (const field_info& f : op) {
+        if (!equal_field(f, a, b)) return false;
+    }
+    return true;
+}
+
+/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
+[[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
+    detail::hasher h;
+    h.add(op.name);
+    for (const field_info& f : op)
+        detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
+    return h.state();
+}
+
+}  // namespace headrace
+
 // ---- headrace/ir/listing.hpp ----
 
 namespace headrace {
@@ -7802,68 +8100,15 @@ private:
 
 namespace detail {
 
-// A floating-point number always shows that it is one.
-[[nodiscard]] inline std::string number_text(double number) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-    std::string text(buffer, end);
-    if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-    return text;
-}
-
-// Text in quotes, on one line whatever it holds.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            (out += '\\') += c;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            ((out += "\\x") += digits[byte / 16]) += digits[byte % 16];
-        } else {
-            out += c;
-        }
-    }
-    return out += '"';
-}
-
-template <class T, std::size_t N>
-[[nodiscard]] std::string enumerator_text(T member, const char* const (&names)[N]) {
-    const auto index = static_cast<std::size_t>(member);
-    return index < N ? names[index] : "?";
-}
-
-// Prints arguments; `names` says what values are called.
-class argument_printer {
+// What stands for a value and for a region in a listing.
+class listed_names {
 public:
-    explicit argument_printer(const printed_names& names) : names_(&names) {}
+    explicit listed_names(const printed_names& names) : names_(&names) {}
 
-    [[nodiscard]] std::string text(value v) const { return "%" + (*names_)[v]; }
-    [[nodiscard]] static std::string text(std::int64_t number) { return std::to_string(number); }
-    [[nodiscard]] static std::string text(double number) { return number_text(number); }
-    [[nodiscard]] static std::string text(bool b) { return b ? "true" : "false"; }
-    [[nodiscard]] static std::string text(scalar s) {
-        if (s.kind() == scalar::kind_type::boolean) return text(s.to_int() != 0);
-        return s.is_floating() ? number_text(s.to_double()) : std::to_string(s.to_int());
-    }
-    [[nodiscard]] static std::string text(std::string_view s) { return quoted(s); }
-    [[nodiscard]] static std::string text(headrace::dtype t) { return std::string(name_of(t)); }
-    [[nodiscard]] static std::string text(memory_format f) {
-        return enumerator_text(f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
-    }
-    [[nodiscard]] static std::string text(resize_mode m) {
-        return enumerator_text(m, {"unknown", "nearest", "bilinear"});
-    }
-    [[nodiscard]] static std::string text(nan_mode m) {
-        return enumerator_text(m, {"unknown", "propagate", "ignore"});
-    }
-    [[nodiscard]] static std::string text(rounding_mode m) {
-        return enumerator_text(m, {"unknown", "single_round", "inexact_round", "double_round"});
-    }
+    std::string operator()(value v) const { return "%" + (*names_)[v]; }
     // Where a region stands among those of its graph: "#0" was made first.
-    [[nodiscard]] static std::string text(const graph* region) {
-        if (region == nullptr || region->parent() == nullptr) return "none";
+    std::string operator()(const graph* region) const {
+        if (region->parent() == nullptr) return "none";
         std::size_t number = 0;
         bool passed = false;
         for (const graph& other : region->parent()->regions()) {
@@ -7872,98 +8117,43 @@ public:
         }
         return "#" + std::to_string(number);
     }
-    [[nodiscard]] static std::string text(const tensor_data& data) {
-        return data.strides.empty() ? "row-major" : "strides " + sequence(data.strides);
-    }
-    [[nodiscard]] static std::string text(const int_list& items) { return sequence(items); }
-    template <class T>
-    [[nodiscard]] std::string text(const std::optional<T>& item) const {
-        return item ? text(*item) : "none";
-    }
-    template <class T>
-    [[nodiscard]] std::string text(const list<T>& items) const {
-        std::string out = "[";
-        for (const T& item : items) (out += out.size() == 1 ? "" : ", ") += text(item);
-        return out += ']';
-    }
-
-    /// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, and tensors need no name as
-    /// long as none before them was left out.
-    [[nodiscard]] std::string arguments(const node& n) const {
-        std::string out;
-        bool positional = true;
-        for (const field_info& f : *n.op) {
-            const auto* at = static_cast<const std::byte*>(n.arguments) + f.offset;
-            const auto* fallback = static_cast<const std::byte*>(n.op->default_args) + f.offset;
-            const std::string shown = field(f, at, fallback);
-            positional = positional && !shown.empty() && is_tensors(f.kind);
-            if (shown.empty()) continue;
-            if (!out.empty()) out += ", ";
-            if (!positional) (out += f.name) += '=';
-            out += shown;
-        }
-        return out;
-    }
 
 private:
-    static bool is_tensors(field_kind kind) {
-        return kind == field_kind::tensor || kind == field_kind::tensors ||
-               kind == field_kind::optional_tensors;
-    }
-    static std::string sequence(const int_list& items) {
-        std::string out = "[";
-        for (const std::int64_t item : items) (out += out.size() == 1 ? "" : ", ") += std::to_string(item);
-        return out += ']';
-    }
-    template <class T>
-    std::string compared(const std::byte* at, const std::byte* fallback) const {
-        const T& item = *reinterpret_cast<const T*>(at);
-        return item == *reinterpret_cast<const T*>(fallback) ? std::string() : text(item);
-    }
-    // The text of a member, or nothing if it has its default.
-    template <class T>
-    std::string member(const field_info& f, const std::byte* at, const std::byte* fallback) const {
-        return f.optional ? compared<std::optional<T>>(at, fallback) : compared<T>(at, fallback);
-    }
-    std::string field(const field_info& f, const std::byte* at, const std::byte* fallback) const {
-        switch (f.kind) {
-            case field_kind::tensor: return member<value>(f, at, fallback);
-            case field_kind::tensors: return text(*reinterpret_cast<const list<value>*>(at));
-            case field_kind::optional_tensors:
-                return text(*reinterpret_cast<const list<std::optional<value>>*>(at));
-            case field_kind::integer: return member<std::int64_t>(f, at, fallback);
-            case field_kind::integers: return member<int_list>(f, at, fallback);
-            case field_kind::floating: return member<double>(f, at, fallback);
-            case field_kind::floatings: return member<list<double>>(f, at, fallback);
-            case field_kind::boolean: return member<bool>(f, at, fallback);
-            case field_kind::number: return member<scalar>(f, at, fallback);
-            case field_kind::text: return member<std::string_view>(f, at, fallback);
-            case field_kind::element_type: return member<headrace::dtype>(f, at, fallback);
-            case field_kind::format: return member<memory_format>(f, at, fallback);
-            case field_kind::resize: return member<resize_mode>(f, at, fallback);
-            case field_kind::nan: return member<nan_mode>(f, at, fallback);
-            case field_kind::rounding: return member<rounding_mode>(f, at, fallback);
-            case field_kind::region: return member<graph*>(f, at, fallback);
-            case field_kind::data: return member<tensor_data>(f, at, fallback);
-        }
-        return {};
-    }
-
     const printed_names* names_;
 };
 
+// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
+// tensors need no name as long as none before them was left out.
+[[nodiscard]] inline std::string listed_arguments(const node& n, const listed_names& names) {
+    std::string out;
+    bool positional = true;
+    for (const field_info& f : *n.op) {
+        const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
+        const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
+        positional = positional && shown && holds_tensors(f.kind);
+        if (!shown) continue;
+        if (!out.empty()) out += ", ";
+        if (!positional) (out += f.name) += '=';
+        print_field(out, f, n.arguments, names);
+    }
+    return out;
+}
+
 [[nodiscard]] inline std::string node_line(const node& n, const printed_names& names) {
-    const argument_printer printer(names);
+    const listed_names name(names);
     std::string out;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const value v{const_cast<node*>(&n), i};
-        (((out += i == 0 ? "" : ", ") += printer.text(v)) += ": ") += meta_text(meta_of(v));
+        (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
     }
     if (n.result_count != 0) out += " = ";
     if (is<builtin::placeholder>(n)) return out += "input";
     if (is<builtin::constant>(n)) {
-        const int_list& strides = args_of<builtin::constant>(n).data.strides;
-        return out += strides.empty() ? "constant" : "constant, strides " + argument_printer::text(strides);
+        out += "constant";
+        if (args_of<builtin::constant>(n).data.strides.empty()) return out;
+        out += ", ";
+        print_field(out, n.op->fields[0], n.arguments, name);
+        return out;
     }
     if (is<builtin::output>(n)) {
         const auto* exported = n.find_annotation<output_names>();
@@ -7973,12 +8163,12 @@ private:
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
             if (named && exported->names[i] != names[v]) (out += exported->names[i]) += '=';
-            out += printer.text(v);
+            out += name(v);
             ++i;
         }
         return out;
     }
-    ((out += n.op->name) += '(') += printer.arguments(n);
+    ((out += n.op->name) += '(') += listed_arguments(n, name);
     return out += ')';
 }
 
@@ -7988,7 +8178,7 @@ inline void list_graph(const graph& g, const printed_names& names, const std::st
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
-            (((out += indent) += "    ") += argument_printer::text(region)) += ":\n";
+            (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
             list_graph(*region, names, indent + "        ", out);
         });
     }
@@ -9783,7 +9973,13 @@ constexpr bool handled_but_unlisted(ops<Targets...>) {
 template <class P, class Dialect, class... Ops>
 constexpr auto find_unlisted(ops<Ops...>) {
     op_set<Dialect> found;
-    ((handled_but_unlisted<P, Ops>(targets_of<P>{}) ? found.template insert<Ops>() : void()), ...);
+    // Not a fold: clang nests those, and a dialect has more ops than it allows.
+    const auto visit = [&]<class Op>(std::type_identity<Op>) {
+        if constexpr (handled_but_unlisted<P, Op>(targets_of<P>{})) found.template insert<Op>();
+        return true;
+    };
+    const bool visited[] = {visit(std::type_identity<Ops>{})..., true};
+    static_cast<void>(visited);
     return found;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that every pass of include/headrace/passes is named by a test under tests/passes, beyond the include.
+"""Checks that every pass of include/headrace/passes is named by a test, not only included.
 
     pass_tests.py           prints the passes that no test names; exit status 1 if there are any
     pass_tests.py --list    prints each pass and the tests that name it
@@ -33,7 +33,9 @@ def passes():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     words = {test: set(re.findall(r"\w+", code_of(test))) for test in sorted(TESTS.rglob("*.cpp"))}

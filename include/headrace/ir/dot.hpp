@@ -96,7 +96,7 @@ inline void write_dot(std::ostream& out, const graph& g, const printed_names& na
         for (const node& n : g.nodes()) {
             for_each_region(n, [&](const field_info& f, const graph* region) {
                 if (region == nullptr || region->parent() != &g) return;
-                const std::string inner = prefix + "r" + argument_printer::text(region).substr(1) + "_";
+                const std::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
                 const std::string holder =
                     n.result_count == 0 ? std::string(n.op->name) : "%" + names[{const_cast<node*>(&n), 0}];
                 o << "subgraph \"cluster_" << inner << "\" {\nlabel="

@@ -4,10 +4,8 @@
 #define HEADRACE_IR_LISTING_HPP
 
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -17,6 +15,7 @@
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/op/reflect.hpp>
 
 namespace headrace {
 
@@ -98,68 +97,15 @@ private:
 
 namespace detail {
 
-// A floating-point number always shows that it is one.
-[[nodiscard]] inline std::string number_text(double number) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-    std::string text(buffer, end);
-    if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-    return text;
-}
-
-// Text in quotes, on one line whatever it holds.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            (out += '\\') += c;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            ((out += "\\x") += digits[byte / 16]) += digits[byte % 16];
-        } else {
-            out += c;
-        }
-    }
-    return out += '"';
-}
-
-template <class T, std::size_t N>
-[[nodiscard]] std::string enumerator_text(T member, const char* const (&names)[N]) {
-    const auto index = static_cast<std::size_t>(member);
-    return index < N ? names[index] : "?";
-}
-
-// Prints arguments; `names` says what values are called.
-class argument_printer {
+// What stands for a value and for a region in a listing.
+class listed_names {
 public:
-    explicit argument_printer(const printed_names& names) : names_(&names) {}
+    explicit listed_names(const printed_names& names) : names_(&names) {}
 
-    [[nodiscard]] std::string text(value v) const { return "%" + (*names_)[v]; }
-    [[nodiscard]] static std::string text(std::int64_t number) { return std::to_string(number); }
-    [[nodiscard]] static std::string text(double number) { return number_text(number); }
-    [[nodiscard]] static std::string text(bool b) { return b ? "true" : "false"; }
-    [[nodiscard]] static std::string text(scalar s) {
-        if (s.kind() == scalar::kind_type::boolean) return text(s.to_int() != 0);
-        return s.is_floating() ? number_text(s.to_double()) : std::to_string(s.to_int());
-    }
-    [[nodiscard]] static std::string text(std::string_view s) { return quoted(s); }
-    [[nodiscard]] static std::string text(headrace::dtype t) { return std::string(name_of(t)); }
-    [[nodiscard]] static std::string text(memory_format f) {
-        return enumerator_text(f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
-    }
-    [[nodiscard]] static std::string text(resize_mode m) {
-        return enumerator_text(m, {"unknown", "nearest", "bilinear"});
-    }
-    [[nodiscard]] static std::string text(nan_mode m) {
-        return enumerator_text(m, {"unknown", "propagate", "ignore"});
-    }
-    [[nodiscard]] static std::string text(rounding_mode m) {
-        return enumerator_text(m, {"unknown", "single_round", "inexact_round", "double_round"});
-    }
+    std::string operator()(value v) const { return "%" + (*names_)[v]; }
     // Where a region stands among those of its graph: "#0" was made first.
-    [[nodiscard]] static std::string text(const graph* region) {
-        if (region == nullptr || region->parent() == nullptr) return "none";
+    std::string operator()(const graph* region) const {
+        if (region->parent() == nullptr) return "none";
         std::size_t number = 0;
         bool passed = false;
         for (const graph& other : region->parent()->regions()) {
@@ -168,98 +114,43 @@ public:
         }
         return "#" + std::to_string(number);
     }
-    [[nodiscard]] static std::string text(const tensor_data& data) {
-        return data.strides.empty() ? "row-major" : "strides " + sequence(data.strides);
-    }
-    [[nodiscard]] static std::string text(const int_list& items) { return sequence(items); }
-    template <class T>
-    [[nodiscard]] std::string text(const std::optional<T>& item) const {
-        return item ? text(*item) : "none";
-    }
-    template <class T>
-    [[nodiscard]] std::string text(const list<T>& items) const {
-        std::string out = "[";
-        for (const T& item : items) (out += out.size() == 1 ? "" : ", ") += text(item);
-        return out += ']';
-    }
-
-    /// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, and tensors need no name as
-    /// long as none before them was left out.
-    [[nodiscard]] std::string arguments(const node& n) const {
-        std::string out;
-        bool positional = true;
-        for (const field_info& f : *n.op) {
-            const auto* at = static_cast<const std::byte*>(n.arguments) + f.offset;
-            const auto* fallback = static_cast<const std::byte*>(n.op->default_args) + f.offset;
-            const std::string shown = field(f, at, fallback);
-            positional = positional && !shown.empty() && is_tensors(f.kind);
-            if (shown.empty()) continue;
-            if (!out.empty()) out += ", ";
-            if (!positional) (out += f.name) += '=';
-            out += shown;
-        }
-        return out;
-    }
 
 private:
-    static bool is_tensors(field_kind kind) {
-        return kind == field_kind::tensor || kind == field_kind::tensors ||
-               kind == field_kind::optional_tensors;
-    }
-    static std::string sequence(const int_list& items) {
-        std::string out = "[";
-        for (const std::int64_t item : items) (out += out.size() == 1 ? "" : ", ") += std::to_string(item);
-        return out += ']';
-    }
-    template <class T>
-    std::string compared(const std::byte* at, const std::byte* fallback) const {
-        const T& item = *reinterpret_cast<const T*>(at);
-        return item == *reinterpret_cast<const T*>(fallback) ? std::string() : text(item);
-    }
-    // The text of a member, or nothing if it has its default.
-    template <class T>
-    std::string member(const field_info& f, const std::byte* at, const std::byte* fallback) const {
-        return f.optional ? compared<std::optional<T>>(at, fallback) : compared<T>(at, fallback);
-    }
-    std::string field(const field_info& f, const std::byte* at, const std::byte* fallback) const {
-        switch (f.kind) {
-            case field_kind::tensor: return member<value>(f, at, fallback);
-            case field_kind::tensors: return text(*reinterpret_cast<const list<value>*>(at));
-            case field_kind::optional_tensors:
-                return text(*reinterpret_cast<const list<std::optional<value>>*>(at));
-            case field_kind::integer: return member<std::int64_t>(f, at, fallback);
-            case field_kind::integers: return member<int_list>(f, at, fallback);
-            case field_kind::floating: return member<double>(f, at, fallback);
-            case field_kind::floatings: return member<list<double>>(f, at, fallback);
-            case field_kind::boolean: return member<bool>(f, at, fallback);
-            case field_kind::number: return member<scalar>(f, at, fallback);
-            case field_kind::text: return member<std::string_view>(f, at, fallback);
-            case field_kind::element_type: return member<headrace::dtype>(f, at, fallback);
-            case field_kind::format: return member<memory_format>(f, at, fallback);
-            case field_kind::resize: return member<resize_mode>(f, at, fallback);
-            case field_kind::nan: return member<nan_mode>(f, at, fallback);
-            case field_kind::rounding: return member<rounding_mode>(f, at, fallback);
-            case field_kind::region: return member<graph*>(f, at, fallback);
-            case field_kind::data: return member<tensor_data>(f, at, fallback);
-        }
-        return {};
-    }
-
     const printed_names* names_;
 };
 
+// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
+// tensors need no name as long as none before them was left out.
+[[nodiscard]] inline std::string listed_arguments(const node& n, const listed_names& names) {
+    std::string out;
+    bool positional = true;
+    for (const field_info& f : *n.op) {
+        const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
+        const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
+        positional = positional && shown && holds_tensors(f.kind);
+        if (!shown) continue;
+        if (!out.empty()) out += ", ";
+        if (!positional) (out += f.name) += '=';
+        print_field(out, f, n.arguments, names);
+    }
+    return out;
+}
+
 [[nodiscard]] inline std::string node_line(const node& n, const printed_names& names) {
-    const argument_printer printer(names);
+    const listed_names name(names);
     std::string out;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const value v{const_cast<node*>(&n), i};
-        (((out += i == 0 ? "" : ", ") += printer.text(v)) += ": ") += meta_text(meta_of(v));
+        (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
     }
     if (n.result_count != 0) out += " = ";
     if (is<builtin::placeholder>(n)) return out += "input";
     if (is<builtin::constant>(n)) {
-        const int_list& strides = args_of<builtin::constant>(n).data.strides;
-        return out += strides.empty() ? "constant" : "constant, strides " + argument_printer::text(strides);
+        out += "constant";
+        if (args_of<builtin::constant>(n).data.strides.empty()) return out;
+        out += ", ";
+        print_field(out, n.op->fields[0], n.arguments, name);
+        return out;
     }
     if (is<builtin::output>(n)) {
         const auto* exported = n.find_annotation<output_names>();
@@ -269,12 +160,12 @@ private:
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
             if (named && exported->names[i] != names[v]) (out += exported->names[i]) += '=';
-            out += printer.text(v);
+            out += name(v);
             ++i;
         }
         return out;
     }
-    ((out += n.op->name) += '(') += printer.arguments(n);
+    ((out += n.op->name) += '(') += listed_arguments(n, name);
     return out += ')';
 }
 
@@ -284,7 +175,7 @@ inline void list_graph(const graph& g, const printed_names& names, const std::st
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
-            (((out += indent) += "    ") += argument_printer::text(region)) += ":\n";
+            (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
             list_graph(*region, names, indent + "        ", out);
         });
     }

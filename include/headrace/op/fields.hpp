@@ -26,6 +26,28 @@ enum class resize_mode : std::uint8_t { unknown, nearest, bilinear };
 enum class nan_mode : std::uint8_t { unknown, propagate, ignore };
 enum class rounding_mode : std::uint8_t { unknown, single_round, inexact_round, double_round };
 
+namespace detail {
+template <class Enum, std::size_t N>
+constexpr std::string_view enumerator_name(Enum e, const std::string_view (&names)[N]) {
+    const auto index = static_cast<std::size_t>(e);
+    return index < N ? names[index] : "?";
+}
+}  // namespace detail
+
+[[nodiscard]] constexpr std::string_view name_of(memory_format f) {
+    return detail::enumerator_name(
+        f, {"unknown", "contiguous", "channels_last", "channels_last_3d", "preserve"});
+}
+[[nodiscard]] constexpr std::string_view name_of(resize_mode m) {
+    return detail::enumerator_name(m, {"unknown", "nearest", "bilinear"});
+}
+[[nodiscard]] constexpr std::string_view name_of(nan_mode m) {
+    return detail::enumerator_name(m, {"unknown", "propagate", "ignore"});
+}
+[[nodiscard]] constexpr std::string_view name_of(rounding_mode m) {
+    return detail::enumerator_name(m, {"unknown", "single_round", "inexact_round", "double_round"});
+}
+
 /// The elements of a constant: `bytes` begins at the element with all indices 0, `strides` count elements.
 /// Empty strides mean row-major. A view: into the mapped archive, or into memory that the graph owns.
 struct tensor_data {

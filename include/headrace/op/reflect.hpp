@@ -172,16 +172,37 @@ public:
         }
     }
     void put(std::string_view text) {
+        // In quotes, and on one line whatever it holds.
+        static constexpr char digits[] = "0123456789abcdef";
         out_ += '"';
-        out_ += text;
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                (out_ += '\\') += c;
+            } else if (byte < 0x20 || byte == 0x7f) {
+                ((out_ += "\\x") += digits[byte / 16]) += digits[byte % 16];
+            } else {
+                out_ += c;
+            }
+        }
         out_ += '"';
     }
-    void put(dtype t) { out_ += name_of(t); }
-    void put(graph* const& g) { out_ += g == nullptr ? "none" : "{...}"; }
-    void put(const tensor_data&) { out_ += "<data>"; }
+    void put(graph* const& g) {
+        if (g == nullptr) {
+            out_ += "none";
+        } else if constexpr (requires { name_(static_cast<const graph*>(g)); }) {
+            out_ += name_(static_cast<const graph*>(g));
+        } else {
+            out_ += "{...}";
+        }
+    }
+    void put(const tensor_data& data) {
+        out_ += data.strides.empty() ? "row-major" : "strides ";
+        if (!data.strides.empty()) put(data.strides);
+    }
     template <class T>
     requires std::is_enum_v<T>
-    void put(T e) { put(static_cast<std::int64_t>(e)); }
+    void put(T e) { out_ += name_of(e); }
     template <class T>
     void put(const std::optional<T>& o) {
         if (o)
@@ -213,17 +234,23 @@ private:
 
 }  // namespace detail
 
-/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`. `name(value)` gives what stands
-/// for a value.
+/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`, if it takes
+/// one, for a region.
+template <class Name>
+void print_field(std::string& out, const field_info& f, const void* arguments, Name&& name) {
+    detail::printer<Name> to(out, name);
+    detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+}
+
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
 template <class Name>
 void print_arguments(std::string& out, const op_info& op, const void* arguments, Name&& name) {
-    detail::printer<Name> to(out, name);
     out += '(';
     for (const field_info& f : op) {
         if (&f != op.begin()) out += ", ";
         out += f.name;
         out += '=';
-        detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+        print_field(out, f, arguments, name);
     }
     out += ')';
 }

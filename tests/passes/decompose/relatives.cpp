@@ -85,9 +85,9 @@ TEST_CASE("rectifiers, gates and rounding") {
     check_numbers<decompose_rounding>({0, 0.5, -0.5, 2.75, -2.75, 1e6},
                                       [](program& p, value x) { return p.make<aten::frac>({x}); });
     for (const std::int64_t decimals : {0, 1, 2}) {
-        check_numbers<decompose_rounding>({0, 0.5, -0.5, 2.756, -2.754, 123.4567, 0.25}, [=](program& p, value x) {
-            return p.make<aten::round_decimals>({x, decimals});
-        });
+        check_numbers<decompose_rounding>(
+            {0, 0.5, -0.5, 2.756, -2.754, 123.4567, 0.25},
+            [=](program& p, value x) { return p.make<aten::round_decimals>({x, decimals}); });
     }
 }
 
@@ -128,7 +128,8 @@ TEST_CASE("norms and deviations") {
 
 TEST_CASE("softmax by its other names, and shuffled channels") {
     for (const std::int64_t dim : {0, 1, -1}) {
-        check<decompose_softmax>([=](program& p, value x) { return p.make<aten::_softmax>({x, dim, false}); });
+        check<decompose_softmax>(
+            [=](program& p, value x) { return p.make<aten::_softmax>({x, dim, false}); });
         check<decompose_softmax>(
             [=](program& p, value x) { return p.make<aten::_log_softmax>({x, dim, false}); });
     }

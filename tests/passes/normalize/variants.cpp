@@ -46,7 +46,8 @@ node& node_of(program& p) {
     const auto fill = [&](auto& member, dtype its_type) {
         using member_type = std::remove_cvref_t<decltype(member)>;
         if constexpr (std::is_same_v<member_type, value>) {
-            member = its_type == type ? p.make<aten::abs>({p.input(type, {2, 3})}) : p.input(its_type, {2, 3});
+            member = p.input(its_type, {2, 3});
+            if (its_type == type) member = p.make<aten::abs>({member});
         } else if constexpr (std::is_same_v<member_type, scalar>) {
             member = 2;
         }
@@ -66,7 +67,7 @@ node& node_of(program& p) {
     if constexpr (requires { a.split_size = 1; }) a.split_size = 1;
     if constexpr (requires { a.split_size = int_list{}; }) a.split_size = {1, 1};
     if constexpr (requires { a.split_sizes; }) a.split_sizes = {1, 1};
-    if constexpr (requires { a.step = 1; } && requires { a.dimension; }) a.size = 2, a.step = 1, a.dimension = 1;
+    if constexpr (requires { a.dimension; }) a.size = 2, a.step = 1, a.dimension = 1;
     if constexpr (requires { a.length; }) a.dim = 1, a.length = 2;
     if constexpr (requires { a.dims; }) a.dims = {1, 0};
     if constexpr (requires { a.dim0; }) a.dim0 = 0, a.dim1 = 1;
