@@ -5892,8 +5892,8 @@ private:
 namespace headrace {
 
 /// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
-/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, it
-/// becomes a PAD of zeros.
+/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, and
+/// where it divides by a number of the caller's whatever the window holds, it becomes a PAD of zeros.
 struct legalize_pooling : pass {
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
     using produces = joined<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::pad, tosa::mul>, build::reshape_ops,
@@ -5904,10 +5904,16 @@ struct legalize_pooling : pass {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         auto& w = windows.value();
-        if (a.count_include_pad) input = pad_zeros(e, input, w);
-        const auto fitted =
+        if (a.count_include_pad) {
+            input = pad_zeros(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after});
+            for (window& axis : w) axis.before = axis.after = 0;
+        }
+        auto fitted =
             build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
         input = build::crop(e, input, fitted.used);
+        if (a.divisor_override) {
+            input = pad_zeros(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}));
+        }
         const dtype type = e.dtype(input);
         value pooled = e.make<tosa::avg_pool2d>({.input = input,
                                                  .input_zp = build::zero_point(e, type),
@@ -5918,11 +5924,6 @@ struct legalize_pooling : pass {
                                                  .acc_type = build::accumulator_of(type)});
         if (a.divisor_override) {
             const double area = static_cast<double>(w[0].kernel * w[1].kernel);
-            if (!fills_all_windows(fitted)) {
-                return e.unsupported(
-                    "divisor_override with windows that reach into uncounted padding; set "
-                    "count_include_pad and no ceil_mode");
-            }
             const value factor = e.splat(area / static_cast<double>(*a.divisor_override), type, 4);
             pooled = build::binary<tosa::mul>(e, pooled, factor);
         }
@@ -5943,18 +5944,13 @@ struct legalize_pooling : pass {
     }
 
 private:
-    // The padding goes into the tensor, and so out of the windows.
-    static value pad_zeros(emit<produces>& e, value channels_last, std::array<window, 3>& w) {
-        if (w[0].before + w[0].after + w[1].before + w[1].after == 0) return channels_last;
-        const shape_builder padding{0, 0, w[0].before, w[0].after, w[1].before, w[1].after, 0, 0};
-        for (window& axis : w) axis.before = axis.after = 0;
+    // `pad` is top, bottom, left and right.
+    static value pad_zeros(emit<produces>& e, value channels_last, const shape_builder& pad) {
+        if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
+        const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
         return e.make<tosa::pad>({.input1 = channels_last,
                                   .padding = build::const_shape(e, padding),
                                   .pad_const = e.splat(0, e.dtype(channels_last), 1)});
-    }
-
-    static bool fills_all_windows(const build::window_attributes& w) {
-        return std::all_of(w.pad.begin(), w.pad.end(), [](std::int64_t n) { return n == 0; });
     }
 };
 

@@ -234,8 +234,8 @@ private:
 
 }  // namespace detail
 
-/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`, if it takes
-/// one, for a region.
+/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
+/// if it takes one, for a region.
 template <class Name>
 void print_field(std::string& out, const field_info& f, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);

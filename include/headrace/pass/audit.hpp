@@ -22,11 +22,8 @@ template <class P, class Dialect, class... Ops>
 constexpr auto find_unlisted(ops<Ops...>) {
     op_set<Dialect> found;
     // Not a fold: clang nests those, and a dialect has more ops than it allows.
-    const auto visit = [&]<class Op>(std::type_identity<Op>) {
-        if constexpr (handled_but_unlisted<P, Op>(targets_of<P>{})) found.template insert<Op>();
-        return true;
-    };
-    const bool visited[] = {visit(std::type_identity<Ops>{})..., true};
+    const bool visited[] = {
+        (handled_but_unlisted<P, Ops>(targets_of<P>{}) && (found.template insert<Ops>(), true))..., true};
     static_cast<void>(visited);
     return found;
 }
