@@ -11,7 +11,7 @@
 namespace stored_zip {
 
 inline void put(std::string& to, std::uint64_t number, int bytes) {
-    for (int i = 0; i != bytes; ++i) to += static_cast<char>(number >> (8 * i));
+    for (int i = 0; i != bytes; ++i, number >>= 8U) to += static_cast<char>(number & 0xffU);
 }
 
 inline std::uint32_t crc_of(std::string_view data) {
