@@ -26,9 +26,9 @@ struct program {
     graph g;
     std::vector<value> results;
 
-    value input(dtype type, std::initializer_list<std::int64_t> shape) {
+    value input(dtype type, const int_list& shape) {
         const value v = g.create<builtin::placeholder>({}).result();
-        g.set_meta(v, {type, int_list(shape), {}});
+        g.set_meta(v, {type, shape, {}});
         return v;
     }
     template <class T>

@@ -15,7 +15,7 @@ using namespace headrace;
 namespace {
 
 constexpr dtype fp32 = dtype::float32;
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 
 template <class Pass>
 constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of<Pass>::target_set;

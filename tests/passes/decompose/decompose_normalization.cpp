@@ -12,7 +12,7 @@ namespace {
 
 constexpr dtype fp32 = dtype::float32;
 constexpr dtype types[] = {fp32, dtype::float16, dtype::bfloat16};
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 
 static_assert(effects_of<decompose_normalization>::removed_set ==
               effects_of<decompose_normalization>::target_set);

@@ -28,11 +28,11 @@ std::string cell(bool biases, bool batched = true) {
         const auto row = [&](std::int64_t n) { return batched ? p.input(fp32, {2, n}) : p.input(fp32, {n}); };
         args<Op> a{};
         a.input = row(in);
-        const value h = row(hidden);
+        const value states[] = {row(hidden), has_cell_state<Op> ? row(hidden) : value{}};
         if constexpr (has_cell_state<Op>) {
-            a.hx = {h, row(hidden)};
+            a.hx = list<value>(states, 2);
         } else {
-            a.hx = h;
+            a.hx = states[0];
         }
         a.w_ih = p.input(fp32, {gates<Op> * hidden, in});
         a.w_hh = p.input(fp32, {gates<Op> * hidden, hidden});

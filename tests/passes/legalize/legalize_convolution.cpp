@@ -10,7 +10,7 @@ using namespace headrace;
 
 namespace {
 
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 using arguments = args<aten::convolution>;
 
 static_assert(effects_of<legalize_convolution>::removed_set == effects_of<legalize_convolution>::target_set);

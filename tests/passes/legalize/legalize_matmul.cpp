@@ -11,7 +11,7 @@ using namespace headrace;
 
 namespace {
 
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 constexpr dtype types[] = {dtype::float32, dtype::float16, dtype::bfloat16};
 
 template <class Pass>

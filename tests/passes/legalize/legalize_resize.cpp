@@ -12,7 +12,7 @@ using namespace headrace;
 
 namespace {
 
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 constexpr dtype fp32 = dtype::float32;
 
 static_assert(effects_of<legalize_resize>::removed_set == effects_of<legalize_resize>::target_set);

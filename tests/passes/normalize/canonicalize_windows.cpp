@@ -12,7 +12,7 @@ using namespace headrace;
 namespace {
 
 constexpr dtype fp32 = dtype::float32;
-using shape_list = std::initializer_list<std::int64_t>;
+using shape_list = int_list;  // an initializer_list would dangle in the closures
 
 static_assert(effects_of<canonicalize_convolutions>::removed_set ==
               effects_of<canonicalize_convolutions>::target_set);
