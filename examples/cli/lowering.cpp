@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lowering.hpp"
 
-#include <headrace/infer/tosa_verify.hpp>
 #include <headrace/passes/float_lowering.hpp>
 
 #include "constant_evaluator.hpp"
+#include "legality.hpp"
 
 namespace headrace::cli {
 
@@ -22,15 +22,7 @@ void report_illegal(graph& g, pass_context& context) {
                                                  : "no pass lowers this op to TOSA");
     });
     if (!context.diagnostics().empty()) return;
-    detail::for_each_graph(g, [&](graph& sub) {
-        for (const node& n : sub.nodes()) {
-            auto legal = verify_tosa(n, g.target());
-            if (legal) continue;
-            std::string reason = std::move(legal).error().message;
-            const std::string prefix = message_prefix(n);
-            context.report(n, reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason);
-        }
-    });
+    report_illegal_types(g, context);
 }
 
 }  // namespace
