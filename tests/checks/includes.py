@@ -115,7 +115,8 @@ def check_umbrellas():
 def check_self_contained(headers, compiler, jobs):
     def compile_alone(header):
         unit = f"#include <{header.relative_to(BASE)}>\n#include <{header.relative_to(BASE)}>\n"
-        command = f"{compiler} -I{BASE} -std=c++20 -fsyntax-only {WARNINGS} -x c++ -".split()
+        includes = f"-I{BASE} -isystem /usr/include/eigen3"
+        command = f"{compiler} {includes} -std=c++20 -fsyntax-only {WARNINGS} -x c++ -".split()
         run = subprocess.run(command, input=unit, capture_output=True, text=True)
         return header, run.returncode, run.stderr
 
