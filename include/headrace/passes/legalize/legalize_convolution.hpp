@@ -56,16 +56,29 @@ private:
         const auto fitted =
             build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
         input = build::crop(e, input, fitted.used);
-        const value made = a.groups > 1 ? depthwise(a, e, input, fitted)
-                           : rank == 4  ? dense<tosa::conv2d>(a, e, input, fitted)
-                                        : dense<tosa::conv3d>(a, e, input, fitted);
+        const value weight = a.groups > 1 ? depthwise_weight(a, e) : dense_weight(a, e);
+        const value made = a.groups > 1 ? convolve<tosa::depthwise_conv2d>(a, e, input, weight, fitted)
+                           : rank == 4  ? convolve<tosa::conv2d>(a, e, input, weight, fitted)
+                                        : convolve<tosa::conv3d>(a, e, input, weight, fitted);
         return build::transpose(e, made, build::to_channels_first(rank));
     }
 
+    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
+    static value dense_weight(const args<aten::convolution>& a, emit_type& e) {
+        return build::transpose(e, a.weight, build::to_channels_last(e.rank(a.weight)));
+    }
+
+    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
+    static value depthwise_weight(const args<aten::convolution>& a, emit_type& e) {
+        const int_list shape = e.shape(a.weight);
+        const value split =
+            build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
+        return build::transpose(e, split, shape_builder{2, 3, 0, 1});
+    }
+
     template <class Op>
-    static value dense(const args<aten::convolution>& a, emit_type& e, value input,
-                       const build::window_attributes& w) {
-        const value weight = build::transpose(e, a.weight, build::to_channels_last(e.rank(a.weight)));
+    static value convolve(const args<aten::convolution>& a, emit_type& e, value input, value weight,
+                          const build::window_attributes& w) {
         return e.make<Op>({.input = input,
                            .weight = weight,
                            .bias = bias_of(a, e),
@@ -75,24 +88,6 @@ private:
                            .stride = int_list(w.stride),
                            .dilation = int_list(w.dilation),
                            .acc_type = build::accumulator_of(e.dtype(input))});
-    }
-
-    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    static value depthwise(const args<aten::convolution>& a, emit_type& e, value input,
-                           const build::window_attributes& w) {
-        const int_list shape = e.shape(a.weight);
-        const value split =
-            build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
-        const value weight = build::transpose(e, split, shape_builder{2, 3, 0, 1});
-        return e.make<tosa::depthwise_conv2d>({.input = input,
-                                               .weight = weight,
-                                               .bias = bias_of(a, e),
-                                               .input_zp = build::zero_point(e, e.dtype(input)),
-                                               .weight_zp = build::zero_point(e, e.dtype(weight)),
-                                               .pad = int_list(w.pad),
-                                               .stride = int_list(w.stride),
-                                               .dilation = int_list(w.dilation),
-                                               .acc_type = build::accumulator_of(e.dtype(input))});
     }
 
     static value transposed(const args<aten::convolution>& a, emit_type& e) {
