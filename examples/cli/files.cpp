@@ -60,7 +60,7 @@ result<tensor> read_tensor(const std::string& file, const node& placeholder) {
 result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     if (!is_tosa(file.bytes())) {
-        BOOST_OUTCOME_TRY(exported, read_pt2(path));
+        BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
         if (auto sound = check_metadata(*exported.graph); !sound)
             return malformed(path + ": " + sound.error().message);
         return std::move(exported);

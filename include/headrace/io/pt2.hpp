@@ -159,16 +159,15 @@ inline void read_program(const zip_archive& archive, program& out) {
 
 }  // namespace pt2
 
-/// Reads a .pt2 archive. Ops of no dialect that is known become builtin::opaque. Errors begin with the path.
-[[nodiscard]] inline result<program> read_pt2(const std::filesystem::path& path) {
+/// Reads a .pt2 archive that has been mapped; `path` is for messages, which begin with it. Ops of no dialect
+/// that is known become builtin::opaque.
+[[nodiscard]] inline result<program> read_pt2(mapped_file file, const std::filesystem::path& path) {
     const auto in_file = [&](error e) {
         e.message = path.string() + ": " + e.message;
         return e;
     };
-    auto file = open_mapped(path);
-    if (!file) return file.error();
     program out;
-    out.file = std::move(file).value();
+    out.file = std::move(file);
     auto archive = zip_archive::open(out.file.bytes());
     if (!archive) return in_file(archive.error());
     try {
@@ -181,6 +180,12 @@ inline void read_program(const zip_archive& archive, program& out) {
         return in_file(malformed("it takes more memory than there is"));
     }
     return out;
+}
+
+/// The same, from a path.
+[[nodiscard]] inline result<program> read_pt2(const std::filesystem::path& path) {
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    return read_pt2(std::move(file), path);
 }
 
 }  // namespace headrace
