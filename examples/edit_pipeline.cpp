@@ -3,14 +3,14 @@
 #include <cstdio>
 
 #include <headrace/pass/algebra.hpp>
-#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 
 #include "my_passes.hpp"
 
 using namespace headrace;
 
 struct some_evaluator;  // who computes constants is of no matter here: nothing is run
-using standard = float_lowering<some_evaluator>;
+using standard = standard_lowering<some_evaluator>;
 
 // Ops of one's own in front: what becomes of them must be what the standard pipeline takes.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
@@ -21,7 +21,7 @@ struct exact_gelu : decompose_gelu {};  // stands for a better one
 using replaced = replace_pass<standard, decompose_gelu, exact_gelu>;
 struct clean_up_early : remove_dead_code {};  // as itself it would be refused: it is listed already
 using longer = insert_after<standard, legalize_convolution, clean_up_early>;
-using shorter = remove_pass<standard, merge_duplicates>;
+using shorter = remove_pass<standard, merge_equal_constants>;
 
 // A device that sees a few ops only: most passes can never fire, and no code is generated for them.
 using small = restrict_to<standard, aten::linear, aten::relu, aten::softmax_int>;

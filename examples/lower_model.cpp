@@ -6,10 +6,10 @@
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;
-using lowering = float_lowering<eval::folding>;
+using lowering = standard_lowering<eval::folding>;
 
 result<std::size_t> lower(const char* model, const char* output) {
     BOOST_OUTCOME_TRY(p, read_pt2(model));

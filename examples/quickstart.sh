@@ -25,3 +25,12 @@ echo
 echo "\$ headrace run $out/kws_dscnn.tosa --in $model/in0.npy --out $out/out0.npy"
 build/examples/headrace run $out/kws_dscnn.tosa --in $model/in0.npy --out $out/out0.npy
 python3 examples/quickstart_report.py $out $model/out0.npy $out/out0.npy
+
+quantized=examples/models/kws_dscnn_int8
+echo
+echo "\$ headrace lower $quantized/model.pt2 -o $out/int8/kws_dscnn.tosa     # the same, quantized by PT2E"
+mkdir -p "$out/int8"
+build/examples/headrace lower $quantized/model.pt2 -o $out/int8/kws_dscnn.tosa --io $out/int8/io.json \
+  --report $out/int8/report.json
+build/examples/headrace lower $quantized/model.pt2 -o $out/int8/verified.tosa --verify --in $quantized/in0.npy
+python3 examples/quickstart_report.py $out/int8

@@ -25,6 +25,9 @@ def summarize(folder):
     print(f"  nodes       {nodes['in']} of ATen became {nodes['out']} of TOSA")
     print(f"  transposes  {turned['before']} before, {turned['after']} after")
     print(f"  passes      {report['passes_run']} run, {report['passes_skipped']} skipped: nothing for them to do")
+    for tensor in [t for side in json.loads((folder / "io.json").read_text()).values() for t in side]:
+        if (q := tensor.get("quantization")) is not None:
+            print(f"  {tensor['name']}: {tensor['dtype']}, scale {q['scale']:.3g}, zero point {q['zero_point']}")
     print(f"  time        {sum(ms.values()):.1f} ms: " + ", ".join(f"{stage} {t:.1f}" for stage, t in ms.items()))
 
 

@@ -949,10 +949,16 @@ template <op_tag Op>
     return *static_cast<const args<Op>*>(n.arguments);
 }
 
+/// The arguments of a node if it is of that op, else null.
+template <op_tag Op>
+[[nodiscard]] const args<Op>* args_if(const node& n) {
+    return is<Op>(n) ? &args_of<Op>(n) : nullptr;
+}
+
 /// The arguments of the node behind a value if it is of that op, else null.
 template <op_tag Op>
 [[nodiscard]] const args<Op>* match(value v) {
-    return v && is<Op>(*v.producer) ? &args_of<Op>(*v.producer) : nullptr;
+    return v ? args_if<Op>(*v.producer) : nullptr;
 }
 
 /// Metadata of a value, or null if it is missing.
@@ -2405,6 +2411,9 @@ struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim"> {
 struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim"> {
     struct args { value self; int_list dim; };
 };
+struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim"> {
+    struct args { value self; std::int64_t dim; };
+};
 struct t : op<dialect, "aten.t.default", "self"> { struct args { value self; }; };
 struct t_copy : op<dialect, "aten.t_copy.default", "self"> { struct args { value self; }; };
 struct transpose_copy_int : op<dialect, "aten.transpose_copy.int", "self, dim0, dim1"> {
@@ -2982,9 +2991,9 @@ struct dialect : dialect_of<"aten",
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
       expand, expand_as, expand_copy, flatten_using_ints, movedim_int, movedim_intlist, narrow, narrow_copy,
       permute, permute_copy, reshape, reshape_as, select_copy_int, select_int, slice_copy_tensor,
-      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims, t,
-      t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy, _unsafe_view, unsqueeze,
-      unsqueeze_copy, view, view_as, view_copy,
+      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims,
+      squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy,
+      _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,
@@ -4737,7 +4746,7 @@ using transpose_ops = ops<transpose_int, transpose_copy_int>;
 using select_ops = ops<select_int, select_copy_int>;
 using slice_ops = ops<slice_tensor, slice_copy_tensor>;
 using squeeze_ops = ops<squeeze, squeeze_copy>;
-using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim>;
+using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
 using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
 using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
 
@@ -4858,8 +4867,7 @@ template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.rank() == 0) return add_result(out, self);
-    BOOST_OUTCOME_TRY(order,
-                      detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<aten::transpose_ops> Op>
@@ -6466,6 +6474,7 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
 inline result<void> infer_iterated(inference& out, const graph* region, list<value> xs, std::size_t carried) {
     BOOST_OUTCOME_TRY(values, region_values(region));
     BOOST_OUTCOME_TRY(count, iterations_of(xs));
+    if (carried > values.size()) return invalid("the region gives fewer values than it carries");
     for (std::size_t i = 0; i != values.size(); ++i) {
         const tensor_meta& one = inference::of(values[i]);
         shape_builder shape(one.shape);
@@ -7740,6 +7749,22 @@ struct output_names {
     list<std::string_view> names;
 };
 
+/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
+/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+struct interface_quantization {
+    static constexpr bool inherited = false;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// Annotation of the output node: the same for each of its values, in order.
+struct output_quantizations {
+    static constexpr bool inherited = false;
+    list<interface_quantization> values;
+};
+
 }  // namespace headrace
 
 // ---- headrace/op/reflect.hpp ----
@@ -8203,6 +8228,226 @@ inline void list_graph(const graph& g, const printed_names& names, const std::st
 
 }  // namespace headrace
 
+// ---- headrace/infer/dispatch_cache.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The key of an inference as words: two nodes of which a rule sees the same have the same words.
+class dispatch_key {
+public:
+    /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
+    bool assign(const node& n) {
+        words_.clear();
+        sound_ = true;
+        put(reinterpret_cast<std::uintptr_t>(n.op));
+        for (const field_info& f : *n.op)
+            visit_field(f, n.arguments, [this](const auto& member) { put(member); });
+        return sound_;
+    }
+    [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
+    [[nodiscard]] std::uint64_t hash() const {
+        std::uint64_t state = words_.size();
+        for (const std::uint64_t word : words_) {
+            state = (state ^ word) * 0x9e3779b97f4a7c15U;
+            state ^= state >> 29;
+        }
+        return state;
+    }
+
+private:
+    void put(std::uint64_t word) { words_.push_back(word); }
+    void put(std::int64_t i) { put(static_cast<std::uint64_t>(i)); }
+    void put(bool b) { put(std::uint64_t{b}); }
+    void put(double d) { put(std::bit_cast<std::uint64_t>(d)); }
+    template <class T>
+    requires std::is_enum_v<T>
+    void put(T e) { put(static_cast<std::uint64_t>(e)); }
+    void put(const scalar& s) {
+        put(static_cast<std::uint64_t>(s.kind()));
+        s.is_floating() ? put(s.to_double()) : put(s.to_int());
+    }
+    void put(std::string_view text) {
+        put(std::uint64_t{text.size()});
+        for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof(std::uint64_t)))) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
+            put(word);
+        }
+    }
+    void put(const value& v) {
+        const tensor_meta* meta = v ? meta_of(v) : nullptr;
+        if (meta == nullptr) {
+            sound_ = false;
+            return;
+        }
+        put(static_cast<std::uint64_t>(meta->dtype) | std::uint64_t{meta->shape.size()} << 8U |
+            std::uint64_t{meta->dim_order.size()} << 32U);
+        words_.insert(words_.end(), meta->shape.begin(), meta->shape.end());
+        words_.insert(words_.end(), meta->dim_order.begin(), meta->dim_order.end());
+    }
+    void put(graph* const&) { sound_ = false; }
+    void put(const tensor_data&) { sound_ = false; }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        put(o.has_value());
+        if (o) put(*o);
+    }
+    template <class Items>
+    void put_all(const Items& items) {
+        put(std::uint64_t{items.size()});
+        for (const auto& item : items) put(item);
+    }
+
+    std::vector<std::uint64_t> words_;
+    bool sound_ = true;
+};
+
+}  // namespace detail
+
+/// Remembers inferences of the ops of some dialects; those of others go past it. A rule sees arguments and
+/// the metadata of its operands alone, and that is the key. Errors are not remembered.
+///
+///     dispatch_cache cache({&info_of_dialect<aten::dialect>});
+///     {
+///         const auto more = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
+///         …  // those are remembered, too
+///     }
+///     cache.infer(n, out, &rules);
+///
+/// It is for rules that cost more than a look-up, as those of an interpreter written in Python do. Headrace's
+/// own are faster than a look-up (tests/bench/lowering_time.cpp measures both), so nothing here uses one
+/// unless pass_context::use_cache asks for it.
+class dispatch_cache {
+public:
+    using rules = result<void> (*)(const node& n, inference& out);
+
+    explicit dispatch_cache(std::initializer_list<const dialect_info*> dialects = {}) : dialects_(dialects) {}
+    dispatch_cache(const dispatch_cache&) = delete;
+    dispatch_cache& operator=(const dispatch_cache&) = delete;
+
+    /// Adds dialects for as long as it lives. Scopes may end in any order; what was remembered is found again
+    /// by the next that adds its dialect.
+    class [[nodiscard]] scope {
+    public:
+        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects)
+            : cache_(&cache), dialects_(dialects) {
+            cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
+        }
+        scope(scope&& other) noexcept
+            : cache_(std::exchange(other.cache_, nullptr)), dialects_(std::move(other.dialects_)) {}
+        scope& operator=(scope&&) = delete;
+        ~scope() {
+            if (cache_ == nullptr) return;
+            for (const dialect_info* d : dialects_) {
+                const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
+                cache_->dialects_.erase(std::next(last).base());
+            }
+        }
+
+    private:
+        dispatch_cache* cache_;
+        std::vector<const dialect_info*> dialects_;
+    };
+    template <class... Dialects>
+    scope extend() {
+        return scope(*this, {&info_of_dialect<Dialects>...});
+    }
+
+    /// What the rules give for that node, from the cache if it is known.
+    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) {
+        if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() ||
+            !key_.assign(n)) {
+            ++bypassed_;
+            return rule(n, out);
+        }
+        const std::uint64_t hash = key_.hash();
+        if (const entry* known = find(hash)) {
+            ++hits_;
+            for (const tensor_meta& meta : known->results) out.add(meta);
+            return boost::outcome_v2::success();
+        }
+        ++misses_;
+        const std::size_t before = out.results().size();
+        result<void> done = rule(n, out);
+        if (done) insert(hash, out.results().subspan(before));
+        return done;
+    }
+
+    [[nodiscard]] std::size_t hits() const { return hits_; }
+    [[nodiscard]] std::size_t misses() const { return misses_; }
+    /// Nodes of other dialects, and those without a key: regions and constants.
+    [[nodiscard]] std::size_t bypassed() const { return bypassed_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    void reset_counts() { hits_ = misses_ = bypassed_ = 0; }
+
+private:
+    struct entry {
+        std::uint64_t hash = 0;
+        std::span<const std::uint64_t> key;  // empty: a free slot
+        std::span<const tensor_meta> results;
+    };
+
+    [[nodiscard]] const entry* find(std::uint64_t hash) const {
+        if (slots_.empty()) return nullptr;
+        for (std::size_t at = hash & (slots_.size() - 1); !slots_[at].key.empty();
+             at = (at + 1) & (slots_.size() - 1)) {
+            const entry& e = slots_[at];
+            if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
+        }
+        return nullptr;
+    }
+    void insert(std::uint64_t hash, std::span<const tensor_meta> results) {
+        if (2 * (size_ + 1) > slots_.size()) grow();
+        const std::span<tensor_meta> kept = own(results);
+        for (tensor_meta& meta : kept) {
+            if (meta.shape.is_view())
+                meta.shape = int_list(
+                    std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
+            meta.dim_order = {};
+        }
+        place({hash, own(key_.words()), kept});
+        ++size_;
+    }
+    void grow() {
+        std::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+        old.swap(slots_);
+        for (const entry& e : old) {
+            if (!e.key.empty()) place(e);
+        }
+    }
+    void place(const entry& e) {
+        std::size_t at = e.hash & (slots_.size() - 1);
+        while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = e;
+    }
+    template <class T>
+    std::span<T> own(std::span<const T> items) {
+        if (items.empty()) return {};
+        T* copy = static_cast<T*>(
+            static_cast<std::pmr::memory_resource&>(arena_).allocate(items.size_bytes(), alignof(T)));
+        std::uninitialized_copy(items.begin(), items.end(), copy);
+        return {copy, items.size()};
+    }
+
+    std::vector<const dialect_info*> dialects_;
+    headrace::arena arena_{std::pmr::get_default_resource()};
+    std::vector<entry> slots_;
+    detail::dispatch_key key_;
+    std::size_t size_ = 0;
+    std::size_t hits_ = 0;
+    std::size_t misses_ = 0;
+    std::size_t bypassed_ = 0;
+};
+
+}  // namespace headrace
+
 // ---- headrace/pass/pass_context.hpp ----
 
 namespace headrace {
@@ -8234,13 +8479,24 @@ public:
     }
     [[nodiscard]] const std::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
+    /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
+    /// measurements, it infers each of them.
+    [[nodiscard]] bool copies_fast() const { return copies_fast_; }
+    void copy_fast(bool on) { copies_fast_ = on; }
+
+    /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
+    /// faster than a look-up.
+    void use_cache(dispatch_cache* cache) { cache_ = cache; }
+
     [[nodiscard]] result<void> infer(const node& n, inference& out) const {
         if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
-        return infer_(n, out);
+        return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
     }
 
 private:
     node_inference infer_;
+    dispatch_cache* cache_ = nullptr;
+    bool copies_fast_ = true;
     std::vector<diagnostic> diagnostics_;
 };
 
@@ -8281,7 +8537,7 @@ private:
 class emitter {
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
-        : graph_(&g), current_(current), before_(before), context_(&context), inference_(g.arena()) {}
+        : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
 
     /// The node that is being rewritten.
     [[nodiscard]] const node& current() const { return *current_; }
@@ -8311,6 +8567,24 @@ public:
         return {};
     }
     [[nodiscard]] bool failed() const { return failed_; }
+
+    /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
+    /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
+    /// already need not be in `produces`. Null after a failure, or where an operand is empty.
+    template <class Change>
+    node* clone(const node& n, std::span<const value> operands, Change&& change) {
+        for (const value v : operands) failed_ = failed_ || !v;
+        if (failed_) return nullptr;
+        node& copy = graph_->create(*n.op, n.arguments, n.result_count, before_);
+        for (std::size_t i = 0; i != operands.size(); ++i) graph_->set_operand(copy.operands[i], operands[i]);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
+            change(meta);
+            graph_->set_meta(copy.result(i), meta);
+        }
+        graph_->inherit_annotations(copy, n);
+        return &copy;
+    }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
@@ -8348,6 +8622,27 @@ protected:
         }
         return add_inferred(info_of<Op>, &a);
     }
+    /// A node of an op that is known only at run time, with `results` results, whose metadata the context
+    /// infers.
+    node* add(const op_info& op, const void* arguments, std::size_t results) {
+        if (failed_ || !operands_sound(op, arguments)) return nullptr;
+        node& n = graph_->create(op, arguments, results, before_);
+        inference_.clear();
+        result<void> inferred = context_->infer(n, inference_);
+        if (inferred && inference_.results().size() != results)
+            inferred = invalid("inference gives another number of results");
+        if (!inferred) {
+            graph_->erase(n);
+            error e = std::move(inferred).error();
+            e.message = "cannot make " + std::string(op.name) + ": " + e.message;
+            fail(std::move(e));
+            return nullptr;
+        }
+        annotate_inferred(n);
+        return &n;
+    }
+
+    node* current_;  // whose annotations nodes inherit
 
 private:
     static const tensor_meta& nothing() {
@@ -8356,16 +8651,18 @@ private:
     }
     node* add_inferred(const op_info& op, const void* arguments) {
         node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+        annotate_inferred(n);
+        return &n;
+    }
+    void annotate_inferred(node& n) {
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
         graph_->inherit_annotations(n, *current_);
-        return &n;
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     bool operands_sound(const op_info& op, const void* arguments);
 
     graph* graph_;
-    node* current_;
     node* before_;
     pass_context* context_;
     inference inference_;
@@ -8420,6 +8717,11 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
             return put(static_cast<std::int16_t>(number.to_int()));
         case dtype::int32:
             return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::int48: {
+            const std::int64_t n = number.to_int();
+            std::memcpy(at, &n, 6);
+            return true;
+        }
         case dtype::int64:
             return put(number.to_int());
         case dtype::float32:
@@ -8796,6 +9098,17 @@ concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
     { p.should_run(g) } -> std::same_as<bool>;
 };
 
+/// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
+/// in_execution_order = true`: its nodes are then visited in that order, not op by op.
+template <class P>
+inline constexpr bool visits_in_execution_order = [] {
+    if constexpr (requires { P::in_execution_order; }) {
+        return P::in_execution_order;
+    } else {
+        return false;
+    }
+}();
+
 /// Diagnoses, which name the culprits in compile errors. `no_fault` is the one that passes.
 struct no_fault {};
 template <class Pass, class Op>
@@ -8970,10 +9283,16 @@ struct node_counts {
     std::size_t rewritten = 0;  ///< handlers that gave a replacement
     std::size_t declined = 0;   ///< handlers that left their node as it was
     std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
-    std::size_t inferred = 0;   ///< nodes dispatched in full because `val` was missing; retracing only
+    std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
 };
 
 namespace detail {
+
+/// Matches passes over the whole graph that tell more of what they did than how many nodes they rewrote.
+template <class P>
+concept counts_nodes = graph_pass<P> && requires(const P& p, graph& g, pass_context& c) {
+    { p.run(g, c) } -> std::same_as<result<node_counts>>;
+};
 
 inline void append(value_list& out, value v) { out.push_back(v); }
 inline void append(value_list& out, const value_list& items) {
@@ -8984,7 +9303,8 @@ void append(value_list& out, const std::tuple<Ts...>& items) {
     std::apply([&](const auto&... v) { (out.push_back(v), ...); }, items);
 }
 
-enum class outcome_kind : std::uint8_t { replaced, declined, failed };
+/// `kept`: the handler gave the node's own results back.
+enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
 
 /// Runs the handler of `Op` and flattens what it returns.
 template <class P, class Op>
@@ -9019,19 +9339,28 @@ struct handlers_in<P, ops<Ops...>> {
     static constexpr std::array<handler, sizeof...(Ops)> value{{{&info_of<Ops>, &call_erased<P, Ops>}...}};
 };
 
+class retracing_run;
+
 /// A pass as the drivers see it.
 struct erased_pass {
     const void* object;
     std::string_view name;
     std::span<const handler> handlers;
+    bool in_execution_order;
+    // What only interpreters have, see export_pass.
+    const handler* fallback = nullptr;  ///< for operators that no handler is for
+    bool changes_metadata = false;      ///< what depends on a changed type is inferred again
+    result<void> (*submodule)(const void* pass, retracing_run& run, graph& region, node& holder,
+                              pass_context& context) = nullptr;
 };
 template <class P>
 erased_pass erase_type(const P& p) {
-    return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value};
+    return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-/// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape.
-inline std::string replacement_fault(const node& n, const value_list& with) {
+/// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape
+/// unless that may change.
+inline std::string replacement_fault(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
         return "the pass gave " + std::to_string(with.size()) + " results for " +
                std::to_string(n.result_count);
@@ -9044,7 +9373,7 @@ inline std::string replacement_fault(const node& n, const value_list& with) {
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
-        if (before && after != nullptr && !(before->shape == after->shape)) {
+        if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
             return "the pass changed the shape of result " + std::to_string(i);
         }
     }
@@ -9068,11 +9397,12 @@ inline void erase_dead(graph& g, node& n) {
 }
 
 /// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
-/// in vain.
-inline void erase_unused_between(graph& g, const node* before, node& n) {
+/// in vain. Inputs and outputs are not, if the handler did not fail.
+inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
-        if (made->first_use == nullptr) {
+        const bool needed = keep_interface && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
+        if (made->first_use == nullptr && !needed) {
             g.erase(*made);
             made->owner = nullptr;
         }
@@ -9109,11 +9439,83 @@ void for_each_graph(graph& g, F&& f) {
     for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
-class in_place_run {
+/// What a driver does with one node, and what it keeps of that.
+class pass_run {
+protected:
+    pass_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
+
+    result<void> rewrite(node& n, const handler& h) {
+        graph& g = *n.owner;
+        const node* before = n.previous;
+        value_list with;
+        const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        if (outcome == outcome_kind::replaced) {
+            if (std::string fault = replacement_fault(n, with, pass_.changes_metadata); !fault.empty()) {
+                return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
+            }
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                if (with[i]) replace_result(g, n.result(i), with[i]);
+            }
+            ++counts_.rewritten;
+        } else if (outcome == outcome_kind::declined) {
+            ++counts_.declined;
+        } else if (outcome == outcome_kind::kept) {
+            ++counts_.copied;
+        }  // else it failed: that is reported, and the node stays
+        erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
+        if (outcome == outcome_kind::replaced) erase_replaced(g, n);
+        return boost::outcome_v2::success();
+    }
+
+    /// `from` is no longer what its users were made for.
+    void mark_users(value from) {
+        for (const edge& e : from.producer->uses()) {
+            if (e.slot->result == from.result) stale_.push_back(e.target);
+        }
+    }
+
+    const erased_pass& pass_;
+    pass_context& context_;
+    node_counts counts_;
+    std::vector<const node*> stale_;  // to be inferred again when they are visited
+
+private:
+    void replace_result(graph& g, value from, value to) {
+        if (pass_.changes_metadata) {
+            const tensor_meta* was = meta_of(from);
+            const tensor_meta* is_now = meta_of(to);
+            if (was == nullptr || is_now == nullptr || !same_val(*was, *is_now)) mark_users(from);
+        }
+        // An input keeps its name: what a pass puts behind it is another value.
+        if (!is<builtin::placeholder>(*from.producer)) {
+            hand_over_name(from.producer->results[from.result], to);
+        }
+        g.replace_all_uses(from, to);
+    }
+
+    static void erase_replaced(graph& g, node& n) {
+        if (is<builtin::placeholder>(n) || is<builtin::output>(n)) {
+            g.erase(n);
+        } else {
+            erase_dead(g, n);
+        }
+    }
+
+protected:
+    [[nodiscard]] static bool same_val(const tensor_meta& a, const tensor_meta& b) {
+        return a == b && a.dim_order == b.dim_order;
+    }
+};
+
+class in_place_run : pass_run {
 public:
-    in_place_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
+    in_place_run(const erased_pass& p, pass_context& context) : pass_run(p, context) {}
 
     result<node_counts> run(graph& g) {
+        if (pass_.in_execution_order) {
+            if (result<void> status = run_in_order(g); !status) return std::move(status).error();
+            return counts_;
+        }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
         std::vector<graph*> graphs;
@@ -9132,171 +9534,174 @@ public:
     }
 
 private:
-    result<void> rewrite(node& n, const handler& h) {
-        graph& g = *n.owner;
-        const node* before = n.previous;
-        value_list with;
-        const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
-        if (outcome == outcome_kind::replaced) {
-            if (std::string fault = replacement_fault(n, with); !fault.empty()) {
-                return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
+    // Each graph before its regions, whose signatures its handlers may change.
+    result<void> run_in_order(graph& g) {
+        std::vector<std::pair<node*, const handler*>> found;
+        for (node& n : g.nodes()) {
+            for (const handler& h : pass_.handlers) {
+                if (h.op == n.op) found.emplace_back(&n, &h);
             }
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (!with[i]) continue;
-                hand_over_name(n.results[i], with[i]);
-                g.replace_all_uses(n.result(i), with[i]);
-            }
-            ++counts_.rewritten;
-        } else if (outcome == outcome_kind::declined) {
-            ++counts_.declined;
-        }  // else it failed: that is reported, and the node stays
-        erase_unused_between(g, before, n);
-        if (outcome == outcome_kind::replaced) erase_dead(g, n);
+        }
+        for (const auto& [n, h] : found) {
+            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
+            BOOST_OUTCOME_TRY(rewrite(*n, *h));
+        }
+        for (graph* region : live_regions(g)) {
+            BOOST_OUTCOME_TRY(run_in_order(*region));
+        }
         return boost::outcome_v2::success();
     }
-
-    const erased_pass& pass_;
-    pass_context& context_;
-    node_counts counts_;
 };
 
-class retracing_run {
+/// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
+class handler_index {
 public:
-    retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_(p), graph_(g), context_(context), inference_(g.arena()), first_result_(g.id_bound()) {}
-
-    result<node_counts> run() {
-        // Inputs first, in the order of the signature, which is that of their creation.
-        std::vector<node*> old;
-        old.reserve(graph_.size());
-        for (node& n : graph_.inputs()) old.push_back(&n);
-        for (node& n : graph_.nodes()) {
-            if (!is<builtin::placeholder>(n)) old.push_back(&n);
+    explicit handler_index(std::span<const handler> handlers) {
+        for (const handler& h : handlers) slot_of(*h.op) = &h;
+    }
+    [[nodiscard]] const handler* find(const op_info& op) const {
+        for (const table& t : tables_) {
+            if (t.dialect == op.dialect) return t.by_index[op.index];
         }
-        for (node* n : old) {
-            if (result<void> status = visit(*n); !status) return std::move(status).error();
-        }
-        for (std::size_t i = old.size(); i-- != 0;) {
-            graph_.erase(*old[i]);
-            old[i]->owner = nullptr;
-        }
-        sweep();
-        for (graph* region : live_regions(graph_)) {
-            result<node_counts> nested = retracing_run(pass_, *region, context_).run();
-            if (!nested) return std::move(nested).error();
-            add(nested.value());
-        }
-        return counts_;
+        return nullptr;
     }
 
 private:
-    // Handlers leave nodes behind that nothing uses: operands of what they replaced, and what they made in
-    // vain. Nodes that were unused before stay: this pass has no say in them.
-    void sweep() {
-        std::vector<bool> keep(graph_.id_bound());
-        for (const std::uint32_t id : unused_before_) keep[id] = true;
-        for (node* n = graph_.last(); n != nullptr;) {
-            node* previous = n->previous;
-            const bool needed = n->first_use != nullptr || keep[n->id] || is<builtin::placeholder>(*n) ||
-                                is<builtin::output>(*n);
-            if (!needed) {
-                graph_.erase(*n);
-                n->owner = nullptr;
-            }
-            n = previous;
+    struct table {
+        const dialect_info* dialect;
+        std::vector<const handler*> by_index;
+    };
+
+    const handler*& slot_of(const op_info& op) {
+        for (table& t : tables_) {
+            if (t.dialect == op.dialect) return t.by_index[op.index];
         }
+        tables_.push_back({op.dialect, std::vector<const handler*>(op.dialect->op_count)});
+        return tables_.back().by_index[op.index];
     }
 
-    void add(const node_counts& more) {
-        counts_.rewritten += more.rewritten;
-        counts_.declined += more.declined;
-        counts_.copied += more.copied;
-        counts_.inferred += more.inferred;
+    std::vector<table> tables_;
+};
+
+/// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
+/// in one arena and the old one goes away: a node that is copied is the node itself, on the operands that
+/// stand for its own by now. Measured against a real copy, which took 185 ns, that is a few.
+class retracing_run : pass_run {
+public:
+    retracing_run(const erased_pass& p, graph& g, pass_context& context)
+        : pass_run(p, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
+
+    result<node_counts> run() {
+        if (result<void> status = retrace(graph_); !status) return std::move(status).error();
+        return counts_;
+    }
+
+    result<void> retrace(graph& g) {
+        const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
+        if (inputs_first) {
+            // In the order of the signature, which is that of their creation.
+            std::vector<node*> inputs;
+            for (node& n : g.inputs()) inputs.push_back(&n);
+            for (node* n : inputs) {
+                BOOST_OUTCOME_TRY(visit(*n));
+            }
+        }
+        const bool has_regions = !g.regions().empty();
+        const bool visits_regions = has_regions && pass_.submodule != nullptr;
+        for (node* n = g.first(); n != nullptr;) {
+            node* next = n->next;  // what handlers make lies before `n`, and is not visited
+            if (!visits_regions && is_copied(*n)) {
+                ++counts_.copied;
+            } else if (!inputs_first || !is<builtin::placeholder>(*n)) {
+                BOOST_OUTCOME_TRY(visit(*n));
+            }
+            n = next;
+        }
+        if (!has_regions || visits_regions) return boost::outcome_v2::success();
+        for (graph* region : live_regions(g)) {
+            BOOST_OUTCOME_TRY(retrace(*region));
+        }
+        return boost::outcome_v2::success();
+    }
+
+private:
+    /// Most nodes of most passes: no target, every `val` there, and nothing that it depends on has changed.
+    [[nodiscard]] bool is_copied(const node& n) const {
+        return handlers_.find(*n.op) == nullptr && pass_.fallback == nullptr && stale_.empty() &&
+               context_.copies_fast() && has_val(n);
+    }
+    [[nodiscard]] static bool has_val(const node& n) {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (!n.results[i].meta) return false;
+        }
+        return true;
     }
 
     result<void> visit(node& n) {
-        // The handler sees the new graph: operands are mapped, and metadata is there, before it is called.
-        node& made = copy_of(n);
-        const std::span<const result_slot> slots(made.results, made.result_count);
-        const bool complete =
-            std::all_of(slots.begin(), slots.end(), [](const auto& s) { return s.meta.has_value(); });
-        result<void> status = boost::outcome_v2::success();
-        if (!complete) status = infer(made);
-        if (!status) return status;
-        for (const handler& h : pass_.handlers) {
-            if (h.op == n.op) return rewrite(n, made, h);
+        bool stale = std::find(stale_.begin(), stale_.end(), &n) != stale_.end();
+        if (stale) stale_.erase(std::remove(stale_.begin(), stale_.end(), &n), stale_.end());
+        if (pass_.submodule != nullptr) {
+            BOOST_OUTCOME_TRY(visit_regions(n, stale));
         }
-        remember(n, made);
-        ++(complete ? counts_.copied : counts_.inferred);
+        const bool builtin_op = n.op->dialect == &info_of_dialect<builtin::dialect>;
+        const bool missing = !has_val(n);
+        const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
+        if (inferred) {
+            BOOST_OUTCOME_TRY(infer(n, missing || stale));
+        }
+        const handler* h = handlers_.find(*n.op);
+        if (h == nullptr && !builtin_op) h = pass_.fallback;
+        if (h != nullptr) return rewrite(n, *h);
+        ++(inferred ? counts_.inferred : counts_.copied);
+        return boost::outcome_v2::success();
+    }
+
+    /// `stale` becomes true if a region now gives something else.
+    result<void> visit_regions(node& n, bool& stale) {
+        result<void> status = boost::outcome_v2::success();
+        for_each_region(n, [&](const field_info&, graph* region) {
+            if (!status || region == nullptr) return;
+            const std::vector<tensor_meta> before = output_metas(*region);
+            status = pass_.submodule(pass_.object, *this, *region, n, context_);
+            const std::vector<tensor_meta> after = output_metas(*region);
+            stale = stale || !std::equal(before.begin(), before.end(), after.begin(), after.end(), same_val);
+        });
         return status;
     }
-
-    result<void> rewrite(node& n, node& made, const handler& h) {
-        value_list with;
-        const outcome_kind outcome = h.call(pass_.object, graph_, made, context_, with);
-        if (outcome != outcome_kind::replaced) {
-            if (outcome == outcome_kind::declined) ++counts_.declined;
-            remember(n, made);
-            return boost::outcome_v2::success();
-        }
-        if (std::string fault = replacement_fault(n, with); !fault.empty()) {
-            return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
-        }
-        first_result_[n.id] = results_.size();
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            results_.push_back(with[i]);
-            if (with[i]) hand_over_name(n.results[i], with[i]);
-        }
-        graph_.erase(made);  // what only it used may still gain users: see sweep
-        made.owner = nullptr;
-        ++counts_.rewritten;
-        return boost::outcome_v2::success();
+    [[nodiscard]] static std::vector<tensor_meta> output_metas(const graph& g) {
+        std::vector<tensor_meta> metas;
+        for (const value v : g.outputs())
+            metas.push_back(meta_of(v) == nullptr ? tensor_meta{} : *meta_of(v));
+        return metas;
     }
 
-    result<void> infer(node& made) {
+    /// Without `store`, inference is only run: a pass may know better than it, as narrow_int64 does.
+    result<void> infer(node& n, bool store) {
         inference_.clear();
-        if (result<void> inferred = context_.infer(made, inference_); !inferred) return inferred;
-        if (inference_.results().size() != made.result_count) {
-            return invalid(message_prefix(made) + "inference gives " +
+        if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
+        if (inference_.results().size() != n.result_count) {
+            return invalid(message_prefix(n) + "inference gives " +
                            std::to_string(inference_.results().size()) + " results for " +
-                           std::to_string(made.result_count));
+                           std::to_string(n.result_count));
         }
-        for (std::uint32_t i = 0; i != made.result_count; ++i)
-            graph_.set_meta(made.result(i), inference_.results()[i]);
+        for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
+            const auto& was = n.results[i].meta;
+            const tensor_meta& is_now = inference_.results()[i];
+            if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
+            if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
+        }
         return boost::outcome_v2::success();
     }
 
-    node& copy_of(const node& n) {
-        node& made = graph_.create(*n.op, n.arguments, n.result_count);
-        for (edge& e : std::span(made.operands, made.operand_count)) {
-            const value old = *e.slot;
-            graph_.set_operand(e, results_[first_result_[old.producer->id] + old.result]);
-        }
-        std::copy_n(n.results, n.result_count, made.results);
-        made.annotations = n.annotations;
-        return made;
-    }
-
-    void remember(const node& n, node& made) {
-        if (n.first_use == nullptr) unused_before_.push_back(made.id);
-        first_result_[n.id] = results_.size();
-        for (std::uint32_t i = 0; i != n.result_count; ++i) results_.push_back(made.result(i));
-    }
-
-    const erased_pass& pass_;
     graph& graph_;
-    pass_context& context_;
     inference inference_;
-    std::vector<std::size_t> first_result_;  // by id of the old node: where its results begin
-    std::vector<value> results_;             // what stands for them in the new graph
-    std::vector<std::uint32_t> unused_before_;
-    node_counts counts_;
+    handler_index handlers_;
 };
 
 }  // namespace detail
 
-/// Visits only the nodes of the pass's targets, op by op, and rewrites each where it stands. Nodes that
-/// handlers add are not visited in the same run.
+/// Visits only the nodes of the pass's targets, op by op or in execution order (visits_in_execution_order),
+/// and rewrites each where it stands. Nodes that handlers add are not visited in the same run.
 template <pass_type P>
 class in_place_driver {
 public:
@@ -9306,15 +9711,83 @@ public:
     }
 };
 
-/// Rebuilds the graph: nodes of target ops are dispatched to their handlers, the others are copied, except
-/// those without `val`, which are dispatched in full, that is, inferred again. For passes that change
-/// metadata globally.
+/// Visits all nodes in execution order, as an interpreter does: nodes of target ops are dispatched to their
+/// handlers, the others are copied, except those without `val`, which are dispatched in full, that is,
+/// inferred again. For passes that change metadata globally.
 template <pass_type P>
 class retracing_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
         const detail::erased_pass erased = detail::erase_type(p);
         return detail::retracing_run(erased, g, context).run();
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/pass_base.hpp ----
+
+namespace headrace {
+
+/// Matches passes that say what a graph must be before them: satisfied by a member
+/// `result<void> require(const graph&) const`. Any kind of pass may have one (`requires` is a keyword of
+/// C++).
+template <class P>
+concept has_requirement = requires(const P& p, const graph& g) {
+    { p.require(g) } -> std::same_as<result<void>>;
+};
+
+/// Matches passes that say what a graph is after them: `result<void> ensure(const graph&) const`.
+template <class P>
+concept has_guarantee = requires(const P& p, const graph& g) {
+    { p.ensure(g) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+// Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
+template <class P>
+concept checks_itself = requires {
+    typename P::checks_itself;
+};
+
+[[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
+    return {e.kind, std::string(pass) + ": " + std::move(e.message)};
+}
+
+/// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.
+template <class P, class Run>
+auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
+    if constexpr (has_requirement<P>) {
+        if (result<void> met = p.require(g); !met) return named_failure(pass_name<P>(), met.error());
+    }
+    auto done = run();
+    if constexpr (has_guarantee<P>) {
+        if (!done) return done;
+        if (result<void> kept = p.ensure(g); !kept) return named_failure(pass_name<P>(), kept.error());
+    }
+    return done;
+}
+
+}  // namespace detail
+
+/// Base of a pass that is one function over the whole graph, with its data in members:
+///
+///     struct replace_add : pass_base<replace_add> {
+///         result<std::size_t> call(graph& g, pass_context& context) const;  // how many nodes it rewrote
+///         result<void> require(const graph& g) const;                       // may be left out
+///         result<void> ensure(const graph& g) const;                        // may be left out
+///     };
+///
+/// It is called as a function, runs in static pipelines if it can be made without arguments, and in pass
+/// managers. As other passes over the whole graph it may have `targets`, `produces` and `removes`.
+template <class Derived>
+struct pass_base : pass {
+    using checks_itself = void;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        const auto& self = static_cast<const Derived&>(*this);
+        return detail::run_checked(self, g, [&] { return self.call(g, context); });
     }
 };
 
@@ -9653,8 +10126,10 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
 
 // A pass with a fault does nothing: whoever named it has reported the fault.
 template <pass_type P>
-result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
-    if constexpr (graph_pass<P>) {
+result<node_counts> drive_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (counts_nodes<P>) {
+        return p.run(g, context);
+    } else if constexpr (graph_pass<P>) {
         result<std::size_t> rewritten = p(g, context);
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
@@ -9663,6 +10138,15 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
                                                : retracing_driver<P>::run(p, g, context);
     } else {
         return node_counts{};
+    }
+}
+
+template <pass_type P>
+result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (checks_itself<P> || !(has_requirement<P> || has_guarantee<P>)) {
+        return drive_unchecked(p, g, context, driver);
+    } else {
+        return run_checked(p, g, [&] { return drive_unchecked(p, g, context, driver); });
     }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -600,13 +601,13 @@ value cast(E& e, value v, dtype to) {
 /// NCHW to NHWC and back, for any number of spatial axes.
 [[nodiscard]] inline shape_builder to_channels_last(std::size_t rank) {
     shape_builder perms{0};
-    for (std::size_t i = 2; i != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 2; i < rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
     perms.push_back(1);
     return perms;
 }
 [[nodiscard]] inline shape_builder to_channels_first(std::size_t rank) {
     shape_builder perms{0, static_cast<std::int64_t>(rank) - 1};
-    for (std::size_t i = 1; i + 1 != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 1; i + 1 < rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
     return perms;
 }
 
@@ -1778,6 +1779,173 @@ window_attributes fit_windows(E& e, value channels_last, std::span<const window>
     if (t == dtype::int8) return dtype::int32;
     if (t == dtype::int16) return dtype::int48;
     return is_floating(t) ? dtype::float32 : t;
+}
+
+using convolution_ops =
+    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+           reshape_ops, transpose_ops, crop_ops>;
+
+/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
+/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
+template <class E>
+class convolution {
+public:
+    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
+                std::int64_t weight_zero = 0)
+        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
+
+    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
+    /// PyTorch's shape of it, channels first.
+    value channels_last(int_list result) {
+        if (e_.rank(a_.input) == 3) {
+            widen();
+            result = {result[0], result[1], 1, result[2]};
+        }
+        return a_.transposed ? transposed(result) : forward(result);
+    }
+
+private:
+    // A spatial axis of size 1 before the one that is there.
+    void widen() {
+        const auto wide = [&](value v) {
+            shape_builder shape(e_.shape(v));
+            shape.insert(2, 1);
+            return reshape(e_, v, shape);
+        };
+        a_.input = wide(a_.input);
+        a_.weight = wide(a_.weight);
+        a_.stride = {1, a_.stride[0]};
+        a_.padding = {0, a_.padding[0]};
+        a_.dilation = {1, a_.dilation[0]};
+        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
+    }
+
+    value forward(const int_list& result) {
+        const std::size_t rank = e_.rank(a_.input);
+        value input = transpose(e_, a_.input, to_channels_last(rank));
+        window windows[3];
+        for (std::size_t i = 0; i != rank - 2; ++i) {
+            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
+                          a_.padding[i]};
+        }
+        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        input = crop(e_, input, fitted.used);
+        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
+        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
+                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
+    }
+
+    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
+    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
+
+    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
+    value depthwise_weight() {
+        const int_list shape = e_.shape(a_.weight);
+        const value split =
+            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
+        return transpose(e_, split, shape_builder{2, 3, 0, 1});
+    }
+
+    template <class Op>
+    value convolve(value input, value weight, const window_attributes& w) {
+        return e_.template make<Op>({.input = input,
+                                     .weight = weight,
+                                     .bias = bias(),
+                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                                     .pad = int_list(w.pad),
+                                     .stride = int_list(w.stride),
+                                     .dilation = int_list(w.dilation),
+                                     .acc_type = accumulator_of(e_.dtype(input))});
+    }
+
+    value transposed(const int_list& result) {
+        if (e_.rank(a_.input) != 4) {
+            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
+        }
+        const value input = transpose(e_, a_.input, to_channels_last(4));
+        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        shape_builder pad;
+        for (std::size_t i = 0; i != 2; ++i) {
+            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
+            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
+            pad.push_back(-a_.padding[i]);
+            pad.push_back(result[2 + i] - full + a_.padding[i]);
+        }
+        return e_.template make<tosa::transpose_conv2d>(
+            {.input = input,
+             .weight = weight,
+             .bias = bias(),
+             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+             .out_pad = int_list(pad),
+             .stride = a_.stride,
+             .acc_type = accumulator_of(e_.dtype(input))});
+    }
+
+    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
+    value dilated(value weight) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (a_.dilation[i] == 1) continue;
+            const shape_builder shape(e_.shape(weight));
+            const std::size_t axis = 1 + i;
+            shape_builder apart(shape);
+            apart.insert(axis + 1, 1);
+            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
+            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
+            const value spread =
+                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
+                                             .padding = const_shape(e_, padding),
+                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
+            shape_builder wide(shape);
+            wide[axis] *= a_.dilation[i];
+            shape_builder cut(wide);
+            cut[axis] -= a_.dilation[i] - 1;
+            weight = crop(e_, reshape(e_, spread, wide), cut);
+        }
+        return weight;
+    }
+
+    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
+    value bias() {
+        if (a_.bias) return *a_.bias;
+        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
+        const dtype type = e_.dtype(a_.input);
+        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
+    }
+
+    E& e_;
+    args<aten::convolution> a_;
+    std::int64_t input_zero_;
+    std::int64_t weight_zero_;
+};
+
+/// What convolution gave, as PyTorch has it: channels first, in that shape.
+template <class E>
+value channels_first(E& e, value channels_last, const int_list& result) {
+    if (!channels_last) return {};
+    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
+}
+
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
+/// features the channels. The result is [1, rows, 1, features].
+template <class E>
+value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
+             std::int64_t weight_zero = 0) {
+    const std::int64_t features = e.shape(a.weight)[0];
+    const std::int64_t width = e.shape(a.weight)[1];
+    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    const dtype type = e.dtype(a.input);
+    return e.template make<tosa::conv2d>(
+        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
+         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+         .bias = bias,
+         .input_zp = zero_point(e, type, input_zero),
+         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
+         .pad = {0, 0, 0, 0},
+         .stride = {1, 1},
+         .dilation = {1, 1},
+         .acc_type = accumulator_of(type)});
 }
 
 }  // namespace build
@@ -3587,7 +3755,9 @@ namespace headrace {
 /// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>)
+    if (n.op->dialect != &info_of_dialect<aten::dialect> &&
+        n.op->dialect != &info_of_dialect<tosa::dialect> &&
+        n.op->dialect != &info_of_dialect<quantized_decomposed::dialect>)
         return false;
     if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
     for (const field_info& f : *n.op) {
@@ -3595,6 +3765,10 @@ namespace headrace {
     }
     return true;
 }
+
+/// NPUs fuse a RESCALE with the operator that reads it, or that it reads, where it has one reader. So each
+/// reader keeps its own, also of a constant, which is smaller before it than after it.
+[[nodiscard]] inline bool belongs_to_reader(const node& n) { return is<tosa::rescale>(n); }
 
 /// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {
@@ -3624,13 +3798,17 @@ namespace headrace {
 ///     data
 ///
 /// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
-/// of a number do not become tables; what is computed from it on the way to a smaller one is.
+/// of a number do not become tables; what is computed from it on the way to a smaller one is. Dequantized
+/// numbers are not stored either: weights stay the codes that they are.
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";
     using produces = ops<builtin::constant>;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const {
+    result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
+
+protected:
+    static std::size_t fold(graph& g) {
         std::size_t folded = 0;
         detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
         return folded;
@@ -3646,13 +3824,13 @@ private:
 
         std::size_t fold() {
             for (node& n : graph_.nodes()) {
-                if (is_pure(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n)) compute(n);
+                if (is_computable(n)) compute(n);
             }
             std::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
                 const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && bytes_of(*n) > std::max(small, c.from_bytes);
+                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
                     stored.push_back(n);
                 } else {
@@ -3672,9 +3850,13 @@ private:
             std::vector<typename Evaluator::tensor_type> results;
             std::uint64_t from_bytes = 0;  // of the constants below
             bool folded = false;
-            bool kept = false;  // too large to store
+            bool dequantized = false;  // real numbers that are stored as their codes
+            bool kept = false;         // too large to store, or stored as codes already
         };
 
+        static bool is_computable(const node& n) {
+            return is_pure(n) && !belongs_to_reader(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
+        }
         static std::uint64_t bytes_of(const node& n) {
             std::uint64_t bytes = 0;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -3682,6 +3864,11 @@ private:
                 bytes += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
             }
             return bytes;
+        }
+        static bool is_real(const node& n) { return is_floating(n.results[0].meta->dtype); }
+        static bool is_dequantize(const node& n) {
+            return is<quantized_decomposed::dequantize_per_tensor>(n) ||
+                   is<quantized_decomposed::dequantize_per_channel>(n);
         }
         static bool has_metadata(const node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -3710,7 +3897,9 @@ private:
             for (const edge& e : n.operand_edges()) {
                 operands.push_back(known_[e.source->id].results[e.slot->result]);
                 c.from_bytes += known_[e.source->id].from_bytes;
+                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
             }
+            c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
             c.results = std::move(evaluated).value();
@@ -3742,6 +3931,16 @@ private:
     };
 };
 
+/// The same in graphs with quantized parts, before these are lowered: what is quantized there is known then.
+template <class Evaluator>
+struct fold_quantized_constants : fold_constants<Evaluator> {
+    static constexpr std::string_view name = "fold_quantized_constants";
+    static constexpr bool repeatable = true;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel>;
+};
+
 }  // namespace headrace
 
 // ---- headrace/passes/fold/merge_duplicates.hpp ----
@@ -3751,6 +3950,7 @@ namespace headrace {
 /// Nodes that compute the same from the same operands become one, the first (common subexpressions).
 struct merge_duplicates : pass {
     using produces = ops<>;
+    static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
@@ -3765,7 +3965,7 @@ private:
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
             n = n->next;
-            if (!is_pure(current)) continue;
+            if (!is_pure(current) || belongs_to_reader(current)) continue;
             const std::uint64_t hash = computation_hash(current);
             const auto [from, to] = seen.equal_range(hash);
             const auto same =
@@ -3971,6 +4171,33 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/layout/fuse_clamps.hpp ----
+
+namespace headrace {
+
+/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
+/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
+struct fuse_clamps : pass {
+    using targets = ops<tosa::clamp>;
+    using produces = ops<tosa::clamp>;
+    static constexpr bool in_execution_order = true;
+
+    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
+        const auto* inner = match<tosa::clamp>(a.input);
+        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
+        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
+        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
+        args<tosa::clamp> both = a;
+        both.input = inner->input;
+        both.min_val = larger(a.min_val, inner->min_val);
+        both.max_val = smaller(a.max_val, inner->max_val);
+        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
+        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/fuse_reshapes.hpp ----
 
 namespace headrace {
@@ -3979,6 +4206,7 @@ namespace headrace {
 struct fuse_reshapes : pass {
     using targets = ops<tosa::reshape>;
     using produces = build::reshape_ops;
+    static constexpr bool repeatable = true;
 
     std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
         value from = a.input1;
@@ -4091,6 +4319,7 @@ namespace headrace {
 struct fuse_transposes : pass {
     using targets = ops<tosa::transpose>;
     using produces = build::permute_ops;
+    static constexpr bool repeatable = true;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         const auto* inner = match<tosa::transpose>(a.input1);
@@ -4099,6 +4328,27 @@ struct fuse_transposes : pass {
             inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
         if (inner == nullptr && !build::moves_only_ones(e.shape(from), perms)) return std::nullopt;
         return build::permute(e, from, perms);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/merge_transposed_axes.hpp ----
+
+namespace headrace {
+
+/// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
+/// those that stay neighbours become one. NPUs move four axes at a time.
+struct merge_transposed_axes : pass {
+    using targets = ops<tosa::transpose>;
+    using produces = joined<build::reshape_ops, build::transpose_ops>;
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        constexpr std::size_t most = 4;
+        const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
+        if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
+        const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);
+        return build::reshape(e, moved, e.result_meta().shape);
     }
 };
 
@@ -4154,16 +4404,25 @@ namespace headrace {
 
 /// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So
 /// a TRANSPOSE moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands
-/// must be transposed alike and have no other use; constants among them are transposed back, which folding
-/// computes, and those of one element are only reshaped, if at all.
+/// must be transposed alike and have no other use, or only uses past which they move as well; constants among
+/// them are transposed back, which folding computes, and those of one element are only reshaped, if at all.
+/// CONCAT, REVERSE and the reductions let a TRANSPOSE past, too: their axis is another then.
 struct sink_transposes : pass {
-    using produces = joined<build::permute_ops, build::reshape_ops>;
+    using along_axis = ops<tosa::concat, tosa::reverse, tosa::reduce_sum, tosa::reduce_max, tosa::reduce_min,
+                           tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
+    using produces = joined<build::permute_ops, build::reshape_ops, along_axis>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t moved = 0;
         detail::for_each_graph(g, [&](graph& sub) {
             for (node* n = sub.first(); n != nullptr; n = n->next) {
-                if (is_elementwise(*n) && sink_past(sub, *n, context)) ++moved;
+                if (is_elementwise(*n)) {
+                    moved += sink_past(sub, *n, context);
+                } else if (is_any(*n, along_axis{})) {
+                    node* made = sink_along(sub, *n, context, along_axis{});
+                    moved += made != nullptr;
+                    if (made != nullptr) n = made;
+                }
             }
         });
         return moved;
@@ -4175,12 +4434,14 @@ private:
             tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
             tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
             tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal, tosa::greater,
-            tosa::greater_equal, tosa::cast>;
+            tosa::greater_equal, tosa::cast, tosa::rescale, tosa::table>;
     template <class... Ops>
     static bool is_any(const node& n, ops<Ops...>) {
         return (is<Ops>(n) || ...);
     }
     static bool is_elementwise(const node& n) {
+        const auto* rescale = args_if<tosa::rescale>(n);
+        if (rescale != nullptr && rescale->per_channel) return false;  // its channels are the last axis
         return is_any(n, elementwise{}) && n.results[0].meta.has_value();
     }
 
@@ -4191,12 +4452,50 @@ private:
     }
     static bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
 
+    // The op with its axis before the transpose, which then follows; null where its operands do not allow it.
+    template <class... Ops>
+    static node* sink_along(graph& g, node& n, pass_context& context, ops<Ops...>) {
+        const args<tosa::transpose>* first = nullptr;
+        std::vector<value> operands;
+        for (const edge& e : n.operand_edges()) {
+            const auto* t = match<tosa::transpose>(*e.slot);
+            if (t == nullptr || !may_sink_into(*e.slot, n) || (first != nullptr && t->perms != first->perms))
+                return nullptr;
+            first = t;
+            operands.push_back(t->input1);
+        }
+        if (first == nullptr) return nullptr;
+        emit<produces> e(g, &n, &n, context);
+        value made{};
+        static_cast<void>(((is<Ops>(n) && (made = along<Ops>(e, n, operands, first->perms), true)) || ...));
+        if (!made) return nullptr;
+        const value transposed = build::transpose(e, made, first->perms);
+        detail::hand_over_name(n.results[0], transposed);
+        g.replace_all_uses(n.result(), transposed);
+        detail::erase_dead(g, n);
+        return transposed.producer;
+    }
+    template <class Op>
+    static value along(emit<produces>& e, const node& n, const std::vector<value>& operands,
+                       const int_list& perms) {
+        args<Op> a = args_of<Op>(n);
+        a.axis = perms[static_cast<std::size_t>(a.axis)];
+        if constexpr (std::is_same_v<Op, tosa::concat>) {
+            a.input1 = list<value>(operands);
+        } else if constexpr (requires { a.input1; }) {
+            a.input1 = operands[0];
+        } else {
+            a.input = operands[0];
+        }
+        return e.make<Op>(a);
+    }
+
     static bool sink_past(graph& g, node& n, pass_context& context) {
         const args<tosa::transpose>* first = nullptr;
         for (const edge& e : n.operand_edges()) {
             if (is_aside(n, e) || is_constant(*e.slot)) continue;
             const auto* t = match<tosa::transpose>(*e.slot);
-            if (t == nullptr || !used_here_only(*e.slot, n) || (first != nullptr && t->perms != first->perms))
+            if (t == nullptr || !may_sink_into(*e.slot, n) || (first != nullptr && t->perms != first->perms))
                 return false;
             first = t;
         }
@@ -4213,9 +4512,13 @@ private:
         transpose_result(g, n, perms, context);
         return true;
     }
-    static bool used_here_only(value v, const node& n) {
+    // Or where the transpose is undone, or sinks as well.
+    static bool may_sink_into(value v, const node& n) {
         for (const edge& e : v.producer->uses()) {
-            if (e.target != &n) return false;
+            const node& user = *e.target;
+            if (&user != &n && !is<tosa::transpose>(user) && !is_elementwise(user) &&
+                !is_any(user, along_axis{}))
+                return false;
         }
         return true;
     }
@@ -4292,7 +4595,8 @@ private:
 namespace headrace {
 
 using layout_passes =
-    pass_list<sort_topologically, remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
+    pass_list<sort_topologically, remove_noop_layout, fuse_clamps, fuse_reshapes, fuse_transposes,
+              sink_transposes, fuse_transposes, merge_transposed_axes, fuse_reshapes>;
 
 }  // namespace headrace
 
@@ -4956,139 +5260,11 @@ namespace headrace {
 /// becomes two, the first of size 1.
 struct legalize_convolution : pass {
     using targets = ops<aten::convolution>;
-    using produces =
-        joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-               build::reshape_ops, build::transpose_ops, build::crop_ops>;
+    using produces = build::convolution_ops;
 
     value operator()(const args<aten::convolution>& a, emit<produces>& e) const {
-        if (e.rank(a.input) == 3) return as_2d(a, e);
-        if (a.transposed) return transposed(a, e);
-        return forward(a, e);
-    }
-
-private:
-    using emit_type = emit<produces>;
-
-    // A spatial axis of size 1 before the one that is there.
-    static value as_2d(args<aten::convolution> a, emit_type& e) {
-        const auto widen = [&](value v) {
-            shape_builder shape(e.shape(v));
-            shape.insert(2, 1);
-            return build::reshape(e, v, shape);
-        };
         const int_list result = e.result_meta().shape;
-        a.input = widen(a.input);
-        a.weight = widen(a.weight);
-        a.stride = {1, a.stride[0]};
-        a.padding = {0, a.padding[0]};
-        a.dilation = {1, a.dilation[0]};
-        a.output_padding = {0, a.output_padding.empty() ? 0 : a.output_padding[0]};
-        const int_list wide{result[0], result[1], 1, result[2]};
-        return build::reshape(e, a.transposed ? transposed(a, e, wide) : forward(a, e, wide), result);
-    }
-
-    static value forward(const args<aten::convolution>& a, emit_type& e) {
-        return forward(a, e, e.result_meta().shape);
-    }
-    static value forward(const args<aten::convolution>& a, emit_type& e, const int_list& result) {
-        const std::size_t rank = e.rank(a.input);
-        value input = build::transpose(e, a.input, build::to_channels_last(rank));
-        window windows[3];
-        for (std::size_t i = 0; i != rank - 2; ++i) {
-            windows[i] = {e.shape(a.weight)[2 + i], a.stride[i], a.dilation[i], a.padding[i], a.padding[i]};
-        }
-        const auto fitted =
-            build::fit_windows(e, input, std::span(windows, rank - 2), sizes(result).subspan(2));
-        input = build::crop(e, input, fitted.used);
-        const value weight = a.groups > 1 ? depthwise_weight(a, e) : dense_weight(a, e);
-        const value made = a.groups > 1 ? convolve<tosa::depthwise_conv2d>(a, e, input, weight, fitted)
-                           : rank == 4  ? convolve<tosa::conv2d>(a, e, input, weight, fitted)
-                                        : convolve<tosa::conv3d>(a, e, input, weight, fitted);
-        return build::transpose(e, made, build::to_channels_first(rank));
-    }
-
-    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
-    static value dense_weight(const args<aten::convolution>& a, emit_type& e) {
-        return build::transpose(e, a.weight, build::to_channels_last(e.rank(a.weight)));
-    }
-
-    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    static value depthwise_weight(const args<aten::convolution>& a, emit_type& e) {
-        const int_list shape = e.shape(a.weight);
-        const value split =
-            build::reshape(e, a.weight, shape_builder{a.groups, shape[0] / a.groups, shape[2], shape[3]});
-        return build::transpose(e, split, shape_builder{2, 3, 0, 1});
-    }
-
-    template <class Op>
-    static value convolve(const args<aten::convolution>& a, emit_type& e, value input, value weight,
-                          const build::window_attributes& w) {
-        return e.make<Op>({.input = input,
-                           .weight = weight,
-                           .bias = bias_of(a, e),
-                           .input_zp = build::zero_point(e, e.dtype(input)),
-                           .weight_zp = build::zero_point(e, e.dtype(weight)),
-                           .pad = int_list(w.pad),
-                           .stride = int_list(w.stride),
-                           .dilation = int_list(w.dilation),
-                           .acc_type = build::accumulator_of(e.dtype(input))});
-    }
-
-    static value transposed(const args<aten::convolution>& a, emit_type& e) {
-        return transposed(a, e, e.result_meta().shape);
-    }
-    static value transposed(const args<aten::convolution>& a, emit_type& e, const int_list& result) {
-        if (e.rank(a.input) != 4) {
-            return e.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
-        }
-        const value input = build::transpose(e, a.input, build::to_channels_last(4));
-        const value weight = dilated(e, build::transpose(e, a.weight, shape_builder{1, 2, 3, 0}), a.dilation);
-        shape_builder pad;
-        for (std::size_t i = 0; i != 2; ++i) {
-            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
-            const std::int64_t full = (e.shape(input)[1 + i] - 1) * a.stride[i] + e.shape(weight)[1 + i];
-            pad.push_back(-a.padding[i]);
-            pad.push_back(result[2 + i] - full + a.padding[i]);
-        }
-        const value made =
-            e.make<tosa::transpose_conv2d>({.input = input,
-                                            .weight = weight,
-                                            .bias = bias_of(a, e),
-                                            .input_zp = build::zero_point(e, e.dtype(input)),
-                                            .weight_zp = build::zero_point(e, e.dtype(weight)),
-                                            .out_pad = int_list(pad),
-                                            .stride = a.stride,
-                                            .acc_type = build::accumulator_of(e.dtype(input))});
-        return build::transpose(e, made, build::to_channels_first(4));
-    }
-
-    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
-    static value dilated(emit_type& e, value weight, sizes dilation) {
-        for (std::size_t i = 0; i != 2; ++i) {
-            if (dilation[i] == 1) continue;
-            const shape_builder shape(e.shape(weight));
-            const std::size_t axis = 1 + i;
-            shape_builder apart(shape);
-            apart.insert(axis + 1, 1);
-            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
-            padding[2 * (axis + 1) + 1] = dilation[i] - 1;
-            const value spread = e.make<tosa::pad>({.input1 = build::reshape(e, weight, apart),
-                                                    .padding = build::const_shape(e, padding),
-                                                    .pad_const = e.splat(0, e.dtype(weight), 1)});
-            shape_builder wide(shape);
-            wide[axis] *= dilation[i];
-            shape_builder cut(wide);
-            cut[axis] -= dilation[i] - 1;
-            weight = build::crop(e, build::reshape(e, spread, wide), cut);
-        }
-        return weight;
-    }
-
-    // TOSA always wants a bias.
-    static value bias_of(const args<aten::convolution>& a, emit_type& e) {
-        if (a.bias) return *a.bias;
-        const std::int64_t channels = a.transposed ? e.shape(a.weight)[1] : e.shape(a.weight)[0];
-        return e.splat(0, e.dtype(a.input), std::array{channels});
+        return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
     }
 };
 
@@ -5295,6 +5471,25 @@ private:
 
 namespace headrace {
 
+namespace detail {
+
+/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
+template <class Read>
+void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
+    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
+    const std::int64_t count = meta.elements();
+    for (std::int64_t i = 0; i != count; ++i) {
+        std::int64_t left = i;
+        std::int64_t at = data.strides.empty() ? left : 0;
+        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d]) {
+            at += left % meta.shape[d] * data.strides[d];
+        }
+        read(data.bytes + at * width);
+    }
+}
+
+}  // namespace detail
+
 /// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
 /// value is computed. For decisions that shapes depend on: what is computed from constants is left to
 /// folding.
@@ -5305,21 +5500,41 @@ namespace headrace {
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
     if (width != 1 && width != 2 && width != 4 && width != 8) return std::nullopt;
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(meta.elements()));
-    for (std::size_t i = 0; i != numbers.size(); ++i) {
-        std::int64_t left = static_cast<std::int64_t>(i);
-        std::int64_t at = constant->data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !constant->data.strides.empty() && d-- != 0;
-             left /= meta.shape[d]) {
-            at += left % meta.shape[d] * constant->data.strides[d];
-        }
+    const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
+    const int unused = 64 - 8 * static_cast<int>(width);
+    std::vector<std::int64_t> numbers;
+    numbers.reserve(static_cast<std::size_t>(meta.elements()));
+    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
-        std::memcpy(&bits, constant->data.bytes + at * static_cast<std::int64_t>(width), width);
-        const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
-        const int unused = 64 - 8 * static_cast<int>(width);
-        numbers[i] =
-            with_sign ? static_cast<std::int64_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
+        std::memcpy(&bits, at, width);
+        numbers.push_back(with_sign ? static_cast<std::int64_t>(bits << unused) >> unused
+                                    : static_cast<std::int64_t>(bits));
+    });
+    return numbers;
+}
+
+/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+[[nodiscard]] inline std::optional<std::vector<double>> constant_reals(value v) {
+    if (const auto integers = constant_integers(v)) {
+        return std::vector<double>(integers->begin(), integers->end());
     }
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(v);
+    if (meta.dtype != dtype::float32 && meta.dtype != dtype::float64) return std::nullopt;
+    std::vector<double> numbers;
+    numbers.reserve(static_cast<std::size_t>(meta.elements()));
+    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
+        if (meta.dtype == dtype::float64) {
+            double number = 0;
+            std::memcpy(&number, at, sizeof number);
+            numbers.push_back(number);
+        } else {
+            float number = 0;
+            std::memcpy(&number, at, sizeof number);
+            numbers.push_back(static_cast<double>(number));
+        }
+    });
     return numbers;
 }
 
@@ -5676,21 +5891,9 @@ struct legalize_matmul : pass {
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         if (e.rank(a.weight) != 2)
             return e.unsupported("linear with a weight vector; give it a weight matrix");
-        const std::int64_t features = e.shape(a.weight)[0];
-        const std::int64_t width = e.shape(a.weight)[1];
-        const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
-        const dtype type = e.dtype(a.input);
-        const value made =
-            e.make<tosa::conv2d>({.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
-                                  .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-                                  .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
-                                  .input_zp = build::zero_point(e, type),
-                                  .weight_zp = build::zero_point(e, type),
-                                  .pad = {0, 0, 0, 0},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1},
-                                  .acc_type = build::accumulator_of(type)});
-        return build::reshape(e, made, e.result_meta().shape);
+        const value bias =
+            a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
+        return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };
 
@@ -5882,6 +6085,52 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/pooling.hpp ----
+
+namespace headrace::build {
+
+using average_pool_ops = joined<ops<tosa::avg_pool2d, tosa::pad>, transpose_ops, crop_ops>;
+
+/// `pad` is top, bottom, left and right; what is added is `with`.
+template <class E>
+value pad_image(E& e, value channels_last, const shape_builder& pad, std::int64_t with) {
+    if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
+    const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
+    return e.template make<tosa::pad>({.input1 = channels_last,
+                                       .padding = const_shape(e, padding),
+                                       .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+}
+
+/// AVG_POOL2D of [N, C, H, W] with channels last, without the divisor_override's factor. TOSA leaves padding
+/// out of averages; where PyTorch counts it, and where it divides by a number of the caller's whatever the
+/// window holds, it becomes a PAD of zeros.
+template <class E>
+value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
+    value input = transpose(e, a.self, to_channels_last(4));
+    auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
+    if (!windows) return e.fail(std::move(windows).error());
+    auto& w = windows.value();
+    if (a.count_include_pad) {
+        input = pad_image(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after}, zero);
+        for (window& axis : w) axis.before = axis.after = 0;
+    }
+    auto fitted = fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+    input = crop(e, input, fitted.used);
+    if (a.divisor_override) {
+        input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
+    }
+    const dtype type = e.dtype(input);
+    return e.template make<tosa::avg_pool2d>({.input = input,
+                                              .input_zp = zero_point(e, type, zero),
+                                              .output_zp = zero_point(e, type, zero),
+                                              .kernel = int_list(fitted.kernel),
+                                              .stride = int_list(fitted.stride),
+                                              .pad = int_list(fitted.pad),
+                                              .acc_type = accumulator_of(type)});
+}
+
+}  // namespace headrace::build
+
 // ---- headrace/passes/legalize/legalize_pooling.hpp ----
 
 namespace headrace {
@@ -5891,35 +6140,14 @@ namespace headrace {
 /// where it divides by a number of the caller's whatever the window holds, it becomes a PAD of zeros.
 struct legalize_pooling : pass {
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
-    using produces = joined<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::pad, tosa::mul>, build::reshape_ops,
-                            build::transpose_ops, build::crop_ops>;
+    using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>, build::reshape_ops>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
-        value input = build::transpose(e, a.self, build::to_channels_last(4));
-        auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
-        if (!windows) return e.fail(std::move(windows).error());
-        auto& w = windows.value();
-        if (a.count_include_pad) {
-            input = pad_zeros(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after});
-            for (window& axis : w) axis.before = axis.after = 0;
-        }
-        auto fitted =
-            build::fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
-        input = build::crop(e, input, fitted.used);
+        value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
-            input = pad_zeros(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}));
-        }
-        const dtype type = e.dtype(input);
-        value pooled = e.make<tosa::avg_pool2d>({.input = input,
-                                                 .input_zp = build::zero_point(e, type),
-                                                 .output_zp = build::zero_point(e, type),
-                                                 .kernel = int_list(fitted.kernel),
-                                                 .stride = int_list(fitted.stride),
-                                                 .pad = int_list(fitted.pad),
-                                                 .acc_type = build::accumulator_of(type)});
-        if (a.divisor_override) {
-            const double area = static_cast<double>(w[0].kernel * w[1].kernel);
-            const value factor = e.splat(area / static_cast<double>(*a.divisor_override), type, 4);
+            const std::int64_t area = a.kernel_size[0] * a.kernel_size[a.kernel_size.size() - 1];
+            const value factor = e.splat(static_cast<double>(area) / static_cast<double>(*a.divisor_override),
+                                         e.dtype(a.self), 4);
             pooled = build::binary<tosa::mul>(e, pooled, factor);
         }
         return build::transpose(e, pooled, build::to_channels_first(4));
@@ -5936,16 +6164,6 @@ struct legalize_pooling : pass {
                                                        .stride = int_list(fitted.stride),
                                                        .pad = int_list(fitted.pad)});
         return build::transpose(e, pooled, build::to_channels_first(4));
-    }
-
-private:
-    // `pad` is top, bottom, left and right.
-    static value pad_zeros(emit<produces>& e, value channels_last, const shape_builder& pad) {
-        if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
-        const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
-        return e.make<tosa::pad>({.input1 = channels_last,
-                                  .padding = build::const_shape(e, padding),
-                                  .pad_const = e.splat(0, e.dtype(channels_last), 1)});
     }
 };
 
@@ -5992,143 +6210,174 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/resizing.hpp ----
+
+namespace headrace {
+
+using bilinear_ops = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
+using linear_ops = joined<bilinear_ops, ops<aten::upsample_linear1d_vec, aten::upsample_linear1d>>;
+using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, aten::upsample_nearest1d_vec,
+                        aten::upsample_nearest1d>;
+using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
+                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+/// Those of [N, C, W].
+using one_dimensional_resizes =
+    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
+        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+
+namespace detail {
+
+enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
+
+/// RESIZE's parameters for one axis.
+struct sampled_axis {
+    std::int64_t n = 1, d = 1, offset = 0, border = 0;
+
+    // Does output o read position o?
+    [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
+    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
+    [[nodiscard]] bool legal() const {
+        return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
+               border >= -16 * n && border < n;
+    }
+};
+
+[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
+    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
+           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
+}
+
+template <class Args>
+value resized_input(const Args& a) {
+    if constexpr (requires { a.input; })
+        return a.input;
+    else
+        return a.self;
+}
+template <class Op>
+sampling_mode sampling_mode_of(const args<Op>& a) {
+    if constexpr (requires { a.align_corners; }) {
+        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+    } else {
+        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
+    }
+}
+// Of height and width; 0 where the caller gave an output size.
+template <class Args>
+std::array<double, 2> resize_scales(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
+        const auto& s = *a.scale_factors;
+        return {s[0], s[s.size() - 1]};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
+    } else {
+        return {a.scales.value_or(0), 0};
+    }
+}
+
+// The closest fraction with a small denominator, by continued fractions; exact for what people write.
+[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
+    std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+    double rest = x;
+    for (int i = 0; i != 32; ++i) {
+        const double whole = std::floor(rest);
+        const auto k = static_cast<std::int64_t>(whole);
+        const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
+        if (p2 > 1024 || q2 > 16384) break;
+        p0 = std::exchange(p1, p2);
+        q0 = std::exchange(q1, q2);
+        if (std::abs(static_cast<double>(p1) / static_cast<double>(q1) - x) < 1e-9 * x) break;
+        rest = 1 / (rest - whole);
+    }
+    return {p1, q1};
+}
+
+// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
+[[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
+                                           double scale) {
+    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
+    std::int64_t n = out, d = in;
+    if (mode == sampling_mode::aligned) {
+        n = out > 1 ? out - 1 : 1;
+        d = out > 1 ? in - 1 : 1;
+    } else if (scale > 0) {
+        std::tie(n, d) = fraction(scale);
+    }
+    const std::int64_t divisor = std::max<std::int64_t>(std::gcd(n, d), 1);
+    n = 2 * (n / divisor);
+    d = 2 * (d / divisor);
+    sampled_axis a{n, d, 0, 0};
+    if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
+    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
+    a.border = (out - 1) * d - (in - 1) * n + a.offset;
+    return a;
+}
+
+}  // namespace detail
+
+namespace build {
+
+using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
+
+/// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
+struct resized {
+    value image{};  ///< with the axes, and the shape, of the op's result
+    std::int64_t unit = 1;
+};
+
+/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
+/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
+/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
+/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
+template <op_tag Op, class E>
+resized resize(E& e, const args<Op>& a) {
+    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
+    value input = detail::resized_input(a);
+    const int_list result = e.result_meta().shape;
+    shape_builder in(e.shape(input));
+    shape_builder out(result);
+    if constexpr (rows_only) {
+        in.insert(2, 1);
+        out.insert(2, 1);
+        input = reshape(e, input, in);
+    }
+    const auto scales = detail::resize_scales(a);
+    const detail::sampling_mode mode = detail::sampling_mode_of<Op>(a);
+    detail::sampled_axis axes[2];
+    for (std::size_t i = 0; i != 2; ++i) {
+        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
+        axes[i] = detail::sampling(mode, in[2 + i], out[2 + i], scale);
+        if (!axes[i].legal()) return {e.unsupported(detail::resize_fault(in[2 + i], out[2 + i]))};
+    }
+    const auto& [h, w] = axes;
+    if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
+    const bool interpolates =
+        mode == detail::sampling_mode::half_pixel || mode == detail::sampling_mode::aligned;
+    const value made =
+        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+                                       .border = const_shape(e, shape_builder{h.border, w.border}),
+                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+    return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
+}
+
+}  // namespace build
+}  // namespace headrace
+
 // ---- headrace/passes/legalize/legalize_resize.hpp ----
 
 namespace headrace {
 
-/// Lowers upsampling of [N, C, H, W] to RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d + offset) / n
-/// of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1)
-/// (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 /
-/// scale in place of in / out where the caller gave a scale.
+/// Lowers upsampling to RESIZE.
 struct legalize_resize : pass {
-    using bilinear = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
-    using nearest = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d>;
-    using nearest_exact = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
-                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-    using one_dimensional =
-        ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-            aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-    using targets = joined<bilinear, nearest, nearest_exact, one_dimensional>;
-    using produces = joined<ops<tosa::resize>, build::reshape_ops, build::transpose_ops>;
+    using targets = joined<linear_ops, nearest_ops, nearest_exact_ops>;
+    using produces = build::resize_ops;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool rows_only = one_of<Op, one_dimensional>;
-        value input = input_of(a);
-        const int_list result = e.result_meta().shape;
-        shape_builder in(e.shape(input));
-        shape_builder out(result);
-        if constexpr (rows_only) {
-            in.insert(2, 1);
-            out.insert(2, 1);
-            input = build::reshape(e, input, in);
-        }
-        const auto scales = scales_of(a);
-        axis axes[2];
-        for (std::size_t i = 0; i != 2; ++i) {
-            const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
-            axes[i] = sampling(mode_of<Op>(a), in[2 + i], out[2 + i], scale);
-            if (!axes[i].legal()) return e.unsupported(fault(in[2 + i], out[2 + i]));
-        }
-        const sampling_mode mode = mode_of<Op>(a);
-        const bool interpolates = mode == sampling_mode::half_pixel || mode == sampling_mode::aligned;
-        return build::reshape(e, resized(e, input, axes, interpolates), result);
-    }
-
-private:
-    enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
-
-    /// RESIZE's parameters for one axis.
-    struct axis {
-        std::int64_t n = 1, d = 1, offset = 0, border = 0;
-
-        // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
-        [[nodiscard]] bool legal() const {
-            return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n &&
-                   offset < 16 * n && border >= -16 * n && border < n;
-        }
-    };
-
-    static std::string fault(std::int64_t in, std::int64_t out) {
-        return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
-               " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
-    }
-
-    template <class Args>
-    static value input_of(const Args& a) {
-        if constexpr (requires { a.input; })
-            return a.input;
-        else
-            return a.self;
-    }
-    template <class Op>
-    static sampling_mode mode_of(const args<Op>& a) {
-        if constexpr (requires { a.align_corners; }) {
-            return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-        } else {
-            return one_of<Op, nearest_exact> ? sampling_mode::nearest_exact : sampling_mode::nearest;
-        }
-    }
-    // Of height and width; 0 where the caller gave an output size.
-    template <class Args>
-    static std::array<double, 2> scales_of(const Args& a) {
-        if constexpr (requires { a.scale_factors; }) {
-            if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
-            const auto& s = *a.scale_factors;
-            return {s[0], s[s.size() - 1]};
-        } else if constexpr (requires { a.scales_h; }) {
-            return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-        } else {
-            return {a.scales.value_or(0), 0};
-        }
-    }
-
-    // The closest fraction with a small denominator, by continued fractions; exact for what people write.
-    static std::pair<std::int64_t, std::int64_t> fraction(double x) {
-        std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
-        double rest = x;
-        for (int i = 0; i != 32; ++i) {
-            const double whole = std::floor(rest);
-            const auto k = static_cast<std::int64_t>(whole);
-            const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
-            if (p2 > 1024 || q2 > 16384) break;
-            p0 = std::exchange(p1, p2);
-            q0 = std::exchange(q1, q2);
-            if (std::abs(static_cast<double>(p1) / static_cast<double>(q1) - x) < 1e-9 * x) break;
-            rest = 1 / (rest - whole);
-        }
-        return {p1, q1};
-    }
-
-    // Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
-    static axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out, double scale) {
-        if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
-        std::int64_t n = out, d = in;
-        if (mode == sampling_mode::aligned) {
-            n = out > 1 ? out - 1 : 1;
-            d = out > 1 ? in - 1 : 1;
-        } else if (scale > 0) {
-            std::tie(n, d) = fraction(scale);
-        }
-        const std::int64_t divisor = std::max<std::int64_t>(std::gcd(n, d), 1);
-        n = 2 * (n / divisor);
-        d = 2 * (d / divisor);
-        axis a{n, d, 0, 0};
-        if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
-        if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
-        a.border = (out - 1) * d - (in - 1) * n + a.offset;
-        return a;
-    }
-
-    static value resized(emit<produces>& e, value input, const axis (&axes)[2], bool interpolates) {
-        const auto& [h, w] = axes;
-        const value made =
-            e.make<tosa::resize>({.input = build::transpose(e, input, build::to_channels_last(4)),
-                                  .scale = build::const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-                                  .offset = build::const_shape(e, shape_builder{h.offset, w.offset}),
-                                  .border = build::const_shape(e, shape_builder{h.border, w.border}),
-                                  .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
-        return build::transpose(e, made, build::to_channels_first(4));
+        return build::resize<Op>(e, a).image;
     }
 };
 
@@ -6579,6 +6828,7 @@ namespace headrace {
 
 /// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
 /// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
+/// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;
@@ -6586,7 +6836,11 @@ struct canonicalize_casts : pass {
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return e.make<aten::_to_copy>({.self = a.self, .dtype = e.result_meta().dtype});
+        value v = a.self;
+        const dtype type = e.result_meta().dtype;
+        if (is_boolean(e.dtype(v)) && is_floating(type) && !e.target().has(target_feature::profile_fp))
+            v = e.make<aten::_to_copy>({.self = v, .dtype = dtype::int8});
+        return e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
     value operator()(aten::copy, const args<aten::copy>& a, emit<produces>& e) const {
         value v = a.src;
@@ -6868,7 +7122,7 @@ struct canonicalize_variants : pass {
         becomes<aten::sub_inplace_scalar, aten::sub_scalar>,
         becomes<aten::sub_inplace_tensor, aten::sub_tensor>, becomes<aten::tanh_inplace, aten::tanh>,
         becomes<aten::threshold_inplace, aten::threshold>, becomes<aten::dropout_inplace, aten::dropout>,
-        becomes<aten::detach_inplace, aten::detach>,
+        becomes<aten::detach_inplace, aten::detach>, becomes<aten::squeeze_inplace_dim, aten::squeeze_dim>,
         // Copies of views.
         becomes<aten::alias_copy, aten::alias>, becomes<aten::as_strided_copy, aten::as_strided>,
         becomes<aten::detach_copy, aten::detach>, becomes<aten::expand_copy, aten::expand>,
@@ -6901,8 +7155,11 @@ struct canonicalize_variants : pass {
                               becomes<aten::unsafe_split_tensor, aten::split_tensor>,
                               becomes<aten::unsafe_split_with_sizes, aten::split_with_sizes>,
                               becomes<aten::unbind_copy_int, aten::unbind_int>>;
-    using targets = joined<table::keys, list_table::keys>;
-    using produces = joined<table::values, list_table::values, ops<aten::_to_copy>>;
+    /// Ops that read nothing but the shape of their second operand.
+    using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
+                               becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
+    using targets = joined<table::keys, list_table::keys, shape_table::keys>;
+    using produces = joined<table::values, list_table::values, shape_table::values, ops<aten::_to_copy>>;
 
     template <one_of<table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -6910,6 +7167,11 @@ struct canonicalize_variants : pass {
         const value v = e.make<to>(std::bit_cast<args<to>>(a));
         const dtype type = e.result_meta().dtype;
         return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+    template <one_of<shape_table::keys> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using to = shape_table::at<Op>;
+        return e.make<to>(args<to>{a.self, e.result_meta().shape});
     }
     template <one_of<list_table::keys> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -6989,7 +7251,7 @@ inline sharing sharing_of(const node& n) {
         ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
     using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
                             aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                            aten::squeeze_dims, aten::unsqueeze, aten::contiguous>;
+                            aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
     using permute_ops =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
@@ -7024,6 +7286,9 @@ public:
             const value self = n->operand_count == 0 ? value{} : n->operand(0);
             const sharing kind = self ? sharing_of(*n) : sharing::none;
             const bool writing = is_any(*n, in_place_ops{});
+            if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
+                context_.report(*n,
+                                "in place: what it gives another shape is read again; squeeze a view of it");
             if (!roots_.empty()) {
                 for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
             }
@@ -7058,6 +7323,15 @@ private:
         value current;
         std::size_t version = 0;
     };
+
+    static bool is_read_after(value v, const node& n) {
+        for (const node* later = n.next; later != nullptr; later = later->next) {
+            for (const edge& operand : later->operand_edges()) {
+                if (*operand.slot == v) return true;
+            }
+        }
+        return false;
+    }
 
     value root_of(value v) const {
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
@@ -7550,14 +7824,3943 @@ using normalize_passes =
 
 }  // namespace headrace
 
-// ---- headrace/passes/float_lowering.hpp ----
+// ---- headrace/passes/quantize/pack_int4_weights.hpp ----
 
 namespace headrace {
 
-/// What a float program may consist of: ATen as torch.export leaves it, in training or core form, without the
-/// ops that no pass lowers. An op that is added to a dialect must be lowered or named here, or the pipeline
-/// does not compile.
-struct float_source {
+/// Constant weights of convolutions over INT8 whose codes lie between -7 and 7 as INT4, two to a byte, where
+/// the target has that extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+struct pack_int4_weights : pass {
+    using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using produces = targets;
+
+    template <one_of<targets> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8 ||
+            e.dtype(a.weight) != dtype::int8)
+            return std::nullopt;
+        const auto zero = constant_integers(a.weight_zp);
+        const auto codes = constant_integers(a.weight);
+        if (!codes || !zero || zero->size() != 1 || zero->front() != 0 || !fits(*codes)) return std::nullopt;
+        args<Op> packed = a;
+        packed.weight = e.constant({dtype::int4, e.shape(a.weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != codes->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*codes)[i]) & 0xfU;
+                const auto both =
+                    i % 2 == 0 ? nibble : std::to_integer<unsigned>(data[i / 2]) | (nibble << 4U);
+                data[i / 2] = static_cast<std::byte>(both);
+            }
+        });
+        packed.weight_zp =
+            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
+        return e.make<Op>(packed);
+    }
+
+private:
+    static bool fits(const std::vector<std::int64_t>& codes) {
+        constexpr std::int64_t most = 7;
+        return std::all_of(codes.begin(), codes.end(),
+                           [](std::int64_t code) { return -most <= code && code <= most; });
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/canonicalize_quantization.hpp ----
+
+namespace headrace {
+
+/// Per-tensor parameters that are given as constant tensors become numbers, and unsigned codes of 8 bits
+/// signed ones, 128 lower, as TOSA has only those (1.0, 1.9).
+struct canonicalize_quantization : pass {
+    using quantize = quantized_decomposed::quantize_per_tensor;
+    using dequantize = quantized_decomposed::dequantize_per_tensor;
+    using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
+                          quantized_decomposed::quantize_per_tensor_tensor2,
+                          quantized_decomposed::dequantize_per_tensor_tensor,
+                          quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using targets = joined<by_tensor, ops<quantize, dequantize>>;
+    using produces = ops<quantize, dequantize>;
+    static constexpr bool in_execution_order = true;
+
+    template <one_of<by_tensor> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const auto scale = constant_reals(a.scale);
+        const auto zero = constant_integers(a.zero_point);
+        const auto lowest = number(a.quant_min);
+        const auto highest = number(a.quant_max);
+        if (!scale || !zero || !lowest || !highest || scale->size() != 1 || zero->size() != 1)
+            return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
+        if constexpr (requires { a.out_dtype; }) {
+            return dequantized(
+                e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype, a.out_dtype});
+        } else {
+            return quantized(e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype});
+        }
+    }
+    std::optional<value> operator()(const args<quantize>& a, emit<produces>& e) const {
+        return a.dtype == dtype::uint8 && is_only_dequantized(e.current()) ? std::optional(quantized(e, a))
+                                                                           : std::nullopt;
+    }
+    std::optional<value> operator()(const args<dequantize>& a, emit<produces>& e) const {
+        if (a.dtype != dtype::uint8) return std::nullopt;
+        const bool is_ours = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
+        return is_ours || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
+                                                                   : std::nullopt;
+    }
+
+private:
+    static constexpr std::int64_t offset = 128;
+
+    static std::optional<std::int64_t> number(std::int64_t n) { return n; }
+    static std::optional<std::int64_t> number(value v) {
+        const auto numbers = constant_integers(v);
+        return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+    }
+
+    // A node that is being retraced has no readers yet.
+    static bool is_only_dequantized(const node& n) {
+        if (n.first_use == nullptr) return false;
+        for (const edge& use : n.uses()) {
+            const bool reads = is<dequantize>(*use.target) ||
+                               is<quantized_decomposed::dequantize_per_tensor_tensor>(*use.target) ||
+                               is<quantized_decomposed::dequantize_per_tensor_tensor2>(*use.target);
+            if (!reads) return false;
+        }
+        return true;
+    }
+
+    template <class Args>
+    static Args as_signed(Args a) {
+        a.zero_point -= offset;
+        a.quant_min -= offset;
+        a.quant_max -= offset;
+        a.dtype = dtype::int8;
+        return a;
+    }
+    static value quantized(emit<produces>& e, const args<quantize>& a) {
+        const bool becomes_signed = a.dtype == dtype::uint8 && is_only_dequantized(e.current());
+        return e.make<quantize>(becomes_signed ? as_signed(a) : a);
+    }
+    static value dequantized(emit<produces>& e, args<dequantize> a) {
+        if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
+        if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
+        const auto codes = constant_integers(a.input);
+        if (!codes) return e.make<dequantize>(a);
+        a.input = e.constant({dtype::int8, e.shape(a.input), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != codes->size(); ++i)
+                data[i] = static_cast<std::byte>(static_cast<std::int8_t>((*codes)[i] - offset));
+        });
+        return e.make<dequantize>(as_signed(a));
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/decompose_quantization.hpp ----
+
+namespace headrace {
+
+/// Quantizes and dequantizes between integer and floating parts of a graph, as they are defined:
+/// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
+/// dq(c) = cast(c - zero point) * scale. Needs a target of both profiles.
+struct decompose_quantization : pass {
+    using per_channel =
+        ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
+    using targets =
+        joined<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>,
+               per_channel>;
+    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul, tosa::clamp,
+                                                    tosa::maximum, tosa::minimum, tosa::reciprocal>>;
+
+    value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces>& e) const {
+        const std::size_t rank = e.rank(a.input);
+        const value inverse = e.splat(1.0 / a.scale, dtype::float32, rank);
+        return quantized(a, inverse, e.splat(a.zero_point, dtype::int32, rank),
+                         e.splat(a.zero_point, dtype::float32, rank), e);
+    }
+    value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces>& e) const {
+        const value scales = cast(e, along_axis(e, a, a.scales), dtype::float32);
+        const value zeros = along_axis(e, a, a.zero_points);
+        return quantized(a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
+                         cast(e, zeros, dtype::float32), e);
+    }
+    value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces>& e) const {
+        const std::size_t rank = e.rank(a.input);
+        return dequantized(a.input, e.splat(a.scale, dtype::float32, rank),
+                           e.splat(a.zero_point, dtype::int32, rank), e);
+    }
+    value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces>& e) const {
+        const value zeros = a.zero_points ? cast(e, along_axis(e, a, *a.zero_points), dtype::int32)
+                                          : e.splat(0, dtype::int32, e.rank(a.input));
+        return dequantized(a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros, e);
+    }
+
+private:
+    static value cast(emit<produces>& e, value v, dtype to) {
+        return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
+    }
+
+    // One element for each index of the axis, ready to broadcast.
+    template <class Args>
+    static value along_axis(emit<produces>& e, const Args& a, value v) {
+        const std::size_t rank = e.rank(a.input);
+        const auto axis = normalized_axis(a.axis, rank);
+        if (!axis || *axis >= rank) return e.unsupported("the axis of its channels is out of range");
+        shape_builder shape = shape_builder::filled(rank, 1);
+        shape[*axis] = e.shape(a.input)[*axis];
+        return build::reshape(e, v, shape);
+    }
+
+    template <class Args>
+    static value quantized(const Args& a, value inverse, value zeros, value real_zeros, emit<produces>& e) {
+        const std::size_t rank = e.rank(a.input);
+        const auto bound = [&](std::int64_t code) {
+            return e.make<tosa::sub>(e.splat(code, dtype::float32, rank), real_zeros);
+        };
+        const value x = cast(e, a.input, dtype::float32);
+        const value scaled = build::binary<tosa::mul>(e, x, inverse);
+        const value clamped =
+            e.make<tosa::minimum>(e.make<tosa::maximum>(scaled, bound(a.quant_min)), bound(a.quant_max));
+        return cast(e, e.make<tosa::add>(cast(e, clamped, dtype::int32), zeros), a.dtype);
+    }
+    static value dequantized(value codes, value scales, value zeros, emit<produces>& e) {
+        const value centered = e.make<tosa::sub>(cast(e, codes, dtype::int32), zeros);
+        const value real = build::binary<tosa::mul>(e, cast(e, centered, dtype::float32), scales);
+        return cast(e, real, e.result_meta().dtype);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/rescaling.hpp ----
+
+namespace headrace {
+
+/// A positive factor as RESCALE has it: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
+struct fixed_point_factor {
+    std::int64_t multiplier = 0;
+    std::int64_t shift = 0;
+    friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
+};
+
+/// With 31 bits of multiplier (scale32), or 15. Nothing where RESCALE's shifts, 2 to 62, do not reach: a
+/// factor of 2^29 and more, or one that is not positive.
+[[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
+    constexpr int least_shift = 2;
+    constexpr int most_shift = 62;
+    if (!(factor > 0) || std::isinf(factor)) return std::nullopt;
+    const int width = scale32 ? 31 : 15;
+    int exponent = 0;
+    const double mantissa = std::frexp(factor, &exponent);  // in [0.5, 1)
+    auto multiplier = static_cast<std::int64_t>(std::nearbyint(std::ldexp(mantissa, width)));
+    if (multiplier == std::int64_t{1} << width) {
+        multiplier /= 2;
+        ++exponent;
+    }
+    int shift = width - exponent;
+    if (shift > most_shift) {
+        multiplier >>= std::min(width, shift - most_shift);
+        shift = most_shift;
+    }
+    if (shift < least_shift) return std::nullopt;
+    return fixed_point_factor{multiplier, shift};
+}
+
+namespace build {
+
+/// What a RESCALE does besides scaling.
+struct rescaling {
+    std::int64_t input_zero = 0;
+    std::int64_t output_zero = 0;
+    dtype to = dtype::int32;
+    /// The largest distance of an operand's element from its zero point. Elements that RESCALE could not
+    /// take, of 2^(shift - 1) and more, are cut off before.
+    double reach = 0;
+};
+
+using rescale_ops = joined<ops<tosa::rescale, tosa::maximum, tosa::minimum>>;
+
+/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
+template <class E>
+value rescale(E& e, value v, std::span<const double> factors, const rescaling& r) {
+    const dtype from = e.dtype(v);
+    if (!v) return v;
+    const bool scale32 = from != dtype::int48;
+    std::vector<std::int32_t> multipliers;
+    std::vector<std::int8_t> shifts;
+    for (const double factor : factors) {
+        const auto fixed = multiplier_and_shift(factor, scale32);
+        if (!fixed) {
+            return e.unsupported("a quantization step is " + std::to_string(factor) +
+                                 " times another, beyond what RESCALE can scale by");
+        }
+        multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
+        shifts.push_back(static_cast<std::int8_t>(fixed->shift));
+    }
+    if (scale32 && from == dtype::int32) {
+        const double most = std::ldexp(1.0, *std::min_element(shifts.begin(), shifts.end()) - 1);
+        if (r.reach >= most) {
+            const auto bound = static_cast<std::int64_t>(std::min(most - 1, 2147483647.0));
+            v = e.template make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
+            v = e.template make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
+        }
+    }
+    const auto count = static_cast<std::int64_t>(factors.size());
+    const std::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
+    const value multiplier =
+        scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
+                : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);
+    return e.template make<tosa::rescale>(
+        {.input = v,
+         .multiplier = multiplier,
+         .shift = e.template constant<std::int8_t>(dtype::int8, std::array{count}, shifts),
+         .input_zp = zero_point(e, from, r.input_zero),
+         .output_zp = zero_point(e, r.to, r.output_zero),
+         .scale32 = scale32,
+         .per_channel = factors.size() > 1});
+}
+template <class E>
+value rescale(E& e, value v, double factor, const rescaling& r) {
+    return rescale(e, v, std::span(&factor, 1), r);
+}
+
+}  // namespace build
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/fuse_rescales.hpp ----
+
+namespace headrace {
+
+/// Two RESCALEs, of which the first only widens codes by a power of two, as one; a RESCALE by one that
+/// changes neither type nor zero point, as none. Other pairs round twice, or cut off in between, and stay:
+/// fusing them would change results.
+struct fuse_rescales : pass {
+    using targets = ops<tosa::rescale>;
+    using produces = ops<tosa::rescale>;
+    static constexpr bool in_execution_order = true;
+
+    std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
+        if (changes_nothing(a, e)) return a.input;
+        const auto* first = match<tosa::rescale>(a.input);
+        if (first == nullptr || !widens(*first, e) || zero_of(a.input_zp) != 0) return std::nullopt;
+        const auto power = log2_of(*first);
+        const auto shifts = constant_integers(a.shift);
+        if (!power || !shifts || !a.scale32) return std::nullopt;
+        for (const std::int64_t shift : *shifts) {
+            if (shift - *power < 2 || shift - *power > 62) return std::nullopt;
+        }
+        args<tosa::rescale> both = a;
+        both.input = first->input;
+        both.input_zp = first->input_zp;
+        both.shift = e.constant({dtype::int8, e.shape(a.shift), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != shifts->size(); ++i)
+                data[i] = std::bit_cast<std::byte>(static_cast<std::int8_t>((*shifts)[i] - *power));
+        });
+        return e.make<tosa::rescale>(both);
+    }
+
+private:
+    static std::optional<std::int64_t> zero_of(value v) {
+        const auto numbers = constant_integers(v);
+        return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+    }
+
+    // The k of a factor of 2^k for the whole tensor.
+    static std::optional<std::int64_t> log2_of(const args<tosa::rescale>& a) {
+        const auto multiplier = constant_integers(a.multiplier);
+        const auto shift = constant_integers(a.shift);
+        if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
+        const auto bits = static_cast<std::uint64_t>(multiplier->front());
+        if (!std::has_single_bit(bits)) return std::nullopt;
+        return std::countr_zero(bits) - shift->front();
+    }
+
+    // From codes of 8 or 16 bits to 32, with nothing lost and zero point 0.
+    static bool widens(const args<tosa::rescale>& a, const emit<produces>& e) {
+        const auto power = log2_of(a);
+        const dtype from = e.dtype(a.input);
+        return (from == dtype::int8 || from == dtype::int16) && e.dtype(a.output_zp) == dtype::int32 &&
+               !a.input_unsigned && !a.output_unsigned && zero_of(a.output_zp) == 0 && power && *power >= 0;
+    }
+
+    static bool changes_nothing(const args<tosa::rescale>& a, const emit<produces>& e) {
+        return e.dtype(a.input) == e.result_meta().dtype && log2_of(a) == 0 && zero_of(a.input_zp) &&
+               zero_of(a.input_zp) == zero_of(a.output_zp) && a.input_unsigned == a.output_unsigned;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/quantization.hpp ----
+
+namespace headrace {
+
+/// The integers, or codes, that stand for real numbers: real = (code - zero_point) * scale. One scale for
+/// the tensor, or one for each index of an axis.
+struct quantization {
+    std::vector<double> scales;
+    std::vector<std::int64_t> zero_points;  ///< as many as there are scales
+    std::optional<std::size_t> axis;        ///< nothing: per tensor
+    std::int64_t lowest = 0;                ///< codes lie between these
+    std::int64_t highest = 0;
+
+    [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
+                                                 std::int64_t highest) {
+        return {{scale}, {zero_point}, std::nullopt, lowest, highest};
+    }
+
+    [[nodiscard]] bool is_per_tensor() const { return !axis; }
+    [[nodiscard]] double scale() const { return scales.front(); }
+    [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
+    /// The largest distance of a code from its zero point.
+    [[nodiscard]] double reach() const {
+        const auto [least, most] = std::minmax_element(zero_points.begin(), zero_points.end());
+        return static_cast<double>(std::max(highest - *least, *most - lowest));
+    }
+    /// What quantizing multiplies by: PyTorch rounds it to a float, which decides numbers half-way between
+    /// two codes.
+    [[nodiscard]] float inverse_scale() const { return static_cast<float>(1.0 / scale()); }
+    /// The code of a real number, as quantize_per_tensor makes it: a float multiplied by the inverse scale,
+    /// rounded half to even, clamped.
+    [[nodiscard]] std::int64_t code_of(double real) const {
+        const float code =
+            std::nearbyint(static_cast<float>(real) * inverse_scale()) + static_cast<float>(zero_point());
+        if (std::isnan(code)) return 0;
+        return static_cast<std::int64_t>(
+            std::clamp(static_cast<double>(code), static_cast<double>(lowest), static_cast<double>(highest)));
+    }
+
+    friend bool operator==(const quantization&, const quantization&) = default;
+};
+
+/// A value of real numbers, given by its codes.
+struct dequantized {
+    value codes;
+    quantization parameters;
+};
+
+/// The range of an integral type, as far as 64 bits go.
+[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> range_of(dtype type) {
+    const int bits = traits_of(type).bits;
+    if (type == dtype::uint8) return {0, 255};
+    const std::int64_t highest = (std::int64_t{1} << (std::min(bits, 63) - 1)) - 1;
+    return {-highest - 1, highest};
+}
+
+/// Reads `dequantize_per_tensor`, and `dequantize_per_channel` with constant parameters. Nothing for other
+/// values.
+[[nodiscard]] inline std::optional<dequantized> match_dequantize(value v) {
+    using namespace quantized_decomposed;
+    if (const auto* a = match<dequantize_per_tensor>(v)) {
+        return dequantized{a->input,
+                           quantization::per_tensor(a->scale, a->zero_point, a->quant_min, a->quant_max)};
+    }
+    if (const auto* a = match<dequantize_per_channel>(v)) {
+        const tensor_meta* meta = meta_of(a->input);
+        auto scales = constant_reals(a->scales);
+        if (!scales || meta == nullptr) return std::nullopt;
+        const auto axis = normalized_axis(a->axis, meta->rank());
+        if (!axis || *axis >= meta->rank()) return std::nullopt;
+        const auto channels = static_cast<std::size_t>(meta->shape[*axis]);
+        std::vector<std::int64_t> zeros(channels, 0);
+        if (a->zero_points) {
+            const auto given = constant_integers(*a->zero_points);
+            if (!given) return std::nullopt;
+            zeros = *given;
+        }
+        if (scales->size() != channels || zeros.size() != channels) return std::nullopt;
+        return dequantized{a->input,
+                           {std::move(*scales), std::move(zeros), *axis, a->quant_min, a->quant_max}};
+    }
+    return std::nullopt;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/dequantized.hpp ----
+
+namespace headrace {
+
+/// Ops whose results consist of elements of their operands, in the form that programs have after the
+/// decompositions. They do the same to codes as to real numbers, where all operands share one quantization.
+using selecting_ops =
+    ops<aten::view, aten::_unsafe_view, aten::reshape, aten::flatten_using_ints, aten::unflatten_int,
+        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, aten::permute,
+        aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
+        aten::broadcast_to, aten::repeat, aten::tile, aten::flip, aten::slice_tensor, aten::narrow,
+        aten::select_int, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+        aten::tensor_split_indices, aten::unbind_int, aten::index_select, aten::embedding, aten::gather,
+        aten::index_tensor, aten::_unsafe_index_tensor, aten::cat, aten::where_self, aten::index_put,
+        aten::_unsafe_index_put, aten::scatter_src, aten::index_copy, aten::reflection_pad1d,
+        aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
+        aten::replication_pad3d, aten::upsample_nearest1d, aten::upsample_nearest1d_vec,
+        aten::upsample_nearest2d, aten::upsample_nearest2d_vec, aten::_upsample_nearest_exact1d,
+        aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
+        aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
+        aten::max_pool2d, tosa::transpose, tosa::reshape>;
+
+/// What reading and quantizing make, clones of what is there aside.
+using requantize_ops =
+    joined<build::rescale_ops, build::transpose_ops,
+           ops<aten::clamp, aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
+
+/// What making real numbers of codes makes.
+using dequantize_ops =
+    ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
+
+namespace detail {
+
+[[nodiscard]] inline bool is_selecting(const node& n) {
+    if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
+    if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
+    return set_of<selecting_ops>.contains(*n.op);
+}
+
+/// The padding of a constant_pad_nd or a `pad` with a constant.
+struct constant_padding {
+    value self;
+    int_list pad;
+    double with;
+};
+[[nodiscard]] inline std::optional<constant_padding> match_constant_pad(value v) {
+    if (const auto* a = match<aten::constant_pad_nd>(v))
+        return constant_padding{a->self, a->pad, a->value.to_double()};
+    const auto* a = match<aten::pad>(v);
+    if (a == nullptr || a->mode != "constant") return std::nullopt;
+    return constant_padding{a->self, a->pad, a->value.value_or(0)};
+}
+/// Other paddings select.
+[[nodiscard]] inline bool is_selecting_pad(const node& n) {
+    const auto* a = args_if<aten::pad>(n);
+    return a != nullptr && a->mode != "constant";
+}
+
+[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
+
+/// Where an axis is after an op that moves elements of one operand, if it is still an axis of its own, and
+/// the part of it that remains.
+struct moved_axis {
+    std::size_t axis;
+    std::int64_t first = 0;  ///< of the indices that remain
+};
+[[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
+    const tensor_meta& before = *meta_of(n.operand(0));
+    const tensor_meta& after = *n.results[0].meta;
+    const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {
+        for (std::size_t i = 0; i != perms.size(); ++i) {
+            if (normalized_axis(perms[i], perms.size()) == axis) return moved_axis{i};
+        }
+        return std::nullopt;
+    };
+    if (const auto* a = args_if<aten::permute>(n)) return permuted(a->dims);
+    if (const auto* a = args_if<tosa::transpose>(n)) return permuted(a->perms);
+    if (is<aten::t>(n)) return moved_axis{before.rank() < 2 ? axis : 1 - axis};
+    if (const auto* a = args_if<aten::transpose_int>(n)) {
+        const auto x = normalized_axis(a->dim0, before.rank());
+        const auto y = normalized_axis(a->dim1, before.rank());
+        return moved_axis{x == axis ? *y : y == axis ? *x : axis};
+    }
+    if (const auto* a = args_if<aten::slice_tensor>(n)) {
+        if (normalized_axis(a->dim, before.rank()) != axis) return moved_axis{axis};
+        if (a->step != 1) return std::nullopt;
+        return moved_axis{axis, clamped_slice(a->start, a->end, before.shape[axis]).start};
+    }
+    static constexpr auto reshapes = set_of<
+        ops<aten::view, aten::_unsafe_view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim,
+            aten::squeeze_dims, aten::flatten_using_ints, aten::unflatten_int, tosa::reshape>>;
+    if (!reshapes.contains(*n.op)) return std::nullopt;
+    // The axis of the same size that has as many elements before it.
+    const auto leading = [](const int_list& shape, std::size_t count) {
+        std::int64_t elements = 1;
+        for (std::size_t i = 0; i != count; ++i) elements *= shape[i];
+        return elements;
+    };
+    for (std::size_t i = 0; i != after.rank(); ++i) {
+        if (after.shape[i] == before.shape[axis] && leading(after.shape, i) == leading(before.shape, axis))
+            return moved_axis{i};
+    }
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+/// A clone of a node that selects, on codes in place of real numbers.
+template <class E>
+value on_codes(E& e, value v, const std::vector<value>& operands) {
+    const headrace::dtype reals = e.dtype(v);
+    headrace::dtype codes = reals;
+    for (std::size_t i = 0; i != operands.size(); ++i) {
+        if (detail::is_real(v.producer->operand(i))) codes = e.dtype(operands[i]);
+    }
+    node* made = e.clone(*v.producer, operands, [&](tensor_meta& meta) {
+        if (meta.dtype == reals) meta.dtype = codes;
+    });
+    return made == nullptr ? value{} : made->result(v.result);
+}
+
+/// The code next to a number; nothing for NaN.
+[[nodiscard]] inline std::optional<std::int64_t> nearest_code(const quantization& q, double number) {
+    const double code = number / q.scale() + static_cast<double>(q.zero_point());
+    if (std::isnan(code)) return std::nullopt;
+    if (code <= static_cast<double>(q.lowest)) return q.lowest;
+    if (code >= static_cast<double>(q.highest)) return q.highest;
+    return static_cast<std::int64_t>(std::nearbyint(code));
+}
+/// A number as a code of that quantization, if it has one: it lies on the grid, or beyond all codes.
+[[nodiscard]] inline std::optional<std::int64_t> exact_code(const quantization& q, double number) {
+    constexpr double tolerance = 1e-4;
+    const auto nearest = nearest_code(q, number);
+    if (!nearest) return std::nullopt;
+    const double code = number / q.scale() + static_cast<double>(q.zero_point());
+    const bool is_beyond = code < static_cast<double>(q.lowest) || code > static_cast<double>(q.highest);
+    return is_beyond || std::abs(code - static_cast<double>(*nearest)) < tolerance ? nearest : std::nullopt;
+}
+
+/// Reads a dequantize and, where the target has no floats, a cast from integers, whose scale is 1.
+template <class E>
+std::optional<dequantized> direct_codes(const E& e, value v) {
+    if (auto direct = match_dequantize(v)) return direct;
+    const auto* a = match<aten::_to_copy>(v);
+    if (a == nullptr || e.target().has(target_feature::profile_fp) || !is_integral(e.dtype(a->self)) ||
+        !is_floating(e.dtype(v)))
+        return std::nullopt;
+    const auto [lowest, highest] = range_of(e.dtype(a->self));
+    return dequantized{a->self, quantization::per_tensor(1, 0, lowest, highest)};
+}
+
+/// How many ops reading and quantizing go past at most: programs may nest without end.
+inline constexpr int most_nested = 256;
+
+/// Reads a value of real numbers as codes: of a dequantize, or of ops that select elements of one. Nothing
+/// for values that are computed, and for selections from several quantizations.
+template <class E>
+class dequantizer {
+public:
+    explicit dequantizer(E& e) : e_(e) {}
+
+    std::optional<dequantized> operator()(value v) {
+        for (const auto& [known, codes] : known_) {
+            if (known == v) return codes;
+        }
+        if (!detail::is_real(v) || depth_ == most_nested) return std::nullopt;
+        ++depth_;
+        auto codes = read(v);
+        --depth_;
+        known_.emplace_back(v, codes);
+        return codes;
+    }
+
+private:
+    std::optional<dequantized> read(value v) {
+        if (auto direct = direct_codes(e_, v)) return direct;
+        if (const auto pad = detail::match_constant_pad(v)) return padded(*pad);
+        if (const auto* a = match<aten::clamp>(v)) return clamped(*a);
+        const node& n = *v.producer;
+        if (!detail::is_selecting(n) && !detail::is_selecting_pad(n)) return std::nullopt;
+        std::vector<value> operands;
+        std::optional<quantization> shared;
+        for (const edge& operand : n.operand_edges()) {
+            operands.push_back(*operand.slot);
+            if (!detail::is_real(operands.back())) continue;
+            auto inner = (*this)(operands.back());
+            if (!inner || (shared && !(*shared == inner->parameters))) return std::nullopt;
+            operands.back() = inner->codes;
+            shared = std::move(inner->parameters);
+        }
+        if (!shared || (shared->axis && !move_channels(*shared, n, v))) return std::nullopt;
+        return dequantized{on_codes(e_, v, operands), std::move(*shared)};
+    }
+
+    std::optional<dequantized> padded(const detail::constant_padding& pad) {
+        auto inner = (*this)(pad.self);
+        if (!inner || !inner->parameters.is_per_tensor()) return std::nullopt;
+        const auto with = exact_code(inner->parameters, pad.with);
+        if (!with) return std::nullopt;
+        inner->codes =
+            e_.template make<aten::constant_pad_nd>({.self = inner->codes, .pad = pad.pad, .value = *with});
+        return inner;
+    }
+
+    std::optional<dequantized> clamped(const args<aten::clamp>& a) {
+        auto inner = (*this)(a.self);
+        if (!inner || !inner->parameters.is_per_tensor() || e_.dtype(inner->codes) == dtype::int48)
+            return std::nullopt;
+        const auto lies_between = [&](const std::optional<scalar>& bound) {
+            return bound && !exact_code(inner->parameters, bound->to_double());
+        };
+        if (lies_between(a.min) || lies_between(a.max)) {
+            constexpr double room = 1 << 30;
+            if (inner->parameters.reach() > room) return std::nullopt;
+            inner = finer(*inner);
+        }
+        quantization& q = inner->parameters;
+        const auto least = a.min ? nearest_code(q, a.min->to_double()) : q.lowest;
+        const auto most = a.max ? nearest_code(q, a.max->to_double()) : q.highest;
+        if (!least || !most) return std::nullopt;
+        inner->codes = e_.template make<aten::clamp>(
+            {.self = inner->codes, .min = scalar(*least), .max = scalar(*most)});
+        q.lowest = *least;
+        q.highest = *most;
+        return inner;
+    }
+
+    // Codes of 32 bits, as fine as they have room for: nearly every bound is on their grid.
+    dequantized finer(const dequantized& d) {
+        constexpr int most_bits = 19;
+        const quantization& q = d.parameters;
+        const int bits = std::min(most_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
+        if (bits <= 0) return d;
+        const double factor = std::ldexp(1.0, bits);
+        const auto most = static_cast<std::int64_t>(q.reach() * factor);
+        return {build::rescale(e_, d.codes, factor, {.input_zero = q.zero_point(), .reach = q.reach()}),
+                quantization::per_tensor(q.scale() / factor, 0, -most, most)};
+    }
+
+    // The channels of one operand as those of the result, where they still are an axis.
+    bool move_channels(quantization& q, const node& n, value v) {
+        const auto moved = detail::axis_after(n, *q.axis);
+        if (!moved || n.operand_count != 1) return false;
+        const auto first = static_cast<std::ptrdiff_t>(moved->first);
+        const auto count = static_cast<std::ptrdiff_t>(e_.shape(v)[moved->axis]);
+        q.axis = moved->axis;
+        q.scales = {q.scales.begin() + first, q.scales.begin() + first + count};
+        q.zero_points = {q.zero_points.begin() + first, q.zero_points.begin() + first + count};
+        return true;
+    }
+
+    E& e_;
+    std::vector<std::pair<value, std::optional<dequantized>>> known_;
+    int depth_ = 0;
+};
+
+template <class E>
+std::optional<dequantized> as_dequantized(E& e, value v) {
+    return dequantizer<E>(e)(v);
+}
+
+/// Codes as a value of real numbers again, for what follows to read: a dequantize, per tensor or, where
+/// `axis` is given, per channel.
+template <class E>
+value dequantize(E& e, const dequantized& d) {
+    const quantization& q = d.parameters;
+    const dtype result = e.result_meta().dtype;
+    const auto reals = is_floating(result) && result != dtype::float32 ? std::optional(result) : std::nullopt;
+    if (q.is_per_tensor()) {
+        return e.template make<quantized_decomposed::dequantize_per_tensor>({.input = d.codes,
+                                                                             .scale = q.scale(),
+                                                                             .zero_point = q.zero_point(),
+                                                                             .quant_min = q.lowest,
+                                                                             .quant_max = q.highest,
+                                                                             .dtype = e.dtype(d.codes),
+                                                                             .out_dtype = reals});
+    }
+    const auto channels = static_cast<std::int64_t>(q.scales.size());
+    return e.template make<quantized_decomposed::dequantize_per_channel>(
+        {.input = d.codes,
+         .scales = e.template constant<double>(dtype::float64, std::array{channels}, q.scales),
+         .zero_points = e.template constant<std::int64_t>(dtype::int64, std::array{channels}, q.zero_points),
+         .axis = static_cast<std::int64_t>(*q.axis),
+         .quant_min = q.lowest,
+         .quant_max = q.highest,
+         .dtype = e.dtype(d.codes),
+         .out_dtype = reals});
+}
+
+/// Codes of one quantization, which may be per channel, as codes of another, per tensor, by RESCALE.
+template <class E>
+value rescale_codes(E& e, const dequantized& d, const quantization& to, dtype type) {
+    const quantization& from = d.parameters;
+    std::vector<double> factors;
+    for (const double s : from.scales) factors.push_back(s / to.scale());
+    for (const std::int64_t z : from.zero_points) {
+        if (z != from.zero_points.front())
+            return e.unsupported("zero points that differ between channels; make them equal");
+    }
+    const std::size_t rank = e.rank(d.codes);
+    value v = d.codes;
+    shape_builder last;  // RESCALE's channels are the last axis
+    if (from.axis) {
+        for (std::size_t i = 0; i != rank; ++i) {
+            if (i != *from.axis) last.push_back(static_cast<std::int64_t>(i));
+        }
+        last.push_back(static_cast<std::int64_t>(*from.axis));
+        v = build::transpose(e, v, last);
+    }
+    v = build::rescale(e, v, factors,
+                       {.input_zero = from.zero_points.front(),
+                        .output_zero = to.zero_point(),
+                        .to = type,
+                        .reach = from.reach()});
+    return from.axis ? build::transpose(e, v, build::inverse(last)) : v;
+}
+
+/// The same within the new quantization's range, where that is narrower than the type's.
+template <class E>
+value requantize(E& e, const dequantized& d, const quantization& to, dtype type) {
+    if (d.parameters == to && e.dtype(d.codes) == type) return d.codes;
+    const value v = rescale_codes(e, d, to, type);
+    const auto [lowest, highest] = range_of(type);
+    if (type == dtype::int32 || (to.lowest <= lowest && to.highest >= highest)) return v;
+    return e.template make<aten::clamp>({.self = v, .min = scalar(to.lowest), .max = scalar(to.highest)});
+}
+
+/// Do all readers of a node's results quantize them with these parameters? Not known, so no, where readers
+/// are still to come, as in the retracing driver.
+[[nodiscard]] inline bool is_read_in(const node& n, const quantization& q) {
+    if (n.first_use == nullptr) return false;
+    for (const edge& use : n.uses()) {
+        const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
+        if (a == nullptr || !q.is_per_tensor() || a->scale != q.scale() || a->zero_point != q.zero_point())
+            return false;
+    }
+    return true;
+}
+
+/// Quantizes a value of real numbers. As rounding keeps the order of numbers, it goes past what selects
+/// elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants. Where it
+/// meets anything else it stays a quantize.
+template <class E>
+class quantizer {
+public:
+    quantizer(E& e, const quantization& to, dtype type) : e_(e), to_(to), type_(type) {}
+
+    /// Can a quantize of that value be anything else than that?
+    [[nodiscard]] bool goes_past(value v) const {
+        const node& n = *v.producer;
+        return direct_codes(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
+               detail::match_constant_pad(v) || detail::is_selecting(n) || detail::is_selecting_pad(n);
+    }
+
+    value operator()(value v) {
+        for (const auto& [known, codes] : known_) {
+            if (known == v) return codes;
+        }
+        ++depth_;
+        const value codes = depth_ > most_nested ? as_it_is(v) : quantized(v);
+        --depth_;
+        known_.emplace_back(v, codes);
+        return codes;
+    }
+
+private:
+    value quantized(value v) {
+        if (auto d = direct_codes(e_, v)) return requantize(e_, *d, to_, type_);
+        if (auto numbers = constant_reals(v)) return constant(v, *numbers);
+        if (const auto* a = match<aten::full>(v)) {
+            return e_.template make<aten::full>({.size = a->size,
+                                                 .fill_value = scalar(to_.code_of(a->fill_value.to_double())),
+                                                 .dtype = type_});
+        }
+        if (const auto* a = match<aten::clamp>(v)) {
+            const value codes = (*this)(a->self);
+            return e_.template make<aten::clamp>(
+                {.self = codes,
+                 .min = scalar(a->min ? to_.code_of(a->min->to_double()) : to_.lowest),
+                 .max = scalar(a->max ? to_.code_of(a->max->to_double()) : to_.highest)});
+        }
+        if (const auto pad = detail::match_constant_pad(v)) {
+            const value codes = (*this)(pad->self);
+            return e_.template make<aten::constant_pad_nd>(
+                {.self = codes, .pad = pad->pad, .value = scalar(to_.code_of(pad->with))});
+        }
+        const node& n = *v.producer;
+        if (detail::is_selecting(n) || detail::is_selecting_pad(n)) {
+            std::vector<value> operands;
+            for (const edge& operand : n.operand_edges()) {
+                const value x = *operand.slot;
+                operands.push_back(detail::is_real(x) ? (*this)(x) : x);
+            }
+            return on_codes(e_, v, operands);
+        }
+        return as_it_is(v);
+    }
+
+    value as_it_is(value v) {
+        return e_.template make<quantized_decomposed::quantize_per_tensor>({.input = v,
+                                                                            .scale = to_.scale(),
+                                                                            .zero_point = to_.zero_point(),
+                                                                            .quant_min = to_.lowest,
+                                                                            .quant_max = to_.highest,
+                                                                            .dtype = type_});
+    }
+
+    value constant(value v, const std::vector<double>& numbers) {
+        return e_.constant({type_, e_.shape(v), {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type_).bits / 8U;
+            for (std::size_t i = 0; i != numbers.size(); ++i)
+                detail::store_element(to_.code_of(numbers[i]), type_, &data[i * width]);
+        });
+    }
+
+    E& e_;
+    const quantization& to_;
+    dtype type_;
+    std::vector<std::pair<value, value>> known_;
+    int depth_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/fold_quantization.hpp ----
+
+namespace headrace {
+
+/// q(dq(x)) = rescale(x), and x where the parameters are the same. A quantize goes past everything that it
+/// commutes with to meet its dequantize: what selects elements, joins of several quantizations among it, and
+/// clamps, whose bounds are quantized.
+struct fold_quantization : pass {
+    using targets = ops<quantized_decomposed::quantize_per_tensor>;
+    using produces = requantize_ops;
+
+    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a, auto& e) const {
+        const auto to = quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+        quantizer quantized(e, to, a.dtype);
+        return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/fixed_point.hpp ----
+
+namespace headrace {
+
+/// An operand of arithmetic on codes: a dequantized value, per tensor, or a constant, which can be had at any
+/// scale.
+struct fixed_point {
+    std::optional<dequantized> read;
+    value constant{};
+    std::vector<double> numbers{};  ///< of the constant
+
+    /// The largest magnitude among the real numbers that it can be.
+    [[nodiscard]] double reach() const {
+        if (read) return read->parameters.reach() * read->parameters.scale();
+        double most = 0;
+        for (const double x : numbers) most = std::max(most, std::abs(x));
+        return most;
+    }
+};
+
+/// Codes with a scale for each channel as INT32 codes of one, as fine as the finest that has room; finer
+/// where codes are short, so that those of other channels are not rounded to the same steps.
+template <class E>
+dequantized with_one_scale(E& e, const dequantized& d) {
+    constexpr double room = 1 << 29;
+    const auto [least, most] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
+    const double reach = d.parameters.reach() * *most;
+    const int bits = e.dtype(d.codes) == dtype::int32 ? 0 : 10;
+    const double scale = std::max(std::ldexp(*least, -bits), reach / room);
+    const auto highest = static_cast<std::int64_t>(std::ceil(reach / scale));
+    const auto to = quantization::per_tensor(scale, 0, -highest, highest);
+    return {rescale_codes(e, d, to, dtype::int32), to};
+}
+
+template <class E>
+std::optional<fixed_point> as_fixed_point(E& e, value v) {
+    if (auto read = as_dequantized(e, v)) {
+        constexpr double most = 1 << 30;
+        if (e.dtype(read->codes) == dtype::int48) return std::nullopt;
+        if (!read->parameters.is_per_tensor()) return fixed_point{with_one_scale(e, *read)};
+        const quantization& q = read->parameters;
+        if (q.scale() == 1 && q.reach() > most) return std::nullopt;
+        return fixed_point{std::move(read)};
+    }
+    auto numbers = constant_reals(v);
+    if (!numbers) return std::nullopt;
+    for (const double x : *numbers) {
+        if (!std::isfinite(x)) return std::nullopt;
+    }
+    return fixed_point{std::nullopt, v, std::move(*numbers)};
+}
+
+/// Two operands of arithmetic of real numbers, at least one of which is not constant. Integers of 32 bits
+/// that may be of any size are not taken: no scale is fine enough and has room for them.
+template <class E>
+std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(E& e, value a, value b) {
+    if (!detail::is_real(a) && !detail::is_real(b)) return std::nullopt;
+    auto x = as_fixed_point(e, a);
+    if (!x) return std::nullopt;
+    auto y = as_fixed_point(e, b);
+    if (!y || (!x->read && !y->read)) return std::nullopt;
+    return std::pair(std::move(*x), std::move(*y));
+}
+
+/// A scale at which operands can be added up in 32 bits. That of an operand that has 32 bits already, where
+/// the others have room at it and are not coarse beside it; else the largest scale, divided by a power of
+/// two: 2^19 where that leaves 8-bit codes room (10 bits for them, and sums of two below 2^30, as RESCALE
+/// wants).
+template <class E>
+double working_scale(E& e, std::initializer_list<const fixed_point*> operands) {
+    constexpr int most_bits = 19;
+    constexpr int least_bits = 10;
+    constexpr double room = 1 << 29;
+    double scale = 0;
+    double reach = 0;
+    std::optional<double> accumulated;
+    for (const fixed_point* x : operands) {
+        reach = std::max(reach, x->reach());
+        if (!x->read) continue;
+        const quantization& q = x->read->parameters;
+        if (e.dtype(x->read->codes) == dtype::int32 && q.zero_point() == 0) {
+            accumulated = std::min(q.scale(), accumulated.value_or(q.scale()));
+        } else {
+            scale = std::max(scale, q.scale());
+        }
+    }
+    if (accumulated && reach / *accumulated <= room &&
+        (scale == 0 || *accumulated <= std::ldexp(scale, -least_bits)))
+        return *accumulated;
+    scale = std::max(scale, accumulated.value_or(0));
+    const int bits = static_cast<int>(std::floor(std::log2(room * scale / std::max(reach, scale))));
+    return std::ldexp(scale, -std::min(most_bits, bits));
+}
+
+using fixed_point_ops = joined<requantize_ops, build::reshape_ops>;
+
+/// The operand as INT32 codes of that scale with zero point 0.
+template <class E>
+value at_scale(E& e, const fixed_point& x, double scale) {
+    if (x.read) {
+        const quantization& q = x.read->parameters;
+        if (e.dtype(x.read->codes) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
+            return x.read->codes;
+        return build::rescale(e, x.read->codes, q.scale() / scale,
+                              {.input_zero = q.zero_point(), .reach = q.reach()});
+    }
+    return e.constant({dtype::int32, e.shape(x.constant), {}}, [&](std::span<std::byte> data) {
+        for (std::size_t i = 0; i != x.numbers.size(); ++i) {
+            const double code = std::clamp(std::nearbyint(x.numbers[i] / scale), -2147483647.0, 2147483647.0);
+            detail::store_element(static_cast<std::int64_t>(code), dtype::int32, &data[i * 4]);
+        }
+    });
+}
+
+/// INT32 codes with zero point 0 as real numbers again. `reach` is their largest magnitude.
+template <class E>
+value from_scale(E& e, value codes, double scale, double reach) {
+    const auto most = static_cast<std::int64_t>(std::min(std::ceil(reach), 2147483647.0));
+    return dequantize(e, {codes, quantization::per_tensor(scale, 0, -most, most)});
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_arithmetic.hpp ----
+
+namespace headrace {
+
+/// Arithmetic of dequantized operands as arithmetic of their codes, in INT32: op(dq(a), dq(b)) = dq(op(a,
+/// b)). Sums and comparisons take both operands to one fine scale; the scale of a product is the product of
+/// scales, and a factor that is one positive number goes into the scale alone.
+struct lower_quantized_arithmetic : pass {
+    using sums = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
+                        becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;
+    using comparisons = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
+                               becomes<aten::ge_tensor, tosa::greater_equal>>;
+    using targets = joined<sums::keys, comparisons::keys, ops<aten::mul_tensor, aten::abs, aten::neg>>;
+    using produces = joined<sums::values, comparisons::values, fixed_point_ops, dequantize_ops,
+                            ops<tosa::mul, tosa::abs, tosa::negate>>;
+
+    template <one_of<sums::keys> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+        const auto operands = as_fixed_points(e, a.self, a.other);
+        if (!operands) return std::nullopt;
+        const auto& [x, y] = *operands;
+        const double scale = working_scale(e, {&x, &y});
+        const value codes =
+            build::binary<typename sums::template at<Op>>(e, at_scale(e, x, scale), at_scale(e, y, scale));
+        return from_scale(e, codes, scale, (x.reach() + y.reach()) / scale);
+    }
+
+    template <one_of<comparisons::keys> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+        const auto operands = as_fixed_points(e, a.self, a.other);
+        if (!operands) return std::nullopt;
+        const auto& [x, y] = *operands;
+        const double scale = working_scale(e, {&x, &y});
+        return build::binary<typename comparisons::template at<Op>>(e, at_scale(e, x, scale),
+                                                                    at_scale(e, y, scale));
+    }
+
+    std::optional<value> operator()(const args<aten::mul_tensor>& a, auto& e) const {
+        const auto operands = as_fixed_points(e, a.self, a.other);
+        if (!operands) return std::nullopt;
+        const auto& [x, y] = *operands;
+        if (const auto scaled = with_factor(e, x, y)) return scaled;
+        if (const auto scaled = with_factor(e, y, x)) return scaled;
+        const factor left = as_factor(e, x);
+        const factor right = as_factor(e, y);
+        const double scale = left.scale * right.scale;
+        return from_scale(e, build::binary<tosa::mul>(e, left.codes, right.codes), scale,
+                          x.reach() * y.reach() / scale);
+    }
+
+    std::optional<value> operator()(const args<aten::abs>& a, auto& e) const {
+        const auto x = as_fixed_point(e, a.self);
+        if (!x || !x->read) return std::nullopt;
+        const double scale = x->read->parameters.scale();
+        return from_scale(e, e.template make<tosa::abs>(at_scale(e, *x, scale)), scale, x->reach() / scale);
+    }
+    std::optional<value> operator()(const args<aten::neg>& a, auto& e) const {
+        const auto x = as_fixed_point(e, a.self);
+        if (!x || !x->read) return std::nullopt;
+        const double scale = x->read->parameters.scale();
+        return from_scale(e, build::negate(e, at_scale(e, *x, scale)), scale, x->reach() / scale);
+    }
+
+private:
+    struct factor {
+        value codes;
+        double scale;
+    };
+
+    // Codes of at most 16 bits, so that a product has room: finer ones lose their last bits.
+    template <class E>
+    static factor as_factor(E& e, const fixed_point& x) {
+        constexpr double room = 32768;
+        double scale = x.reach() == 0 ? 1 : x.reach() / room;
+        if (x.read) scale = std::max(x.read->parameters.scale(), scale);
+        return {at_scale(e, x, scale), scale};
+    }
+
+    // The same codes at another scale.
+    template <class E>
+    static std::optional<value> with_factor(E& e, const fixed_point& x, const fixed_point& number) {
+        if (!x.read || number.numbers.size() != 1 || !(number.numbers[0] > 0)) return std::nullopt;
+        if (e.meta(x.read->codes).elements() != e.result_meta().elements()) return std::nullopt;
+        dequantized scaled = *x.read;
+        scaled.parameters.scales[0] *= number.numbers[0];
+        scaled.codes = build::reshape(e, scaled.codes, e.result_meta().shape);
+        return dequantize(e, scaled);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_control_flow.hpp ----
+
+namespace headrace {
+
+/// Regions take and give codes in place of dequantized values; they dequantize what they take and quantize
+/// what they give themselves. The results of a cond get the quantization in which they are read, or that of
+/// both branches. What a loop carries keeps one quantization: that of its first value, where the body gives
+/// the same. Else it is one of 32 bits that holds both.
+struct lower_quantized_control_flow : pass {
+    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using produces =
+        joined<targets, fixed_point_ops, dequantize_ops, ops<quantized_decomposed::quantize_per_tensor>>;
+
+    std::optional<value_list> operator()(const args<higher_order::cond>& a, auto& e) const {
+        value_list operands;
+        bool changed = false;
+        for (std::size_t i = 0; i != a.operands.size(); ++i) {
+            const auto read = as_dequantized(e, a.operands[i]);
+            const bool takes_codes = read && read->parameters.is_per_tensor();
+            operands.push_back(takes_codes ? read->codes : a.operands[i]);
+            if (!takes_codes) continue;
+            changed = true;
+            for (graph* region : {a.true_graph, a.false_graph})
+                take_codes(*region, i, read->parameters, e.dtype(read->codes));
+        }
+        std::vector<std::optional<coded>> results;
+        for (std::uint32_t i = 0; i != e.current().result_count; ++i) {
+            results.push_back(coding_of_result(e, i, *a.true_graph, *a.false_graph));
+            if (!results.back()) continue;
+            changed = true;
+            for (graph* region : {a.true_graph, a.false_graph}) give_codes(*region, i, *results.back());
+        }
+        if (!changed) return std::nullopt;
+        node* made = e.template make_node<higher_order::cond>(
+            {.pred = a.pred, .true_graph = a.true_graph, .false_graph = a.false_graph, .operands = operands});
+        return dequantized_results(e, made, results);
+    }
+
+    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, auto& e) const {
+        value_list carried;
+        std::vector<std::optional<coded>> results;
+        bool changed = false;
+        const list<value> given = a.body_graph->outputs();
+        for (std::size_t i = 0; i != a.carried_inputs.size(); ++i) {
+            const value first = a.carried_inputs[i];
+            const auto x = as_fixed_point(e, first);
+            results.emplace_back();
+            carried.push_back(first);
+            if (!x || !detail::is_real(first) || (!x->read && !read_per_tensor(given[i]))) continue;
+            const auto [coding, codes] = carried_as(e, *x, given[i], input_at(*a.body_graph, i));
+            changed = true;
+            carried = with_last(carried, codes);
+            results.back() = coding;
+            for (graph* region : {a.cond_graph, a.body_graph})
+                take_codes(*region, i, coding.parameters, coding.type);
+            give_codes(*a.body_graph, i, coding);
+        }
+        value_list additional;
+        for (std::size_t i = 0; i != a.additional_inputs.size(); ++i) {
+            const auto read = as_dequantized(e, a.additional_inputs[i]);
+            const bool takes_codes = read && read->parameters.is_per_tensor();
+            additional.push_back(takes_codes ? read->codes : a.additional_inputs[i]);
+            if (!takes_codes) continue;
+            changed = true;
+            for (graph* region : {a.cond_graph, a.body_graph})
+                take_codes(*region, a.carried_inputs.size() + i, read->parameters, e.dtype(read->codes));
+        }
+        if (!changed) return std::nullopt;
+        node* made = e.template make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
+                                                                     .body_graph = a.body_graph,
+                                                                     .carried_inputs = carried,
+                                                                     .additional_inputs = additional});
+        return dequantized_results(e, made, results);
+    }
+
+private:
+    struct coded {
+        quantization parameters;
+        dtype type;
+    };
+
+    static value_list with_last(const value_list& items, value last) {
+        value_list changed;
+        for (std::size_t i = 0; i + 1 < items.size(); ++i) changed.push_back(items[i]);
+        changed.push_back(last);
+        return changed;
+    }
+
+    static node* input_at(graph& region, std::size_t position) {
+        for (node& n : region.inputs()) {
+            if (position-- == 0) return &n;
+        }
+        return nullptr;
+    }
+
+    static void take_codes(graph& region, std::size_t position, const quantization& q, dtype type) {
+        node* input = input_at(region, position);
+        if (input == nullptr) return;
+        const tensor_meta real = *input->results[0].meta;
+        node& read = region.create<quantized_decomposed::dequantize_per_tensor>({.input = input->result(),
+                                                                                 .scale = q.scale(),
+                                                                                 .zero_point = q.zero_point(),
+                                                                                 .quant_min = q.lowest,
+                                                                                 .quant_max = q.highest,
+                                                                                 .dtype = type},
+                                                                                first_after_inputs(region));
+        region.set_meta(read.result(), real);
+        region.inherit_annotations(read, *input);
+        region.replace_all_uses(input->result(), read.result(), &read);
+        region.set_meta(input->result(), {type, real.shape, {}});
+    }
+    static node* first_after_inputs(graph& region) {
+        node* n = region.first();
+        while (n != nullptr && is<builtin::placeholder>(*n)) n = n->next;
+        return n;
+    }
+
+    static void give_codes(graph& region, std::size_t position, const coded& c) {
+        node* out = region.output();
+        if (out == nullptr || position >= out->operand_count) return;
+        const value real = out->operand(position);
+        node& quantize =
+            region.create<quantized_decomposed::quantize_per_tensor>({.input = real,
+                                                                      .scale = c.parameters.scale(),
+                                                                      .zero_point = c.parameters.zero_point(),
+                                                                      .quant_min = c.parameters.lowest,
+                                                                      .quant_max = c.parameters.highest,
+                                                                      .dtype = c.type},
+                                                                     out);
+        region.set_meta(quantize.result(), {c.type, meta_of(real)->shape, {}});
+        region.inherit_annotations(quantize, *real.producer);
+        region.set_operand(out->operands[position], quantize.result());
+    }
+
+    static std::optional<dequantized> read_per_tensor(value v) {
+        auto read = match_dequantize(v);
+        return read && read->parameters.is_per_tensor() ? read : std::nullopt;
+    }
+
+    // Codes of 32 bits with room for all of those, and for what is computed from them.
+    template <class E>
+    static coded of_32_bits(E& e, std::initializer_list<const fixed_point*> operands) {
+        constexpr std::int64_t most = 1 << 30;
+        return {quantization::per_tensor(working_scale(e, operands), 0, -most, most), dtype::int32};
+    }
+
+    // In which all readers quantize it, or in which both branches dequantize it; else one for both.
+    template <class E>
+    static std::optional<coded> coding_of_result(E& e, std::uint32_t i, const graph& yes, const graph& no) {
+        std::optional<coded> common;
+        bool same = true;
+        for (const edge& use : e.current().uses()) {
+            if (use.slot->result != i) continue;
+            const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
+            if (q == nullptr) {
+                same = false;
+                continue;
+            }
+            const auto parameters =
+                quantization::per_tensor(q->scale, q->zero_point, q->quant_min, q->quant_max);
+            same = same && (!common || common->parameters == parameters);
+            common = coded{parameters, q->dtype};
+        }
+        if (common && same) return common;
+        std::vector<fixed_point> given;
+        for (const graph* branch : {&yes, &no}) {
+            if (auto read = read_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
+        }
+        if (given.empty()) return std::nullopt;
+        const dequantized& first = *given.front().read;
+        if (given.size() == 2 && first.parameters == given.back().read->parameters)
+            return coded{first.parameters, meta_of(first.codes)->dtype};
+        return of_32_bits(e, {&given.front(), &given.back()});
+    }
+
+    template <class E>
+    static std::pair<coded, value> carried_as(E& e, const fixed_point& first, value next, const node* input) {
+        if (first.read && has_codes(next, input, first.read->parameters))
+            return {coded{first.read->parameters, e.dtype(first.read->codes)}, first.read->codes};
+        fixed_point other = first;
+        if (auto read = read_per_tensor(next)) other = fixed_point{std::move(read)};
+        const coded coding = of_32_bits(e, {&first, &other});
+        return {coding, at_scale(e, first, coding.parameters.scale())};
+    }
+
+    // Is a value of the body what it was given, or dequantized alike, or selected from such?
+    static bool has_codes(value v, const node* input, const quantization& q, int depth = 0) {
+        if (v.producer == input) return true;
+        if (const auto read = match_dequantize(v)) return read->parameters == q;
+        if (!detail::is_selecting(*v.producer) || depth == most_nested) return false;
+        const auto operands = v.producer->operand_edges();
+        return std::all_of(operands.begin(), operands.end(), [&](const edge& operand) {
+            return !detail::is_real(*operand.slot) || has_codes(*operand.slot, input, q, depth + 1);
+        });
+    }
+
+    template <class E>
+    static value_list dequantized_results(E& e, node* made,
+                                          const std::vector<std::optional<coded>>& codings) {
+        value_list results;
+        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
+            const value v = made->result(i);
+            results.push_back(codings[i] ? dequantize(e, {v, codings[i]->parameters}) : v);
+        }
+        return results;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_pooling.hpp ----
+
+namespace headrace {
+
+/// Averages of dequantized operands. Read in the same quantization they are AVG_POOL2D of the codes. Else,
+/// where every window has as many elements, they are sums with a finer scale, so that nothing is rounded
+/// twice: a depthwise convolution with a weight of ones.
+struct lower_quantized_pooling : pass {
+    using targets = ops<aten::avg_pool2d>;
+    using produces = joined<build::average_pool_ops, build::convolution_ops, requantize_ops, dequantize_ops>;
+
+    std::optional<value> operator()(const args<aten::avg_pool2d>& a, auto& e) const {
+        const auto x = as_dequantized(e, a.self);
+        if (!x || !x->parameters.is_per_tensor()) return std::nullopt;
+        const dtype type = e.dtype(x->codes);
+        if (type != dtype::int8 && type != dtype::int16) return std::nullopt;
+        auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
+        if (!windows) return e.fail(std::move(windows).error());
+        const auto& w = windows.value();
+        const bool counts_alike =
+            a.divisor_override || a.count_include_pad || (w[0].before == 0 && w[1].before == 0);
+        const bool overhangs = a.ceil_mode && !a.divisor_override;
+        if (counts_alike && !overhangs && (a.divisor_override || !is_read_in(e.current(), x->parameters)))
+            return sum(a, e, *x, w);
+        args<aten::avg_pool2d> of_codes = a;
+        of_codes.self = x->codes;
+        dequantized pooled{
+            build::channels_first(e, build::average_pool(e, of_codes, x->parameters.zero_point()),
+                                  e.result_meta().shape),
+            x->parameters};
+        if (a.divisor_override) {
+            pooled.parameters.scales[0] *=
+                static_cast<double>(w[0].kernel * w[1].kernel) / static_cast<double>(*a.divisor_override);
+        }
+        return dequantize(e, pooled);
+    }
+
+private:
+    template <class E>
+    static value sum(const args<aten::avg_pool2d>& a, E& e, const dequantized& x,
+                     const std::array<window, 3>& w) {
+        const std::int64_t channels = e.shape(a.self)[1];
+        const std::int64_t area = w[0].kernel * w[1].kernel;
+        const args<aten::convolution> ones{
+            .input = x.codes,
+            .weight =
+                e.splat(1, dtype::int8, std::array<std::int64_t, 4>{channels, 1, w[0].kernel, w[1].kernel}),
+            .bias = std::nullopt,
+            .stride = int_list{w[0].stride, w[1].stride},
+            .padding = int_list{w[0].before, w[1].before},
+            .dilation = int_list{1, 1},
+            .transposed = false,
+            .output_padding = int_list{0, 0},
+            .groups = channels};
+        const int_list result = e.result_meta().shape;
+        const value summed = build::convolution(e, ones, x.parameters.zero_point()).channels_last(result);
+        const auto divisor = static_cast<double>(a.divisor_override.value_or(area));
+        const auto reach = static_cast<std::int64_t>(x.parameters.reach()) * area;
+        const auto q = quantization::per_tensor(x.parameters.scale() / divisor, 0, -reach, reach);
+        return build::channels_first(e, dequantize(e, {summed, q}), result);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_products.hpp ----
+
+namespace headrace {
+
+/// Convolutions and matrix products of dequantized operands as those of their codes, with accumulators of 32
+/// bits, or 48 for codes of 16: the scale of what comes out is the input's times the weight's, per channel
+/// where that is. The bias is taken to the same scale.
+struct lower_quantized_products : pass {
+    using targets = ops<aten::convolution, aten::linear, aten::bmm>;
+    using produces = joined<build::convolution_ops, requantize_ops, dequantize_ops, ops<tosa::matmul>>;
+
+    std::optional<value> operator()(const args<aten::convolution>& a, auto& e) const {
+        const std::size_t channel_axis = a.transposed ? 1 : 0;
+        const auto operands = read(e, a.input, a.weight, a.bias, channel_axis);
+        if (!operands) return std::nullopt;
+        args<aten::convolution> of_codes = a;
+        of_codes.input = operands->input;
+        of_codes.weight = operands->weight;
+        of_codes.bias = operands->bias;
+        const int_list result = e.result_meta().shape;
+        const value accumulated = build::convolution(e, of_codes, operands->input_zero, operands->weight_zero)
+                                      .channels_last(result);
+        return build::channels_first(e, dequantize(e, operands->accumulators(e, accumulated)), result);
+    }
+
+    std::optional<value> operator()(const args<aten::linear>& a, auto& e) const {
+        if (e.rank(a.weight) != 2) return std::nullopt;
+        const auto operands = read(e, a.input, a.weight, a.bias, 0);
+        if (!operands) return std::nullopt;
+        const value accumulated = build::linear(e, {operands->input, operands->weight, {}}, operands->bias,
+                                                operands->input_zero, operands->weight_zero);
+        return build::reshape(e, dequantize(e, operands->accumulators(e, accumulated)),
+                              e.result_meta().shape);
+    }
+
+    std::optional<value> operator()(const args<aten::bmm>& a, auto& e) const {
+        auto left = as_dequantized(e, a.self);
+        if (!left || !left->parameters.is_per_tensor() || !is_short(e.dtype(left->codes)))
+            return std::nullopt;
+        auto right = as_dequantized(e, a.mat2);
+        if (!right || e.dtype(right->codes) != e.dtype(left->codes)) return std::nullopt;
+        quantization& scaled = right->parameters;
+        if (scaled.axis && *scaled.axis != 2) return std::nullopt;
+        const auto zero = one_zero_point(scaled);
+        if (!zero) return e.unsupported(differing_zero_points);
+        const dtype type = e.dtype(left->codes);
+        const value accumulated =
+            e.template make<tosa::matmul>({.a = left->codes,
+                                           .b = right->codes,
+                                           .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
+                                           .b_zp = build::zero_point(e, type, *zero),
+                                           .output_type = build::accumulator_of(type)});
+        const double reach =
+            left->parameters.reach() * scaled.reach() * static_cast<double>(e.shape(a.self)[2]);
+        for (double& s : scaled.scales) s *= left->parameters.scale();
+        return dequantize(e, {accumulated, accumulator_of(std::move(scaled), reach)});
+    }
+
+private:
+    static constexpr const char* differing_zero_points =
+        "zero points of a weight that differ between channels; TOSA has one for all of them";
+
+    static bool is_short(dtype type) { return type == dtype::int8 || type == dtype::int16; }
+
+    static std::optional<std::int64_t> one_zero_point(const quantization& q) {
+        for (const std::int64_t z : q.zero_points) {
+            if (z != q.zero_points.front()) return std::nullopt;
+        }
+        return q.zero_points.front();
+    }
+
+    // The quantization of accumulators: that of products, with zero point 0.
+    static quantization accumulator_of(quantization q, double reach) {
+        q.zero_points.assign(q.zero_points.size(), 0);
+        q.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
+        q.lowest = -q.highest;
+        return q;
+    }
+
+    struct codes {
+        value input, weight, bias;
+        std::int64_t input_zero, weight_zero;
+        quantization products;  // of the accumulators, one scale or one for each output channel
+
+        // Channels are the last axis.
+        template <class E>
+        [[nodiscard]] dequantized accumulators(E& e, value v) const {
+            dequantized result{v, products};
+            if (result.parameters.axis) result.parameters.axis = std::max<std::size_t>(e.rank(v), 1) - 1;
+            return result;
+        }
+    };
+
+    template <class E>
+    static std::optional<codes> read(E& e, value input, value weight, const std::optional<value>& bias,
+                                     std::size_t channel_axis) {
+        const auto x = as_dequantized(e, input);
+        if (!x || !x->parameters.is_per_tensor() || !is_short(e.dtype(x->codes))) return std::nullopt;
+        auto w = as_dequantized(e, weight);
+        if (!w || e.dtype(w->codes) != dtype::int8) return std::nullopt;
+        if (w->parameters.axis && *w->parameters.axis != channel_axis) w = along(e, *w, channel_axis);
+        if (!w) return std::nullopt;
+        quantization& products = w->parameters;
+        const auto weight_zero = one_zero_point(products);
+        if (!weight_zero) {
+            e.unsupported(differing_zero_points);
+            return std::nullopt;
+        }
+        const std::int64_t channels = e.shape(weight)[channel_axis];
+        const double reach = x->parameters.reach() * products.reach() *
+                             static_cast<double>(e.meta(weight).elements()) / static_cast<double>(channels);
+        for (double& s : products.scales) s *= x->parameters.scale();
+        const auto offset = bias_codes(e, bias, products, channels, build::accumulator_of(e.dtype(x->codes)));
+        if (!offset) return std::nullopt;
+        return codes{x->codes,     w->codes,
+                     *offset,      x->parameters.zero_point(),
+                     *weight_zero, accumulator_of(products, 2 * reach)};
+    }
+
+    // A weight with scales along another axis than the output channels', as transposed convolutions may have
+    // it, whose products cannot be added up: one scale if that is the same throughout, else, for constants,
+    // new codes.
+    template <class E>
+    static std::optional<dequantized> along(E& e, const dequantized& w, std::size_t axis) {
+        const quantization& q = w.parameters;
+        if (q.scales.size() == 1)
+            return dequantized{w.codes,
+                               quantization::per_tensor(q.scale(), q.zero_point(), q.lowest, q.highest)};
+        const auto integers = constant_integers(w.codes);
+        if (!integers) return std::nullopt;
+        constexpr std::int64_t most = 127;
+        const int_list shape = e.shape(w.codes);
+        const auto index_on = [&](std::size_t element, std::size_t of_axis) {
+            const auto inner = element_count(sizes(shape).subspan(of_axis + 1));
+            return element / static_cast<std::size_t>(inner) % static_cast<std::size_t>(shape[of_axis]);
+        };
+        const auto real = [&](std::size_t i) {
+            const std::size_t c = index_on(i, *q.axis);
+            return static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c];
+        };
+        const auto channels = static_cast<std::size_t>(shape[axis]);
+        std::vector<double> scales(channels, 0);
+        for (std::size_t i = 0; i != integers->size(); ++i) {
+            double& scale = scales[index_on(i, axis)];
+            scale = std::max(scale, std::abs(real(i)) / static_cast<double>(most));
+        }
+        for (double& scale : scales) scale = scale == 0 ? 1 : scale;
+        const value codes = e.constant({dtype::int8, shape, {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != integers->size(); ++i) {
+                const double code = std::nearbyint(real(i) / scales[index_on(i, axis)]);
+                data[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
+            }
+        });
+        return dequantized{codes,
+                           {std::move(scales), std::vector<std::int64_t>(channels, 0), axis, -most, most}};
+    }
+
+    // A bias as codes of the accumulators' type. It is stored with the scale of the products; one that is not
+    // is taken to it. Nothing if it is neither quantized nor constant.
+    template <class E>
+    static std::optional<value> bias_codes(E& e, const std::optional<value>& bias,
+                                           const quantization& products, std::int64_t channels, dtype type) {
+        if (!bias) return e.splat(0, type, std::array{channels});
+        const auto b = as_dequantized(e, *bias);
+        if (!b) {
+            const auto numbers = constant_reals(*bias);
+            return numbers ? std::optional(constant_codes(e, *numbers, products, type)) : std::nullopt;
+        }
+        const quantization& q = b->parameters;
+        if (e.dtype(b->codes) == type && has_scale_of(q, products)) return b->codes;
+        if (const auto integers = constant_integers(b->codes)) {
+            std::vector<double> numbers;
+            for (std::size_t i = 0; i != integers->size(); ++i) {
+                const std::size_t c = q.axis ? i : 0;
+                numbers.push_back(static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c]);
+            }
+            return constant_codes(e, numbers, products, type);
+        }
+        if (!q.is_per_tensor() || type != dtype::int32) return std::nullopt;
+        std::vector<double> factors;
+        for (const double s : products.scales) factors.push_back(q.scale() / s);
+        return build::rescale(e, b->codes, factors, {.input_zero = q.zero_point(), .reach = q.reach()});
+    }
+
+    static bool has_scale_of(const quantization& q, const quantization& products) {
+        constexpr double tolerance = 1e-5;
+        if (q.scales.size() != products.scales.size()) return false;
+        for (std::size_t i = 0; i != q.scales.size(); ++i) {
+            if (q.zero_points[i] != 0 || std::abs(q.scales[i] / products.scales[i] - 1) > tolerance)
+                return false;
+        }
+        return true;
+    }
+
+    template <class E>
+    static value constant_codes(E& e, const std::vector<double>& numbers, const quantization& products,
+                                dtype type) {
+        const double most = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
+        const auto count = static_cast<std::int64_t>(numbers.size());
+        return e.constant({type, {count}, {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i != numbers.size(); ++i) {
+                const double scale = products.scales[products.axis ? i : 0];
+                const auto code =
+                    static_cast<std::int64_t>(std::clamp(std::nearbyint(numbers[i] / scale), -most, most));
+                std::memcpy(&data[i * width], &code, width);
+            }
+        });
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_reductions.hpp ----
+
+namespace headrace {
+
+/// Sums of dequantized operands as sums of their codes, in INT32: sum(dq(x)) = dq(sum(x - zero point)). The
+/// position of the largest element is that of the largest code.
+struct lower_quantized_reductions : pass {
+    using sums = ops<aten::sum, aten::sum_dim_intlist>;
+    using positions = ops<aten::argmax, aten::argmin>;
+    using targets = joined<sums, positions, ops<aten::cumsum>>;
+    using produces = joined<fixed_point_ops, build::slice_ops, build::pad_ops, positions, dequantize_ops,
+                            ops<tosa::reduce_sum, tosa::add>>;
+
+    template <one_of<sums> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+        auto x = integers(e, a.self);
+        if (!x) return std::nullopt;
+        const value sum = build::reduce(e, x->codes, a, [&](value v, std::size_t axis) {
+            const auto terms = static_cast<double>(e.shape(v)[axis]);
+            v = x->with_room(e, v, terms);
+            x->reach *= terms;
+            return e.template make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+        });
+        return from_scale(e, sum, x->scale, x->reach);
+    }
+
+    // By doubling, as legalize_cumsum does it.
+    std::optional<value> operator()(const args<aten::cumsum>& a, auto& e) const {
+        auto x = integers(e, a.self);
+        if (!x) return std::nullopt;
+        value v = build::with_rank(e, x->codes, std::max<std::size_t>(e.rank(a.self), 1));
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+        if (e.failed()) return value{};
+        const std::int64_t size = e.shape(v)[axis];
+        for (std::int64_t shift = 1; shift < size; shift *= 2) {
+            v = x->with_room(e, v, 2);
+            const value moved = build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0);
+            v = build::binary<tosa::add>(e, v, moved);
+            x->reach *= 2;
+        }
+        return from_scale(e, build::reshape(e, v, e.result_meta().shape), x->scale, x->reach);
+    }
+
+    template <one_of<positions> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+        const auto x = as_dequantized(e, a.self);
+        if (!x || !x->parameters.is_per_tensor()) return std::nullopt;
+        args<Op> of_codes = a;
+        of_codes.self = x->codes;
+        return e.template make<Op>(of_codes);
+    }
+
+private:
+    struct operand {
+        value codes;
+        double scale;
+        double reach;
+
+        // The codes of a step between, coarser where so many of them could add up to 2^30 and more.
+        template <class E>
+        value with_room(E& e, value v, double terms) {
+            constexpr double room = 1 << 30;
+            double factor = 1;
+            while (reach * factor * terms > room) factor /= 2;
+            if (factor == 1) return v;
+            v = build::rescale(e, v, factor, {.reach = reach});
+            scale /= factor;
+            reach = std::ceil(reach * factor);
+            return v;
+        }
+    };
+    template <class E>
+    static std::optional<operand> integers(E& e, value v) {
+        const auto x = as_fixed_point(e, v);
+        if (!x || !x->read) return std::nullopt;
+        const double scale = x->read->parameters.scale();
+        return operand{at_scale(e, *x, scale), scale, x->reach() / scale};
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized_resize.hpp ----
+
+namespace headrace {
+
+/// Interpolation of a dequantized image as that of its codes, which RESIZE gives multiplied by the unit of
+/// its weights: dq(x) resized = dq(x resized), at the scale of the codes divided by that unit. Where that is
+/// read in the quantization of x, the codes are rounded at once, zero point and all.
+struct lower_quantized_resize : pass {
+    using targets = linear_ops;
+    using produces = joined<build::resize_ops, requantize_ops, dequantize_ops, ops<tosa::sub>>;
+
+    template <one_of<targets> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+        const auto x = as_dequantized(e, detail::resized_input(a));
+        if (!x || !x->parameters.is_per_tensor() || e.dtype(x->codes) != dtype::int8) return std::nullopt;
+        args<Op> of_codes = a;
+        if constexpr (requires { of_codes.input; })
+            of_codes.input = x->codes;
+        else
+            of_codes.self = x->codes;
+        const auto [image, unit] = build::resize<Op>(e, of_codes);
+        const quantization& q = x->parameters;
+        if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // of the same size
+        if (is_read_in(e.current(), q)) {
+            const value codes = build::rescale(e, image, 1 / static_cast<double>(unit), {.to = dtype::int8});
+            return dequantize(e, {codes, q});
+        }
+        const std::int64_t zero = q.zero_point() * unit;
+        const value centered =
+            zero == 0 ? image : e.template make<tosa::sub>(image, e.splat(zero, dtype::int32, e.rank(image)));
+        const auto reach = static_cast<std::int64_t>(q.reach()) * unit;
+        return dequantize(
+            e, {centered, quantization::per_tensor(q.scale() / static_cast<double>(unit), 0, -reach, reach)});
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/lower_quantized.hpp ----
+
+namespace headrace {
+
+/// Sinks every dequantize past what follows it, in execution order, until it meets a quantize: an op of real
+/// numbers becomes the same op of their codes, with a dequantize behind it. Ops whose operands are not
+/// dequantized, and functions that have no form in integers, stay as they are.
+struct lower_quantized : extends<lower_quantized_arithmetic, lower_quantized_reductions,
+                                 lower_quantized_products, lower_quantized_pooling, lower_quantized_resize,
+                                 lower_quantized_control_flow, fold_quantization> {
+    using produces = joined<lower_quantized_arithmetic::produces, lower_quantized_reductions::produces,
+                            lower_quantized_products::produces, lower_quantized_pooling::produces,
+                            lower_quantized_resize::produces, lower_quantized_control_flow::produces,
+                            fold_quantization::produces>;
+    static constexpr bool in_execution_order = true;
+
+    bool should_run(const graph& g) const {
+        if (!g.target().has(target_feature::profile_int)) return g.target().features == 0;
+        const bool has_floats = g.target().has(target_feature::profile_fp);
+        return !has_floats || is_quantized(g);
+    }
+
+private:
+    static bool is_quantized(const graph& g) {
+        return g.census().count(info_of<quantized_decomposed::dequantize_per_tensor>) != 0 ||
+               g.census().count(info_of<quantized_decomposed::dequantize_per_channel>) != 0;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/quantize_interface.hpp ----
+
+namespace headrace {
+
+/// Leaves the quantize after a program's input, and the dequantize before its output, to the caller: the
+/// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
+/// that is quantized in two ways is taken in the first of them.
+struct quantize_interface : pass {
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+    using produces = joined<requantize_ops, ops<aten::constant_pad_nd>>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t changed = 0;
+        for (node& n : g.inputs()) changed += take_codes(g, n, context);
+        if (g.output() != nullptr) changed += give_codes(g, *g.output(), context);
+        return changed;
+    }
+
+private:
+    using quantize = quantized_decomposed::quantize_per_tensor;
+
+    static interface_quantization described(const quantization& q) {
+        return {q.scale(), q.zero_point(), q.lowest, q.highest};
+    }
+
+    static std::size_t take_codes(graph& g, node& input, pass_context& context) {
+        std::vector<node*> readers;
+        for (const edge& use : input.uses()) {
+            if (!is<quantize>(*use.target)) return 0;
+            readers.push_back(use.target);
+        }
+        if (readers.empty()) return 0;
+        const args<quantize>& first = args_of<quantize>(*readers.front());
+        const auto taken = parameters_of(first);
+        g.set_meta(input.result(), {first.dtype, meta_of(input.result())->shape, {}});
+        g.annotate(input, described(taken));
+        for (node* reader : readers) {
+            emit<produces> e(g, reader, reader, context);
+            const args<quantize>& a = args_of<quantize>(*reader);
+            const value codes = requantize(e, {input.result(), taken}, parameters_of(a), a.dtype);
+            if (!codes) continue;
+            g.replace_all_uses(reader->result(), codes);
+            g.erase(*reader);
+        }
+        return 1;
+    }
+    static quantization parameters_of(const args<quantize>& a) {
+        return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+    }
+
+    static std::size_t give_codes(graph& g, node& output, pass_context& context) {
+        std::vector<interface_quantization> given(output.operand_count);
+        std::size_t changed = 0;
+        for (edge& operand : std::span(output.operands, output.operand_count)) {
+            emit<produces> e(g, &output, &output, context);
+            const auto read = as_dequantized(e, *operand.slot);
+            if (!read || !read->parameters.is_per_tensor()) continue;
+            node* last = operand.source;
+            g.set_operand(operand, read->codes);
+            detail::erase_dead(g, *last);
+            given[operand.operand] = described(read->parameters);
+            ++changed;
+        }
+        if (changed != 0) {
+            g.annotate(output, output_quantizations{g.own(list<interface_quantization>(given))});
+        }
+        return changed;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/tabulate_functions.hpp ----
+
+namespace headrace {
+
+/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256 codes
+/// for INT8, 513 points, with linear interpolation between them, for INT16. The function may consist of any
+/// number of elementwise ops, with intermediate quantization or not, with numbers as further operands, and
+/// may read its operand several times. Its table is the function itself, applied to a constant of all codes,
+/// which is folded next. Clamps alone are left: they cost less as CLAMP.
+struct tabulate_functions : pass {
+    using targets = ops<quantized_decomposed::quantize_per_tensor>;
+    using produces = joined<build::rescale_ops, build::reshape_ops, ops<tosa::table>>;
+    static constexpr bool in_execution_order = true;
+
+    using clamps =
+        ops<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::clamp_min, aten::clamp_max>;
+    using functions = joined<
+        ops<aten::abs, aten::neg, aten::exp, aten::exp2, aten::expm1, aten::log, aten::log1p, aten::log2,
+            aten::log10, aten::sqrt, aten::rsqrt, aten::reciprocal, aten::square, aten::sin, aten::cos,
+            aten::tan, aten::asin, aten::acos, aten::atan, aten::sinh, aten::cosh, aten::tanh, aten::asinh,
+            aten::acosh, aten::atanh, aten::sigmoid, aten::logit, aten::silu, aten::mish, aten::softplus,
+            aten::log_sigmoid, aten::gelu, aten::elu, aten::selu, aten::celu, aten::hardsigmoid,
+            aten::hardswish, aten::leaky_relu, aten::prelu, aten::_prelu_kernel, aten::threshold,
+            aten::softshrink, aten::erf, aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round,
+            aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf,
+            aten::isfinite, aten::nan_to_num>,
+        ops<aten::add_tensor, aten::sub_tensor, aten::rsub_scalar, aten::rsub_tensor, aten::mul_tensor,
+            aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
+            aten::fmod_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar,
+            aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor,
+            aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor, aten::where_self,
+            aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor,
+            aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or, aten::logical_xor,
+            aten::logical_not, aten::_to_copy>>;
+
+    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
+                                    emit<produces>& e) const {
+        if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
+        function f(const_cast<node&>(e.current()), e.shape(a.input));
+        if (!f.is_sound() || !f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
+        return a.dtype == dtype::int8 ? table_of_8_bits(e, f) : table_of_16_bits(e, f);
+    }
+
+private:
+    using quantize = quantized_decomposed::quantize_per_tensor;
+    using dequantize = quantized_decomposed::dequantize_per_tensor;
+
+    static bool is_table(value v) {
+        const auto* table = match<tosa::table>(v);
+        return table != nullptr && meta_of(v)->dtype == dtype::int8;
+    }
+
+    /// What lies between a quantize and the one tensor of codes that it depends on.
+    class function {
+    public:
+        function(node& root, const int_list& shape) : shape_(shape) { sound_ = collect(root); }
+        [[nodiscard]] bool is_sound() const { return sound_ && source_; }
+        [[nodiscard]] bool is_worth_a_table() const { return computes_; }
+        [[nodiscard]] value source() const { return source_; }
+
+        /// The function of other codes in place of the source's, in tensors of that shape.
+        value applied(emit<produces>& e, value codes, const shape_builder& shape) const {
+            std::vector<std::pair<value, value>> made{{source_, codes}};
+            const auto mapped = [&](value v) {
+                for (const auto& [from, to] : made) {
+                    if (from == v) return to;
+                }
+                return v;  // a number
+            };
+            for (const auto& [n, of_table] : nodes_) {
+                if (of_table) {  // an earlier table is read at the codes by the clone of its own function
+                    made.emplace_back(n->result(), read_table(e, *n, mapped(n->operand(0)), shape));
+                    continue;
+                }
+                std::vector<value> operands;
+                for (const edge& operand : n->operand_edges()) operands.push_back(mapped(*operand.slot));
+                node* copy = e.clone(*n, operands, [&](tensor_meta& meta) {
+                    meta = {meta.dtype, int_list(shape), {}};
+                });
+                if (copy == nullptr) return {};
+                made.emplace_back(n->result(), copy->result());
+            }
+            return made.back().second;
+        }
+
+    private:
+        static value read_table(emit<produces>& e, const node& table, value codes,
+                                const shape_builder& shape) {
+            return build::reshape(
+                e, e.make<tosa::table>({.input1 = codes, .table = args_of<tosa::table>(table).table}), shape);
+        }
+
+        bool known(const node& n) const {
+            return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& k) { return k.first == &n; });
+        }
+        // Operands first, so that `nodes_` can be cloned in their order.
+        bool collect(node& n) {
+            if (known(n)) return true;
+            if (++visited_ > most_visited) return false;
+            if (n.result_count != 1 || !n.results[0].meta || !(n.results[0].meta->shape == shape_))
+                return false;
+            if (const auto* a = args_if<dequantize>(n)) {
+                if (!read(a->input)) return false;
+            } else if (is<quantize>(n) || set_of<functions>.contains(*n.op) ||
+                       set_of<clamps>.contains(*n.op)) {
+                computes_ = computes_ || set_of<functions>.contains(*n.op);
+                for (const edge& operand : n.operand_edges()) {
+                    if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
+                }
+            } else {
+                return false;
+            }
+            nodes_.emplace_back(&n, false);
+            return true;
+        }
+        // Codes: those of a quantize that is part of the function, of an earlier table, or of the source.
+        bool read(value codes) {
+            node& n = *codes.producer;
+            if (is<quantize>(n)) {
+                const std::size_t before = nodes_.size();
+                const value source = source_;
+                const bool computes = computes_;
+                if (collect(n)) return true;
+                nodes_.resize(before);
+                source_ = source;
+                computes_ = computes;
+            }
+            if (is_table(codes)) {
+                if (known(n)) return true;
+                if (!read(n.operand(0))) return false;
+                nodes_.emplace_back(&n, true);
+                return true;
+            }
+            if (source_ && source_ != codes) return false;
+            source_ = codes;
+            return true;
+        }
+        static bool is_number(value v) {
+            return meta_of(v) != nullptr && meta_of(v)->elements() == 1 && is_constant(*v.producer);
+        }
+        static bool is_constant(const node& n, int nested = 0) {
+            constexpr int most_computed = 8;
+            if (is<builtin::constant>(n)) return true;
+            if (nested == most_computed) return false;
+            if (n.operand_count == 0) return set_of<ops<aten::full, aten::scalar_tensor>>.contains(*n.op);
+            const bool computable =
+                is<quantize>(n) || is<dequantize>(n) ||
+                set_of<joined<functions, clamps, ops<aten::view, aten::reshape>>>.contains(*n.op);
+            return computable &&
+                   std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
+                               [&](const edge& e) { return is_constant(*e.source, nested + 1); });
+        }
+
+        static constexpr int most_visited = 1024;  // whatever a program claims
+
+        int_list shape_;
+        int visited_ = 0;
+        value source_{};
+        std::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
+        bool computes_ = false;
+        bool sound_ = false;
+    };
+
+    // Of the operand's rank, so that numbers broadcast with it.
+    static shape_builder shape_of_codes(const emit<produces>& e, const function& f, std::int64_t count) {
+        shape_builder shape = shape_builder::filled(std::max<std::size_t>(e.rank(f.source()), 1), 1);
+        shape.back() = count;
+        return shape;
+    }
+
+    static value table_of_8_bits(emit<produces>& e, const function& f) {
+        constexpr std::int64_t count = 256;
+        const shape_builder shape = shape_of_codes(e, f, count);
+        std::vector<std::int8_t> codes;
+        for (int c = -128; c != 128; ++c) codes.push_back(static_cast<std::int8_t>(c));
+        const value all = e.constant<std::int8_t>(dtype::int8, shape, codes);
+        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
+        return e.make<tosa::table>({.input1 = f.source(), .table = table});
+    }
+
+    // TABLE of INT16 gives INT32 with seven bits of fraction.
+    static value table_of_16_bits(emit<produces>& e, const function& f) {
+        constexpr std::int64_t count = 513;
+        constexpr int step = 128;
+        const shape_builder shape = shape_of_codes(e, f, count);
+        std::vector<std::int32_t> codes;
+        for (int i = 0; i != count; ++i) codes.push_back(-32768 + i * step);
+        const value all = e.constant<std::int32_t>(dtype::int32, shape, codes);
+        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
+        const value fine = e.make<tosa::table>({.input1 = f.source(), .table = table});
+        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16, .reach = 32768.0 * step});
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/quantize.hpp ----
+
+namespace headrace {
+
+/// Before functions are decomposed. Quantizers repeat nodes for each reader: what is merged here cannot be
+/// merged any more once each reader has its own RESCALE.
+template <class Evaluator>
+using tabulate_passes = pass_list<canonicalize_quantization, tabulate_functions,
+                                  fold_quantized_constants<Evaluator>, merge_duplicates>;
+
+/// After they are; what decompositions computed from constants is folded first.
+template <class Evaluator>
+using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_quantized, fuse_rescales,
+                                  quantize_interface, decompose_quantization>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/for_u55.hpp ----
+
+namespace headrace {
+
+/// A base of passes that run only where the graph's target is Ethos-U55: they make what it lacks of TOSA
+/// (infer/u55_verify.hpp) from what it has.
+struct for_u55 {
+    [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/blend_conditions.hpp ----
+
+namespace headrace {
+
+/// COND_IF without control flow, which Ethos-U55 does not have: both branches run, and each result is
+/// selected from theirs. Branches that do more than compute, such as write variables, stay.
+struct blend_conditions : pass, for_u55 {
+    using targets = ops<tosa::cond_if>;
+    using produces = joined<build::reshape_ops, ops<tosa::select>>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+            next = n->next;
+            if (!is<tosa::cond_if>(*n) || !only_computes(*args_of<tosa::cond_if>(*n).then_graph) ||
+                !only_computes(*args_of<tosa::cond_if>(*n).else_graph))
+                continue;
+            node* before = n->previous;
+            blend(g, *n, context);
+            next = before == nullptr ? g.first() : before->next;  // branches may hold conditions themselves
+            ++count;
+        }
+        return count;
+    }
+
+private:
+    static bool only_computes(const graph& region) {
+        for (const node& n : region.nodes()) {
+            if (const auto* a = args_if<tosa::cond_if>(n)) {
+                if (!only_computes(*a->then_graph) || !only_computes(*a->else_graph)) return false;
+            } else if (n.op->dialect != &info_of_dialect<builtin::dialect> && !is_pure(n) &&
+                       !is<tosa::identity>(n)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static void blend(graph& g, node& n, pass_context& context) {
+        const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
+        const std::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
+        const std::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
+        emit<produces> e(g, &n, &n, context);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (i >= on_true.size() || i >= on_false.size()) return;
+            const shape_builder one = shape_builder::filled(e.rank(n.result(i)), 1);
+            const value chosen =
+                e.make<tosa::select>(build::reshape(e, a.condition, one), on_true[i], on_false[i]);
+            if (!chosen) return;
+            detail::hand_over_name(n.results[i], chosen);
+            g.replace_all_uses(n.result(i), chosen);
+        }
+        detail::erase_dead(g, n);
+        for (graph* region : {a.then_graph, a.else_graph}) {  // so that no pass finds its nodes
+            while (region->last() != nullptr) region->erase(*region->last());
+        }
+    }
+    // The region's outputs, of copies of its nodes.
+    static std::vector<value> inlined(graph& g, const graph& region, node& call, const list<value>& inputs) {
+        std::unordered_map<const node*, node*> copies;
+        std::unordered_map<const node*, value> given;
+        std::size_t next = 0;
+        for (const node& n : region.nodes()) {
+            if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
+        }
+        const auto mapped = [&](value v) {
+            const auto input = given.find(v.producer);
+            return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
+        };
+        for (const node& n : region.nodes()) {
+            if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+            node& made = g.create(*n.op, n.arguments, n.result_count, &call);
+            for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
+            for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
+            made.annotations = n.annotations;
+            g.inherit_annotations(made, call);
+            copies[&n] = &made;
+        }
+        std::vector<value> outputs;
+        for (const value v : region.outputs()) outputs.push_back(mapped(v));
+        return outputs;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/intervals.hpp ----
+
+namespace headrace {
+
+struct interval {
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+
+    /// The largest magnitude.
+    [[nodiscard]] std::int64_t reach() const { return std::max(std::abs(least), std::abs(most)); }
+    [[nodiscard]] bool lies_in(std::int64_t from, std::int64_t to) const {
+        return least >= from && most <= to;
+    }
+};
+
+namespace detail {
+
+/// Reads producers up to that many nodes away.
+class interval_reader {
+public:
+    [[nodiscard]] interval of(value v, int depth) const {
+        const tensor_meta* meta = meta_of(v);
+        if (meta == nullptr || is_floating(meta->dtype)) return {INT32_MIN, INT32_MAX};
+        const auto [lowest, highest] = is_boolean(meta->dtype) ? std::pair<std::int64_t, std::int64_t>{0, 1}
+                                                               : range_of(meta->dtype);
+        const interval whole{lowest, highest};
+        if (depth == 0) return whole;
+        const interval known = computed(v, whole, depth - 1);
+        // What might have wrapped around is not known.
+        return known.lies_in(whole.least, whole.most) ? known : whole;
+    }
+
+private:
+    [[nodiscard]] interval computed(value v, const interval& whole, int depth) const {
+        if (is<builtin::constant>(*v.producer)) return elements(v, whole);
+        if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
+        if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
+        if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
+        if (const auto* a = match<tosa::maximum>(v)) {
+            const interval x = of(a->input1, depth), y = of(a->input2, depth);
+            return {std::max(x.least, y.least), std::max(x.most, y.most)};
+        }
+        if (const auto* a = match<tosa::minimum>(v)) {
+            const interval x = of(a->input1, depth), y = of(a->input2, depth);
+            return {std::min(x.least, y.least), std::min(x.most, y.most)};
+        }
+        if (const auto* a = match<tosa::add>(v)) {
+            const interval x = of(a->input1, depth), y = of(a->input2, depth);
+            return {x.least + y.least, x.most + y.most};
+        }
+        if (const auto* a = match<tosa::sub>(v)) {
+            const interval x = of(a->input1, depth), y = of(a->input2, depth);
+            return {x.least - y.most, x.most - y.least};
+        }
+        if (const auto* a = match<tosa::mul>(v)) {
+            const interval x = of(a->input1, depth), y = of(a->input2, depth);
+            const auto [least, most] =
+                std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+            return {least, most};
+        }
+        if (const auto* a = match<tosa::abs>(v)) return {0, of(a->input1, depth).reach()};
+        if (is<tosa::argmax>(*v.producer)) return {0, INT32_MAX};
+        const bool moves = is_any(*v.producer, ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile,
+                                                   tosa::reverse, tosa::reduce_max, tosa::reduce_min>{});
+        return moves ? of(v.producer->operand(0), depth) : whole;
+    }
+    template <class... Ops>
+    static bool is_any(const node& n, ops<Ops...>) {
+        return (is<Ops>(n) || ...);
+    }
+    static interval elements(value v, const interval& whole) {
+        const auto numbers = constant_integers(v);
+        if (!numbers || numbers->empty()) return whole;
+        const auto [least, most] = std::minmax_element(numbers->begin(), numbers->end());
+        return {*least, *most};
+    }
+    [[nodiscard]] interval scaled(const args<tosa::rescale>& a, const interval& whole, int depth) const {
+        const auto multipliers = constant_integers(a.multiplier);
+        const auto shifts = constant_integers(a.shift);
+        const auto input_zero = constant_integers(a.input_zp);
+        const auto output_zero = constant_integers(a.output_zp);
+        if (!multipliers || !shifts || !input_zero || !output_zero) return whole;
+        const interval x = of(a.input, depth);
+        double least = 0;
+        double most = 0;
+        for (std::size_t i = 0; i != multipliers->size(); ++i) {
+            const double factor =
+                std::ldexp(static_cast<double>((*multipliers)[i]), -static_cast<int>((*shifts)[i]));
+            for (const std::int64_t end : {x.least, x.most}) {
+                const double y = static_cast<double>(end - (*input_zero)[0]) * factor;
+                least = std::min(least, y);
+                most = std::max(most, y);
+            }
+        }
+        const auto code = [&](double y) {
+            return static_cast<std::int64_t>(std::clamp(y + static_cast<double>((*output_zero)[0]),
+                                                        static_cast<double>(whole.least),
+                                                        static_cast<double>(whole.most)));
+        };
+        return {code(std::floor(least) - 1), code(std::ceil(most) + 1)};
+    }
+};
+
+}  // namespace detail
+
+[[nodiscard]] inline interval interval_of(value v) {
+    constexpr int nodes = 6;
+    return detail::interval_reader().of(v, nodes);
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/expand_bits.hpp ----
+
+namespace headrace {
+
+/// Bitwise logic, shifts and casts to fewer bits. Ethos-U55 shifts INT32 alone, and to the right with
+/// rounding; what that rounds up is taken back. Bitwise logic is a table of two nibbles, byte by byte.
+struct expand_bits : pass, for_u55 {
+    using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
+    using targets = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
+                                      tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
+    using produces = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
+                         tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
+
+    template <one_of<logic> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.input1);
+        const auto of_bytes = [](unsigned x, unsigned y) {
+            return std::is_same_v<Op, tosa::bitwise_and>  ? x & y
+                   : std::is_same_v<Op, tosa::bitwise_or> ? x | y
+                                                          : x ^ y;
+        };
+        const std::vector<value> x = bytes_of(e, a.input1);
+        const auto number = constant_integers(a.input2);
+        std::vector<value> bytes;
+        if (number && number->size() == 1) {
+            for (std::size_t i = 0; i != x.size(); ++i) {
+                const auto with = static_cast<std::uint8_t>((*number)[0] >> (8 * i));
+                bytes.push_back(table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); }));
+            }
+        } else {
+            const std::vector<value> y = bytes_of(e, a.input2);
+            for (std::size_t i = 0; i != x.size(); ++i) bytes.push_back(combined(e, x[i], y[i], of_bytes));
+        }
+        return from_bytes(e, bytes, type);
+    }
+
+    value operator()(const args<tosa::bitwise_not>& a, emit<produces>& e) const {
+        const value x = wide(e, a.input1);
+        return narrow(e, e.make<tosa::sub>(splat(e, -1, x), x), e.dtype(a.input1));
+    }
+
+    std::optional<value> operator()(const args<tosa::arithmetic_right_shift>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.input1);
+        if (a.round && type == dtype::int32) return std::nullopt;
+        const value x = wide(e, a.input1);
+        const value by = wide(e, a.input2);
+        return narrow(e, a.round ? rounded_shift(e, x, by) : right_shift(e, x, by), type);
+    }
+    value operator()(const args<tosa::logical_right_shift>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.input1);
+        const value x = wide(e, a.input1);
+        const value by = wide(e, a.input2);
+        const value sign = minus_one_below_zero(e, x);
+        if (type != dtype::int32) {  // a number of more bits, not below 0
+            const value bits = splat(e, traits_of(type).bits, x);
+            const value number = e.make<tosa::sub>(x, e.make<tosa::logical_left_shift>(sign, bits));
+            return wrapped(e, right_shift(e, number, by), type);
+        }
+        const auto shift = constant_integers(by);
+        if (shift && shift->size() == 1 && (*shift)[0] == 31) return e.make<tosa::sub>(splat(e, 0, x), sign);
+        // The sign's bits are taken away again: they are sign · 2^(32 - by), nothing where by is 0.
+        const value left = e.make<tosa::sub>(splat(e, 31, by), by);
+        const value twice = e.make<tosa::logical_left_shift>(sign, splat(e, 1, x));
+        return e.make<tosa::sub>(right_shift(e, x, by), e.make<tosa::logical_left_shift>(twice, left));
+    }
+    std::optional<value> operator()(const args<tosa::logical_left_shift>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.input1);
+        if (type == dtype::int32) return std::nullopt;
+        return wrapped(e, e.make<tosa::logical_left_shift>(wide(e, a.input1), wide(e, a.input2)), type);
+    }
+    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
+        const dtype from = e.dtype(a.input);
+        if (!is_integral(from) || !is_integral(a.output_type) ||
+            traits_of(a.output_type).bits >= traits_of(from).bits)
+            return std::nullopt;
+        const auto [lowest, highest] = range_of(a.output_type);
+        if (interval_of(a.input).lies_in(lowest, highest)) return narrow(e, a.input, a.output_type);
+        return wrapped(e, wide(e, a.input), a.output_type);
+    }
+
+private:
+    static value splat(emit<produces>& e, std::int64_t number, value beside) {
+        return e.splat(number, dtype::int32, e.rank(beside));
+    }
+    static value wide(emit<produces>& e, value v) {
+        if (e.dtype(v) == dtype::int32) return v;
+        if (const auto numbers = constant_integers(v)) {
+            const std::vector<std::int32_t> elements(numbers->begin(), numbers->end());
+            return e.constant<std::int32_t>(dtype::int32, e.shape(v), elements);
+        }
+        return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
+    }
+    // Of numbers that have room in the type.
+    static value narrow(emit<produces>& e, value v, dtype type) {
+        if (e.dtype(v) == type) return v;
+        constexpr int shift = 30;
+        return e.make<tosa::rescale>({.input = v,
+                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                      .shift = e.splat(shift, dtype::int8, 1),
+                                      .input_zp = e.splat(0, e.dtype(v), 1),
+                                      .output_zp = e.splat(0, type, 1)});
+    }
+    // The low bits of others: up, and down again.
+    static value wrapped(emit<produces>& e, value v, dtype type) {
+        const value unused = splat(e, 32 - static_cast<std::int64_t>(traits_of(type).bits), v);
+        return narrow(e, rounded_shift(e, e.make<tosa::logical_left_shift>(v, unused), unused), type);
+    }
+    static value rounded_shift(emit<produces>& e, value v, value by) {
+        return e.make<tosa::arithmetic_right_shift>({.input1 = v, .input2 = by, .round = true});
+    }
+    static value minus_one_below_zero(emit<produces>& e, value v) {
+        return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, -1, v)), splat(e, 0, v));
+    }
+    // Toward minus infinity: half of the divisor is taken off before, where it is there.
+    static value right_shift(emit<produces>& e, value v, value by) {
+        const auto shifts = constant_integers(by);
+        value half;
+        std::int64_t most = std::int64_t{1} << 30;
+        if (shifts) {
+            most = 0;
+            std::vector<std::int32_t> halves;
+            for (const std::int64_t s : *shifts) {
+                halves.push_back(s < 1 || s > 31 ? 0 : std::int32_t{1} << (s - 1));
+                most = std::max<std::int64_t>(most, halves.back());
+            }
+            if (most == 0) return v;
+            half = e.constant<std::int32_t>(dtype::int32, e.shape(by), halves);
+        } else {
+            const value one = splat(e, 1, by);
+            const value less = e.make<tosa::maximum>(e.make<tosa::sub>(by, one), splat(e, 0, by));
+            half = e.make<tosa::logical_left_shift>(e.make<tosa::minimum>(by, one), less);
+        }
+        if (interval_of(v).least - most < INT32_MIN)
+            v = e.make<tosa::maximum>(v, e.make<tosa::add>(half, splat(e, INT32_MIN, half)));
+        return rounded_shift(e, e.make<tosa::sub>(v, half), by);
+    }
+
+    // --- bytes -------------------------------------------------------------------------------
+
+    // The bytes of each element, the lowest first, as INT8.
+    static std::vector<value> bytes_of(emit<produces>& e, value v) {
+        std::vector<value> bytes;
+        const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
+        if (count == 1) return {v};
+        value rest = wide(e, v);
+        const value by = splat(e, 8, rest);
+        while (bytes.size() + 1 != count) {
+            const value rounded = rounded_shift(e, rest, by);
+            const value byte = e.make<tosa::sub>(rest, e.make<tosa::logical_left_shift>(rounded, by));
+            bytes.push_back(narrow(e, byte, dtype::int8));
+            rest = e.make<tosa::add>(rounded, minus_one_below_zero(e, byte));
+        }
+        bytes.push_back(narrow(e, rest, dtype::int8));
+        return bytes;
+    }
+    static value from_bytes(emit<produces>& e, const std::vector<value>& bytes, dtype type) {
+        if (bytes.size() == 1) return bytes[0];
+        value v = wide(e, bytes.back());
+        const value by = splat(e, 8, v);
+        for (std::size_t i = bytes.size() - 1; i-- != 0;) {
+            const value byte = wide(e, bytes[i]);  // 256 less where its highest bit is set
+            const value above = e.make<tosa::sub>(v, minus_one_below_zero(e, byte));
+            v = e.make<tosa::add>(e.make<tosa::logical_left_shift>(above, by), byte);
+        }
+        return narrow(e, v, type);
+    }
+    // A function of a byte.
+    template <class F>
+    static value table(emit<produces>& e, value v, F&& f) {
+        constexpr std::int64_t count = 256;
+        std::array<std::int8_t, count> entries{};
+        for (unsigned i = 0; i != count; ++i)  // from -128 on
+            entries[i] = static_cast<std::int8_t>(static_cast<std::uint8_t>(f((i + 128U) & 255U)));
+        return e.make<tosa::table>(
+            {.input1 = v, .table = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), entries)});
+    }
+    // A bitwise function of two bytes: a nibble of each makes the index of a table.
+    template <class F>
+    static value combined(emit<produces>& e, value x, value y, F&& f) {
+        const auto sum = [&](value a, value b) {
+            return narrow(e, e.make<tosa::add>(wide(e, a), wide(e, b)), dtype::int8);
+        };
+        const value high = sum(table(e, x, [](unsigned b) { return b & 240U; }),
+                               table(e, y, [](unsigned b) { return b >> 4U; }));
+        const value low = sum(table(e, x, [](unsigned b) { return (b << 4U) & 240U; }),
+                              table(e, y, [](unsigned b) { return b & 15U; }));
+        return sum(table(e, high, [&](unsigned b) { return f(b >> 4U, b & 15U) << 4U; }),
+                   table(e, low, [&](unsigned b) { return f(b >> 4U, b & 15U) & 15U; }));
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/infer/u55_verify.hpp ----
+
+/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
+/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
+namespace headrace::u55 {
+
+inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t most_kernel_height = 64;
+inline constexpr std::int64_t most_kernel_taps = 4096;
+inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t most_pool_height = 256;
+inline constexpr std::int64_t most_pool_taps = 65536;
+inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t most_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// The elements of a constant of whole bytes, row-major; empty if the value is computed, or has strides.
+[[nodiscard]] inline std::span<const std::byte> constant_bytes(value v) {
+    const tensor_data* data = nullptr;
+    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
+    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_meta* meta = meta_of(v);
+    if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
+    return {data->bytes, storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))};
+}
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] bool kernel_fits() const {
+        return height <= most_kernel_height && height * width <= most_kernel_taps;
+    }
+    [[nodiscard]] bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
+};
+
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
+    }
+    [[nodiscard]] bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
+        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] inline bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+}
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] inline bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > most_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+class checker {
+public:
+    explicit checker(const node& n) : n_(n) {}
+
+    [[nodiscard]] std::string check() const {
+        if (contains(unsupported_ops{})) return "Ethos-U55 has no " + short_name();
+        for (std::size_t i = 0; i != n_.operand_count; ++i) {
+            if (auto fault = type(*meta_of(n_.operand(i))); !fault.empty()) return fault;
+        }
+        for (const result_slot& r : std::span(n_.results, n_.result_count)) {
+            if (auto fault = type(*r.meta); !fault.empty()) return fault;
+        }
+        if (const auto* a = args_if<tosa::conv2d>(n_)) return convolution(*a, false);
+        if (const auto* a = args_if<tosa::depthwise_conv2d>(n_)) return convolution(*a, true);
+        if (const auto* a = args_if<tosa::conv3d>(n_)) return convolution(*a);
+        if (const auto* a = args_if<tosa::transpose_conv2d>(n_)) return convolution(*a);
+        if (const auto* a = args_if<tosa::avg_pool2d>(n_)) return pooling(*a, true);
+        if (const auto* a = args_if<tosa::max_pool2d>(n_)) return pooling(*a, false);
+        if (const auto* a = args_if<tosa::argmax>(n_)) return argmax(*a);
+        if (const auto* a = args_if<tosa::matmul>(n_)) return matmul(*a);
+        if (const auto* a = args_if<tosa::resize>(n_)) return resize(*a);
+        if (const auto* a = args_if<tosa::transpose>(n_)) return transpose(*a);
+        if (const auto* a = args_if<tosa::reverse>(n_)) return reverse(*a);
+        if (const auto* a = args_if<tosa::reduce_sum>(n_)) return sum(*a);
+        return elementwise();
+    }
+
+private:
+    template <class... Ops>
+    [[nodiscard]] bool contains(ops<Ops...>) const {
+        return (is<Ops>(n_) || ...);
+    }
+    [[nodiscard]] std::string short_name() const { return std::string(n_.op->name.substr(5)); }
+    [[nodiscard]] std::string no(std::string_view what) const {
+        return "Ethos-U55 has no " + short_name() + " " + std::string(what);
+    }
+    [[nodiscard]] static const int_list& shape(value v) { return meta_of(v)->shape; }
+    [[nodiscard]] static dtype type_of(value v) { return meta_of(v)->dtype; }
+    [[nodiscard]] static bool is_constant(value v) {
+        return is<builtin::constant>(*v.producer) || is<tosa::const_>(*v.producer);
+    }
+
+    [[nodiscard]] std::string type(const tensor_meta& meta) const {
+        if (is_boolean(meta.dtype)) return no("of booleans");
+        if (is_floating(meta.dtype)) return no("of floating-point numbers");
+        return {};
+    }
+
+    // What all convolutions share; the kernel's axes follow `first` in the weight's shape.
+    template <class Args>
+    [[nodiscard]] std::string convolution_operands(const Args& a, std::int64_t height,
+                                                   std::int64_t width) const {
+        if (!is_constant(a.weight) || !is_constant(a.bias)) return no("with a computed weight or bias");
+        if (shape(a.input)[shape(a.input).size() - 1] > most_size) return no("of more than 65536 channels");
+        if (height > most_kernel_height || height * width > most_kernel_taps) {
+            return no("with a window of " + std::to_string(height) + " x " + std::to_string(width) +
+                      ", but up to 64 rows and 4096 elements");
+        }
+        if (weight_sum(a) > most_weight_sum)
+            return no("whose absolute weights add up to more than 127 * 65536");
+        if (type_of(a.input) != dtype::int16) return {};
+        for (const edge& use : n_.uses()) {
+            if (!is<tosa::rescale>(*use.target)) return no("of INT16 that no RESCALE follows");
+        }
+        return bias_fits(a.bias) ? std::string() : no("with a bias of more than 40 bits");
+    }
+    // The largest sum of a result's channel. It is not looked for where it cannot be too large.
+    template <class Args>
+    [[nodiscard]] std::int64_t weight_sum(const Args& a) const {
+        const std::int64_t channels = shape(a.bias)[0];
+        const std::int64_t terms = element_count(shape(a.weight)) / std::max<std::int64_t>(channels, 1);
+        const auto bytes = constant_bytes(a.weight);
+        const auto zero = constant_bytes(a.weight_zp);
+        if (terms * 255 <= most_weight_sum || type_of(a.weight) != dtype::int8 || zero.empty()) return 0;
+        std::int64_t most = 0;
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i != bytes.size(); ++i) {
+            if (i % static_cast<std::size_t>(terms) == 0) sum = 0;
+            sum += std::abs(number(bytes[i]) - number(zero[0]));
+            most = std::max(most, sum);
+        }
+        return most;
+    }
+    [[nodiscard]] static std::int64_t number(std::byte b) {
+        return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(b));
+    }
+    [[nodiscard]] static bool bias_fits(value bias) {
+        if (type_of(bias) != dtype::int48) return true;
+        const auto bytes = constant_bytes(bias);
+        for (std::size_t i = 0; i + 6 <= bytes.size(); i += 6) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &bytes[i], 6);
+            const auto b = static_cast<std::int64_t>(bits << 16U) >> 16U;
+            if (b >= most_bias || b < -most_bias) return false;
+        }
+        return true;
+    }
+
+    template <class Args>
+    [[nodiscard]] std::string convolution(const Args& a, bool depthwise) const {
+        const std::size_t first = depthwise ? 0 : 1;
+        const std::int64_t height = shape(a.weight)[first];
+        const std::int64_t width = shape(a.weight)[first + 1];
+        if (!convolution_window{height, width, a.pad, a.stride, a.dilation, depthwise}.stride_fits())
+            return long_stride(depthwise);
+        return convolution_operands(a, height, width);
+    }
+    [[nodiscard]] std::string long_stride(bool depthwise) const {
+        return no(depthwise ? "with a stride above 3"
+                            : "with a stride above 3 together with padding or dilation");
+    }
+    [[nodiscard]] std::string convolution(const args<tosa::conv3d>& a) const {
+        const int_list& kernel = shape(a.weight);
+        if (kernel[1] != 1) return no("with a window of more than one element in depth");
+        const convolution_window window{kernel[2], kernel[3], sizes(a.pad).subspan(2),
+                                        sizes(a.stride).subspan(1), sizes(a.dilation).subspan(1)};
+        if (!window.stride_fits()) return long_stride(false);
+        return convolution_operands(a, kernel[2], kernel[3]);
+    }
+    [[nodiscard]] std::string convolution(const args<tosa::transpose_conv2d>& a) const {
+        const int_list& kernel = shape(a.weight);
+        if (!transposed_stride_fits(a.stride, shape(a.input), sizes(kernel).subspan(1)))
+            return no("with such strides: they are 1 or 2, the same on both axes");
+        return convolution_operands(a, kernel[1], kernel[2]);
+    }
+
+    template <class Args>
+    [[nodiscard]] std::string pooling(const Args& a, bool average) const {
+        if (!pooling_window{a.kernel, a.pad, a.stride, average}.fits()) {
+            return no("with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
+                      " and padding " + shape_text(a.pad));
+        }
+        const int_list& input = shape(a.input);
+        if (std::max({input[1], input[2], input[3]}) > most_size) return too_long();
+        return {};
+    }
+    [[nodiscard]] std::string too_long() const { return no("of an axis of more than 65536 elements"); }
+
+    [[nodiscard]] std::string argmax(const args<tosa::argmax>& a) const {
+        const int_list& input = shape(a.input);
+        const std::size_t last = input.size() - 1;
+        if (type_of(a.input) != dtype::int8) return no("of other than INT8");
+        const bool is_last = a.axis == static_cast<std::int64_t>(last);
+        const bool folds = last < 3 || (last == 3 && input[0] == 1);
+        if (!is_last || !folds || input[last] > most_argmax ||
+            element_count(sizes(input).first(last)) > most_size)
+            return no("but of up to 127 channels of one image");
+        return {};
+    }
+    [[nodiscard]] std::string matmul(const args<tosa::matmul>& a) const {
+        if (type_of(a.a) != dtype::int8) return no("of other than INT8");
+        return std::max(shape(a.a)[2], shape(a.b)[2]) > most_size ? too_long() : std::string();
+    }
+    [[nodiscard]] std::string resize(const args<tosa::resize>& a) const {
+        const auto* scale = match<tosa::const_shape>(a.scale);
+        const auto* offset = match<tosa::const_shape>(a.offset);
+        const bool nearest = a.mode == resize_mode::nearest && shape(a.input)[0] == 1;
+        bool fits = nearest && scale != nullptr && offset != nullptr;
+        for (std::size_t i = 0; fits && i != 2; ++i) {
+            const std::int64_t n = scale->values[2 * i];
+            const std::int64_t d = scale->values[2 * i + 1];
+            const std::int64_t factor = n / d;
+            fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) &&
+                   2 * offset->values[i] == d - n &&
+                   n_.results[0].meta->shape[1 + i] == factor * shape(a.input)[1 + i];
+        }
+        return fits ? std::string() : no("but to the nearest of one image, by 2, 4 or 8");
+    }
+    [[nodiscard]] std::string transpose(const args<tosa::transpose>& a) const {
+        return transpose_fits(type_of(a.input1), shape(a.input1))
+                   ? std::string()
+                   : no("of " + shape_text(shape(a.input1)) + ", which it cannot address");
+    }
+    [[nodiscard]] std::string reverse(const args<tosa::reverse>& a) const {
+        if (type_of(a.input1) == dtype::int32) return no("of INT32");
+        const auto after = static_cast<std::int64_t>(shape(a.input1).size()) - a.axis;
+        const bool is_image = shape(a.input1).size() <= 4 && (after == 2 || after == 3);
+        return is_image ? std::string() : no("but of an image's height or width");
+    }
+    [[nodiscard]] std::string sum(const args<tosa::reduce_sum>& a) const {
+        const int_list& input = shape(a.input);
+        const auto axis = static_cast<std::size_t>(a.axis);
+        if (input[axis] > most_size) return too_long();
+        if (axis + 1 == input.size()) return {};
+        const bool fits = element_count(sizes(input).first(axis)) <= most_size &&
+                          element_count(sizes(input).subspan(axis + 1)) <= most_size;
+        return fits ? std::string() : no("with more than 65536 elements before or after the axis");
+    }
+
+    // Ops that have rules about types alone.
+    [[nodiscard]] std::string elementwise() const {
+        const dtype from = n_.operand_count == 0 ? dtype::unknown : type_of(n_.operand(0));
+        const dtype to = n_.result_count == 0 ? dtype::unknown : n_.results[0].meta->dtype;
+        if (const auto* a = args_if<tosa::arithmetic_right_shift>(n_)) {
+            if (from != dtype::int32) return no("of other than INT32");
+            return a->round ? std::string() : no("that does not round");
+        }
+        if (is<tosa::logical_left_shift>(n_) && from != dtype::int32) return no("of other than INT32");
+        if (is<tosa::table>(n_) && from != dtype::int8) return no("of other than INT8");
+        if (is<tosa::reduce_max>(n_) || is<tosa::reduce_min>(n_))
+            return from == dtype::int32 ? no("of INT32") : std::string();
+        if (is<tosa::cast>(n_) && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+            return no("to fewer bits");
+        if (is<tosa::rescale>(n_) && from == dtype::int48 && !is_accumulator(*n_.operand(0).producer))
+            return no("of INT48 but behind a convolution");
+        return {};
+    }
+    [[nodiscard]] static bool is_accumulator(const node& n) {
+        return is<tosa::conv2d>(n) || is<tosa::conv3d>(n) || is<tosa::depthwise_conv2d>(n) ||
+               is<tosa::transpose_conv2d>(n);
+    }
+
+    const node& n_;
+};
+
+}  // namespace detail
+
+/// Why Ethos-U55 cannot execute a node of the tosa dialect whose metadata is complete; empty if it can.
+[[nodiscard]] inline std::string restriction(const node& n) { return detail::checker(n).check(); }
+
+}  // namespace headrace::u55
+
+// ---- headrace/passes/u55/expand_extrema.hpp ----
+
+namespace headrace {
+
+/// REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX of other than up to 127 channels of INT8. What fits in 16
+/// bits is reduced there; else halves of the axis are compared until one element is left. The position of
+/// the largest is that of the first element which equals it.
+struct expand_extrema : pass, for_u55 {
+    using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
+    using produces = joined<build::slice_ops, build::concat_ops, build::permute_ops, build::select_ops,
+                            ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum,
+                                tosa::minimum, tosa::rescale, tosa::equal, tosa::cast, tosa::sub>>;
+
+    template <one_of<ops<tosa::reduce_max, tosa::reduce_min>> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (e.dtype(a.input) != dtype::int32) return std::nullopt;
+        return reduced<Op>(e, a.input, static_cast<std::size_t>(a.axis));
+    }
+
+    std::optional<value> operator()(const args<tosa::argmax>& a, emit<produces>& e) const {
+        if (u55::restriction(e.current()).empty()) return std::nullopt;
+        const dtype type = e.dtype(a.input);
+        if (type != dtype::int8 && type != dtype::int16) return std::nullopt;
+        const auto axis = static_cast<std::size_t>(a.axis);
+        const std::int64_t channels = e.shape(a.input)[axis];
+        const std::int64_t rows = e.meta(a.input).elements() / channels;
+        if (type == dtype::int8 && channels <= u55::most_argmax && rows <= u55::most_size) {
+            shape_builder last;
+            for (std::size_t i = 0; i != e.rank(a.input); ++i) {
+                if (i != axis) last.push_back(static_cast<std::int64_t>(i));
+            }
+            last.push_back(a.axis);
+            const value v =
+                build::reshape(e, build::permute(e, a.input, last), shape_builder{rows, channels});
+            const value found = e.make<tosa::argmax>({.input = v, .axis = 1});
+            return build::reshape(e, found, e.result_meta().shape);
+        }
+        return build::reshape(e, first_of_largest(e, a.input, axis), e.result_meta().shape);
+    }
+
+private:
+    static value as(emit<produces>& e, value v, dtype type) {
+        constexpr int shift = 30;
+        return e.make<tosa::rescale>({.input = v,
+                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                      .shift = e.splat(shift, dtype::int8, 1),
+                                      .input_zp = e.splat(0, dtype::int32, 1),
+                                      .output_zp = e.splat(0, type, 1)});
+    }
+    static value wide(emit<produces>& e, value v) {
+        return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
+    }
+    template <op_tag Op>
+    static value narrow_reduced(emit<produces>& e, value v, std::size_t axis) {
+        return wide(e, e.make<Op>({.input = v, .axis = static_cast<std::int64_t>(axis)}));
+    }
+
+    template <op_tag Op>
+    static value reduced(emit<produces>& e, value v, std::size_t axis) {
+        if (const auto* cast = match<tosa::cast>(v)) {
+            const dtype type = e.dtype(cast->input);
+            if (type == dtype::int8 || type == dtype::int16) return narrow_reduced<Op>(e, cast->input, axis);
+        }
+        const interval known = interval_of(v);
+        for (const dtype type : {dtype::int8, dtype::int16}) {
+            const auto [lowest, highest] = range_of(type);
+            if (known.lies_in(lowest, highest)) return narrow_reduced<Op>(e, as(e, v, type), axis);
+        }
+        using best = std::conditional_t<std::is_same_v<Op, tosa::reduce_max>, tosa::maximum, tosa::minimum>;
+        for (std::int64_t size = e.shape(v)[axis]; v && size > 1; size = e.shape(v)[axis]) {
+            const std::int64_t half = size / 2;
+            const value better =
+                e.make<best>(build::slice(e, v, axis, 0, half), build::slice(e, v, axis, half, half));
+            const value left_over = size % 2 == 0 ? value{} : build::slice(e, v, axis, size - 1, 1);
+            v = left_over ? build::concat(e, std::array{better, left_over}, axis) : better;
+        }
+        return v;
+    }
+
+    // The largest of (size - position) over the elements that equal the largest, taken back.
+    static value first_of_largest(emit<produces>& e, value v, std::size_t axis) {
+        const std::int64_t size = e.shape(v)[axis];
+        const value most = narrow_reduced<tosa::reduce_max>(e, v, axis);
+        const value hits = e.make<tosa::equal>(wide(e, v), most);
+        const value place = build::iota(e, size, 1, axis, e.rank(v));
+        const value count = e.splat(size, dtype::int32, e.rank(v));
+        std::vector<std::int32_t> from_end;
+        for (std::int64_t i = 0; i != size; ++i) from_end.push_back(static_cast<std::int32_t>(size - i));
+        const value key = e.constant<std::int32_t>(dtype::int32, e.shape(place), from_end);
+        const value found = e.make<tosa::select>(hits, key, e.splat(0, dtype::int32, e.rank(v)));
+        const auto [lowest, highest] = range_of(dtype::int16);
+        const value first = size <= highest
+                                ? narrow_reduced<tosa::reduce_max>(e, as(e, found, dtype::int16), axis)
+                                : reduced<tosa::reduce_max>(e, found, axis);
+        return e.make<tosa::sub>(count, first);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/expand_gather.hpp ----
+
+namespace headrace {
+
+/// GATHER and SCATTER (TOSA 1.0, 2.10) without either. Rows that are known are slices, joined again. Else
+/// each index is compared with all rows, and what that selects is a product with ones and zeros: MATMUL of
+/// INT8, or a convolution of one element where the table is constant, MUL and REDUCE_SUM of INT32.
+struct expand_gather : pass, for_u55 {
+    using targets = ops<tosa::gather, tosa::scatter>;
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops, build::cast_ops,
+                            ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,
+                                tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
+
+    value operator()(const args<tosa::gather>& a, emit<produces>& e) const {
+        const shape_builder values(e.shape(a.values));
+        const std::int64_t count = e.shape(a.indices)[1];
+        if (const auto rows = known_rows(a.indices)) return gathered(e, a.values, *rows);
+        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
+        const shape_builder one_row{values[0], count, 1};
+        const value hits =
+            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 2, 3));
+        return build::cast(e, product(e, hits, a.values), e.dtype(a.values));
+    }
+
+    value operator()(const args<tosa::scatter>& a, emit<produces>& e) const {
+        const shape_builder values(e.shape(a.values_in));
+        const std::int64_t count = e.shape(a.indices)[1];
+        if (const auto rows = known_rows(a.indices)) return scattered(e, a, *rows);
+        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
+        const shape_builder one_row{values[0], 1, count};
+        const value hits =
+            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 1, 3));
+        const value written = e.make<tosa::reduce_any>({.input = hits, .axis = 2});
+        const value rows = product(e, hits, a.input);
+        const dtype type = e.dtype(a.values_in);
+        return e.make<tosa::select>(written, build::cast(e, rows, type), a.values_in);
+    }
+
+private:
+    static constexpr std::int64_t most_products = std::int64_t{1} << 26;
+    static constexpr std::size_t most_pieces = 1024;
+
+    // The rows that constant indices name, the same in all batches.
+    static std::optional<std::vector<std::int64_t>> known_rows(value indices) {
+        auto rows = constant_integers(indices);
+        if (!rows) return std::nullopt;
+        const auto count = static_cast<std::size_t>(meta_of(indices)->shape[1]);
+        for (std::size_t i = count; i < rows->size(); ++i) {
+            if ((*rows)[i] != (*rows)[i - count]) return std::nullopt;
+        }
+        rows->resize(count);
+        return rows;
+    }
+    static bool is_small(emit<produces>& e, std::int64_t products) {
+        if (products <= most_products) return true;
+        e.unsupported(
+            "Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+            ", and the products that stand for it would be more than 2^26; drop u55 from the target");
+        return false;
+    }
+
+    // Consecutive rows are one slice.
+    static value gathered(emit<produces>& e, value values, const std::vector<std::int64_t>& rows) {
+        std::vector<value> pieces;
+        for (std::size_t i = 0, end = 0; i != rows.size(); i = end) {
+            for (end = i + 1; end != rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
+            if (rows[i] < 0 || rows[end - 1] >= e.shape(values)[1])
+                return e.unsupported("an index is out of range");
+            pieces.push_back(build::slice(e, values, 1, rows[i], static_cast<std::int64_t>(end - i)));
+        }
+        return joined_rows(e, pieces);
+    }
+    static value joined_rows(emit<produces>& e, const std::vector<value>& pieces) {
+        if (pieces.size() > most_pieces) {
+            return e.unsupported("Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+                                 ", and these rows would be more than 1024 slices; drop u55 from the target");
+        }
+        return build::concat(e, pieces, 1);
+    }
+    // Each row of the result is one of the old or of the new ones.
+    static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
+                           const std::vector<std::int64_t>& rows) {
+        const std::int64_t count = e.shape(a.values_in)[1];
+        constexpr std::int64_t kept = -1;
+        std::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
+        for (std::size_t i = 0; i != rows.size(); ++i) {
+            if (rows[i] < 0 || rows[i] >= count) return e.unsupported("an index is out of range");
+            from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
+        }
+        std::vector<value> pieces;
+        for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
+            const auto follows = [&](std::size_t i) {
+                return from[k] == kept ? from[i] == kept : from[i] == from[i - 1] + 1;
+            };
+            for (end = k + 1; end != from.size() && follows(end);) ++end;
+            const auto length = static_cast<std::int64_t>(end - k);
+            pieces.push_back(from[k] == kept
+                                 ? build::slice(e, a.values_in, 1, static_cast<std::int64_t>(k), length)
+                                 : build::slice(e, a.input, 1, from[k], length));
+        }
+        return joined_rows(e, pieces);
+    }
+
+    // hits [N, R, K] of booleans and values [N, K, C]: the sum over K, [N, R, C] in INT32.
+    static value product(emit<produces>& e, value hits, value values) {
+        if (e.dtype(values) != dtype::int8) return sum(e, hits, build::cast(e, values, dtype::int32));
+        const value ones = build::cast(e, hits, dtype::int8);
+        const auto zero = [&] { return build::zero_point(e, dtype::int8); };
+        const shape_builder h(e.shape(hits));
+        const shape_builder v(e.shape(values));
+        const auto table = constant_integers(values);
+        if (!table || h[0] != 1) {
+            return whole(
+                e,
+                e.make<tosa::matmul>(
+                    {.a = ones, .b = values, .a_zp = zero(), .b_zp = zero(), .output_type = dtype::int32}));
+        }
+        // A convolution's weights are constant, and it costs a hundredth of MATMUL.
+        const shape_builder kernel{v[2], 1, 1, v[1]};
+        std::vector<std::int8_t> weight(table->size());
+        for (std::size_t k = 0; k != static_cast<std::size_t>(v[1]); ++k) {
+            for (std::size_t c = 0; c != static_cast<std::size_t>(v[2]); ++c) {
+                weight[c * static_cast<std::size_t>(v[1]) + k] =
+                    static_cast<std::int8_t>((*table)[k * static_cast<std::size_t>(v[2]) + c]);
+            }
+        }
+        const value found =
+            e.make<tosa::conv2d>({.input = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]}),
+                                  .weight = e.constant<std::int8_t>(dtype::int8, kernel, weight),
+                                  .bias = e.splat(0, dtype::int32, std::array{v[2]}),
+                                  .input_zp = zero(),
+                                  .weight_zp = zero(),
+                                  .pad = {0, 0, 0, 0},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1},
+                                  .acc_type = dtype::int32});
+        return build::reshape(e, whole(e, found), shape_builder{1, h[1], v[2]});
+    }
+    // An accumulator that holds a code of 8 bits, as that.
+    static value whole(emit<produces>& e, value v) {
+        constexpr int shift = 30;
+        return e.make<tosa::rescale>({.input = v,
+                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                      .shift = e.splat(shift, dtype::int8, 1),
+                                      .input_zp = e.splat(0, dtype::int32, 1),
+                                      .output_zp = e.splat(0, dtype::int8, 1)});
+    }
+    static value sum(emit<produces>& e, value hits, value values) {
+        const shape_builder h(e.shape(hits));
+        const shape_builder v(e.shape(values));
+        const value ones = build::cast(e, hits, dtype::int32);
+        const value products =
+            e.make<tosa::mul>({.input1 = build::reshape(e, ones, shape_builder{h[0], h[1], h[2], 1}),
+                               .input2 = build::reshape(e, values, shape_builder{v[0], 1, v[1], v[2]}),
+                               .shift = e.splat(0, dtype::int8, 1)});
+        const value sums = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
+        return build::reshape(e, sums, shape_builder{h[0], h[1], v[2]});
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/expand_moves.hpp ----
+
+namespace headrace {
+
+/// REVERSE of any axis as that of an image's width, and of INT32 element by element; TRANSPOSE of more
+/// elements, or of more axes, than Ethos-U55 can address, as several of fewer.
+struct expand_moves : pass, for_u55 {
+    using targets = ops<tosa::reverse, tosa::transpose>;
+    using produces = joined<build::permute_ops, build::slice_ops, build::concat_ops, build::reverse_ops>;
+
+    std::optional<value> operator()(const args<tosa::reverse>& a, emit<produces>& e) const {
+        if (u55::restriction(e.current()).empty()) return std::nullopt;
+        const shape_builder shape(e.shape(a.input1));
+        const auto axis = static_cast<std::size_t>(a.axis);
+        const std::int64_t size = shape[axis];
+        if (size == 1) return a.input1;
+        const build::three_axes around = build::around(shape, axis);
+        const value image =
+            build::reshape(e, a.input1, shape_builder{around.before, around.size, around.after});
+        if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
+        constexpr std::int64_t most = 256;
+        if (size > most) return std::nullopt;
+        std::vector<value> elements;
+        for (std::int64_t i = size; i-- != 0;) elements.push_back(build::slice(e, image, 1, i, 1));
+        return build::reshape(e, build::concat(e, elements, 1), shape);
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        if (u55::transpose_fits(e.dtype(a.input1), e.shape(a.input1))) return std::nullopt;
+        const auto [shape, perms] = build::merge_axes(e.shape(a.input1), a.perms);
+        const value moved = transposed(e, build::reshape(e, a.input1, shape), perms);
+        return build::reshape(e, moved, e.result_meta().shape);
+    }
+
+private:
+    // Of merged axes. Those of too many axes are moved to their places one after another; what then still
+    // is too large is moved in parts.
+    static value transposed(emit<produces>& e, value v, const shape_builder& perms) {
+        if (!v || build::is_identity(perms)) return v;
+        const shape_builder shape(e.shape(v));
+        if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
+        if (perms.size() > 3) return one_by_one(e, v, perms);
+        // Two neighbours change places, or three axes do; the longest axis is cut.
+        const auto longest =
+            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+        std::size_t to = 0;
+        while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
+        std::vector<value> parts;
+        for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
+            const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
+            parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
+        }
+        return build::concat(e, parts, to);
+    }
+    // The axis that belongs in front changes places with those before it; then the rest behind it likewise.
+    static value one_by_one(emit<produces>& e, value v, const shape_builder& perms) {
+        shape_builder order;  // of the axes as they lie now
+        for (std::size_t i = 0; i != perms.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
+        shape_builder shape(e.shape(v));
+        for (std::size_t i = 0; v && i != perms.size(); ++i) {
+            std::size_t from = i;
+            while (order[from] != perms[i]) ++from;
+            if (from == i) continue;
+            const std::int64_t before = element_count(sizes(shape).first(i));
+            const std::int64_t passed = element_count(sizes(shape).subspan(i, from - i));
+            const std::int64_t size = shape[from];
+            const std::int64_t after = element_count(sizes(shape).subspan(from + 1));
+            v = swapped(e, build::reshape(e, v, shape_builder{before, passed, size, after}));
+            const std::int64_t axis = order[from];
+            for (std::size_t k = from; k != i; --k) {
+                order[k] = order[k - 1];
+                shape[k] = shape[k - 1];
+            }
+            order[i] = axis;
+            shape[i] = size;
+        }
+        return build::reshape(e, v, shape);
+    }
+    // [a, b, c, d] to [a, c, b, d].
+    static value swapped(emit<produces>& e, value v) {
+        static constexpr std::int64_t perms[] = {0, 2, 1, 3};
+        const shape_builder shape(e.shape(v));
+        if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
+        const build::merged_permutation merged = build::merge_axes(shape, perms);
+        if (merged.perms.size() <= 3)
+            return build::reshape(e, transposed(e, build::reshape(e, v, merged.shape), merged.perms),
+                                  build::permuted(shape, perms));
+        // Halves of the first axis, or else of the longest.
+        const auto longest =
+            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+        const std::size_t to = longest == 1 ? 2 : longest == 2 ? 1 : longest;
+        const std::int64_t half = shape[longest] / 2;
+        return build::concat(e,
+                             std::array{swapped(e, build::slice(e, v, longest, 0, half)),
+                                        swapped(e, build::slice(e, v, longest, half, shape[longest] - half))},
+                             to);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/expand_windows.hpp ----
+
+namespace headrace {
+
+/// Convolutions and poolings whose windows Ethos-U55 does not have, by those that it has; results are exact.
+///
+/// - The depth of a window is stacked onto the channels.
+/// - A transposed convolution of another stride than 2 is one convolution for each row within the stride;
+///   the columns within it are channels, which are in the order of the result then.
+/// - Padding that a long stride excludes is a PAD, and dilation zeros in the weight; a depthwise convolution
+///   takes steps of up to 3, of which some are dropped.
+/// - A kernel that is too large is cut up, and the parts are added.
+/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart on the rims.
+struct expand_windows : pass, for_u55 {
+    using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
+                        tosa::avg_pool2d, tosa::max_pool2d>;
+    using produces =
+        joined<build::strided_slice_ops, build::concat_ops,
+               ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::avg_pool2d, tosa::max_pool2d, tosa::add>>;
+
+    template <one_of<ops<tosa::conv2d, tosa::depthwise_conv2d>> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!is_constant(e, a) || fits<Op>(e, a)) return std::nullopt;
+        return convolved<Op>(e, a);
+    }
+
+    std::optional<value> operator()(const args<tosa::conv3d>& a, emit<produces>& e) const {
+        const shape_builder kernel(e.shape(a.weight));
+        const auto zero = zero_of(a.input_zp);
+        if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
+        const shape_builder result(e.result_meta().shape);
+        const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
+        std::vector<value> slices;
+        for (std::int64_t i = 0; i != kernel[1]; ++i)
+            slices.push_back(build::strided_slice(e, deep, 1, i * a.dilation[0], result[1], a.stride[0]));
+        const shape_builder image(e.shape(a.input));
+        const shape_builder stacked{image[0] * result[1], image[2], image[3], kernel[1] * image[4]};
+        const weight_view w = view(a);
+        const value weight = weight_of(e, shape_builder{kernel[0], kernel[2], kernel[3], stacked[3]},
+                                       [&](const shape_builder& at) {
+                                           const std::int64_t c = at[3] % image[4];
+                                           return w({at[0], at[3] / image[4], at[1], at[2], c});
+                                       });
+        const value flat =
+            convolved<tosa::conv2d>(e, {.input = build::reshape(e, build::concat(e, slices, 4), stacked),
+                                        .weight = weight,
+                                        .bias = a.bias,
+                                        .input_zp = a.input_zp,
+                                        .weight_zp = a.weight_zp,
+                                        .pad = int_list(shape_builder(sizes(a.pad).subspan(2))),
+                                        .stride = int_list(shape_builder(sizes(a.stride).subspan(1))),
+                                        .dilation = int_list(shape_builder(sizes(a.dilation).subspan(1))),
+                                        .acc_type = a.acc_type});
+        return build::reshape(e, flat, result);
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose_conv2d>& a, emit<produces>& e) const {
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder image(e.shape(a.input));
+        const bool fits = u55::transposed_stride_fits(a.stride, image, sizes(kernel).subspan(1)) &&
+                          kernel[1] <= u55::most_kernel_height &&
+                          kernel[1] * kernel[2] <= u55::most_kernel_taps;
+        if (fits || !is_constant(e, a)) return std::nullopt;
+        const shape_builder result(e.result_meta().shape);
+        phases axes[2];
+        for (std::size_t i = 0; i != 2; ++i)
+            axes[i] = phases_of(a.stride[i], kernel[1 + i], image[1 + i], a.out_pad[2 * i], result[1 + i]);
+        const auto& [h, w] = axes;
+        if (h.after < 0 || w.after < 0) return std::nullopt;  // nothing but padding before the image
+        const weight_view taps = view(a);
+        const std::int64_t channels = kernel[0];
+        std::vector<value> rows;
+        value input = a.input;
+        for (std::size_t i = 0; i != 2; ++i)
+            input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
+        for (std::int64_t row = 0; row != h.stride; ++row) {
+            const value weight = weight_of(e, shape_builder{w.stride * channels, h.taps, w.taps, kernel[3]},
+                                           [&](const shape_builder& at) {
+                                               const std::int64_t y = row + h.stride * (h.taps - 1 - at[1]);
+                                               const std::int64_t x =
+                                                   at[0] / channels + w.stride * (w.taps - 1 - at[2]);
+                                               if (y >= kernel[1] || x >= kernel[2]) return taps.zero;
+                                               return taps({at[0] % channels, y, x, at[3]});
+                                           });
+            rows.push_back(convolved<tosa::conv2d>(e, {.input = input,
+                                                       .weight = weight,
+                                                       .bias = repeated(e, a.bias, w.stride),
+                                                       .input_zp = a.input_zp,
+                                                       .weight_zp = a.weight_zp,
+                                                       .pad = {h.before, h.after, w.before, w.after},
+                                                       .stride = {1, 1},
+                                                       .dilation = {1, 1},
+                                                       .acc_type = a.acc_type}));
+        }
+        const value whole =
+            build::reshape(e, build::concat(e, rows, 2),
+                           shape_builder{image[0], h.positions * h.stride, w.positions * w.stride, channels});
+        return build::slice(e, build::slice(e, whole, 1, h.skipped, result[1]), 2, w.skipped, result[2]);
+    }
+
+    std::optional<value> operator()(const args<tosa::avg_pool2d>& a, emit<produces>& e) const {
+        const u55::pooling_window window{a.kernel, a.pad, a.stride, true};
+        if (window.fits() || !window.is_padded()) return std::nullopt;
+        const shape_builder result(e.result_meta().shape);
+        const auto rows = parts_of(a, 0, e.shape(a.input)[1], result[1]);
+        const auto columns = parts_of(a, 1, e.shape(a.input)[2], result[2]);
+        constexpr std::size_t most_parts = 256;
+        if (rows.size() * columns.size() > most_parts) {
+            return e.unsupported(
+                "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
+                "u55 from the target, or pool with less padding");
+        }
+        std::vector<value> strips;
+        for (const part& row : rows) {
+            const value strip = build::slice(e, a.input, 1, row.first, row.size);
+            std::vector<value> pooled;
+            for (const part& column : columns) {
+                args<tosa::avg_pool2d> one = a;
+                one.input = build::slice(e, strip, 2, column.first, column.size);
+                one.kernel = {row.kernel, column.kernel};
+                one.stride = {row.stride, column.stride};
+                one.pad = {0, 0, 0, 0};
+                pooled.push_back(e.make<tosa::avg_pool2d>(one));
+            }
+            strips.push_back(build::concat(e, pooled, 2));
+        }
+        return build::concat(e, strips, 1);
+    }
+
+    // Padding never is the largest.
+    std::optional<value> operator()(const args<tosa::max_pool2d>& a, emit<produces>& e) const {
+        const u55::pooling_window window{a.kernel, a.pad, a.stride};
+        if (window.fits() || !window.is_padded()) return std::nullopt;
+        args<tosa::max_pool2d> bare = a;
+        const scalar lowest = build::bounds_of(e.dtype(a.input)).first;
+        for (std::size_t i = 0; i != 2; ++i)
+            bare.input = build::pad(e, bare.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], lowest);
+        bare.pad = {0, 0, 0, 0};
+        return e.make<tosa::max_pool2d>(bare);
+    }
+
+private:
+    // --- weights ---------------------------------------------------------------------------
+
+    /// The elements of a constant weight of INT8, by their positions.
+    struct weight_view {
+        std::span<const std::byte> bytes;
+        shape_builder shape;
+        std::int8_t zero = 0;
+
+        std::int8_t operator()(std::initializer_list<std::int64_t> at) const {
+            std::int64_t index = 0;
+            std::size_t axis = 0;
+            for (const std::int64_t i : at) index = index * shape[axis++] + i;
+            return static_cast<std::int8_t>(bytes[static_cast<std::size_t>(index)]);
+        }
+    };
+    template <class Args>
+    static weight_view view(const Args& a) {
+        return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
+                static_cast<std::int8_t>(zero_of(a.weight_zp).value_or(0))};
+    }
+    static std::optional<std::int64_t> zero_of(value zero_point) {
+        const auto zero = constant_integers(zero_point);
+        return zero && zero->size() == 1 ? std::optional((*zero)[0]) : std::nullopt;
+    }
+    template <class Args>
+    static bool is_constant(emit<produces>& e, const Args& a) {
+        return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
+               constant_integers(a.bias) && zero_of(a.weight_zp) && zero_of(a.input_zp);
+    }
+    /// A weight of four axes from what `element` says of each position.
+    template <class F>
+    static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
+        std::vector<std::int8_t> elements;
+        elements.reserve(static_cast<std::size_t>(element_count(shape)));
+        shape_builder at = shape_builder::filled(4, 0);
+        for (at[0] = 0; at[0] != shape[0]; ++at[0]) {
+            for (at[1] = 0; at[1] != shape[1]; ++at[1]) {
+                for (at[2] = 0; at[2] != shape[2]; ++at[2]) {
+                    for (at[3] = 0; at[3] != shape[3]; ++at[3]) elements.push_back(element(at));
+                }
+            }
+        }
+        return e.constant<std::int8_t>(dtype::int8, shape, elements);
+    }
+    static value repeated(emit<produces>& e, value bias, std::int64_t times) {
+        const auto numbers = constant_integers(bias);
+        const dtype type = e.dtype(bias);
+        const auto count = static_cast<std::int64_t>(numbers->size());
+        return e.constant({type, {count * times}, {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i * width != data.size(); ++i)
+                std::memcpy(&data[i * width], &(*numbers)[i % numbers->size()], width);
+        });
+    }
+
+    // --- forward ---------------------------------------------------------------------------
+
+    template <class Op>
+    static constexpr std::size_t first_axis = std::is_same_v<Op, tosa::conv2d> ? 1 : 0;  // of the kernel
+
+    template <class Op>
+    static u55::convolution_window window_of(emit<produces>& e, const args<Op>& a) {
+        const int_list& kernel = e.shape(a.weight);
+        return {kernel[first_axis<Op>],
+                kernel[first_axis<Op> + 1],
+                a.pad,
+                a.stride,
+                a.dilation,
+                std::is_same_v<Op, tosa::depthwise_conv2d>};
+    }
+    template <class Op>
+    static bool fits(emit<produces>& e, const args<Op>& a) {
+        const auto window = window_of<Op>(e, a);
+        return window.kernel_fits() && window.stride_fits();
+    }
+
+    template <class Op>
+    static value convolved(emit<produces>& e, args<Op> a) {
+        if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
+        for (std::size_t i = 0; i != 2; ++i)
+            a.input = build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], *zero_of(a.input_zp));
+        a.pad = {0, 0, 0, 0};
+        if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
+        if (!window_of<Op>(e, a).stride_fits()) {
+            if constexpr (std::is_same_v<Op, tosa::depthwise_conv2d>)
+                return in_steps(e, a);
+            else
+                return convolved<Op>(e, undilated(e, a));
+        }
+        return in_parts<Op>(e, a);
+    }
+
+    // Zeros between the taps.
+    static args<tosa::conv2d> undilated(emit<produces>& e, args<tosa::conv2d> a) {
+        const weight_view w = view(a);
+        const shape_builder wide{w.shape[0], (w.shape[1] - 1) * a.dilation[0] + 1,
+                                 (w.shape[2] - 1) * a.dilation[1] + 1, w.shape[3]};
+        const std::int64_t dy = a.dilation[0];
+        const std::int64_t dx = a.dilation[1];
+        a.weight = weight_of(e, wide, [&](const shape_builder& at) {
+            if (at[1] % dy != 0 || at[2] % dx != 0) return w.zero;
+            return w({at[0], at[1] / dy, at[2] / dx, at[3]});
+        });
+        a.dilation = {1, 1};
+        return a;
+    }
+
+    // A stride above 3 as the longest that divides it and is short enough; then some results are dropped.
+    static value in_steps(emit<produces>& e, args<tosa::depthwise_conv2d> a) {
+        shape_builder dropped{1, 1};
+        shape_builder stride(a.stride);
+        shape_builder counts(e.shape(a.input));
+        for (std::size_t i = 0; i != 2; ++i) {
+            const std::int64_t extent = (e.shape(a.weight)[i] - 1) * a.dilation[i] + 1;
+            counts[1 + i] = (counts[1 + i] - extent) / stride[i] + 1;
+            if (stride[i] <= u55::most_stride) continue;
+            const std::int64_t step = stride[i] % 3 == 0 ? 3 : stride[i] % 2 == 0 ? 2 : 1;
+            dropped[i] = stride[i] / step;
+            stride[i] = step;
+        }
+        a.stride = int_list(stride);
+        value v = convolved<tosa::depthwise_conv2d>(e, a);
+        for (std::size_t i = 0; i != 2; ++i)
+            v = build::strided_slice(e, v, 1 + i, 0, counts[1 + i], dropped[i]);
+        return v;
+    }
+
+    // The taps in parts, each over its part of the image.
+    template <class Op>
+    static value in_parts(emit<produces>& e, const args<Op>& a) {
+        if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added up
+        constexpr std::size_t first = first_axis<Op>;
+        const weight_view w = view(a);
+        const std::int64_t most[2] = {
+            std::min(w.shape[first], u55::most_kernel_height),
+            u55::most_kernel_taps / std::min(w.shape[first], u55::most_kernel_height)};
+        std::int64_t positions[2];
+        for (std::size_t i = 0; i != 2; ++i) {
+            const std::int64_t extent = (w.shape[first + i] - 1) * a.dilation[i] + 1;
+            positions[i] = (e.shape(a.input)[1 + i] - extent) / a.stride[i] + 1;
+        }
+        value sum;
+        for (std::int64_t y = 0; y < w.shape[first]; y += most[0]) {
+            for (std::int64_t x = 0; x < w.shape[first + 1]; x += most[1]) {
+                const std::int64_t from[2] = {y, x};
+                args<Op> part = a;
+                shape_builder shape = w.shape;
+                for (std::size_t i = 0; i != 2; ++i) {
+                    shape[first + i] = std::min(most[i], w.shape[first + i] - from[i]);
+                    const std::int64_t extent = (shape[first + i] - 1) * a.dilation[i] + 1;
+                    part.input = build::slice(e, part.input, 1 + i, from[i] * a.dilation[i],
+                                              (positions[i] - 1) * a.stride[i] + extent);
+                }
+                part.weight = weight_of(e, shape, [&](shape_builder at) {
+                    at[first] += y;
+                    at[first + 1] += x;
+                    return w({at[0], at[1], at[2], at[3]});
+                });
+                if (sum) part.bias = e.splat(0, dtype::int32, e.shape(a.bias));
+                const value made = e.make<Op>(part);
+                sum = sum ? e.make<tosa::add>(sum, made) : made;
+            }
+        }
+        return sum;
+    }
+
+    // --- transposed ------------------------------------------------------------------------
+
+    /// Result o of an axis adds up tap k times element i where i · stride + k + out_pad = o. Results of the
+    /// same remainder by the stride are a convolution with every stride-th tap, turned round.
+    struct phases {
+        std::int64_t stride, taps;
+        std::int64_t first, count;   ///< the elements that are read
+        std::int64_t before, after;  ///< padding
+        std::int64_t positions, skipped;
+    };
+    static std::int64_t floor_division(std::int64_t a, std::int64_t b) {
+        return a >= 0 ? a / b : -((b - 1 - a) / b);
+    }
+    static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
+                            std::int64_t result) {
+        const std::int64_t taps = (kernel + stride - 1) / stride;
+        const std::int64_t from = floor_division(-out_pad, stride);
+        const std::int64_t to = floor_division(result - 1 - out_pad, stride);
+        const std::int64_t least = from - taps + 1;  // the first element that a window reads, and the last
+        const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
+        const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
+        return {stride,        taps,      first,         last - first + 1,
+                first - least, to - last, to - from + 1, -out_pad - from * stride};
+    }
+
+    // --- poolings --------------------------------------------------------------------------
+
+    /// Positions of a window along an axis that hold as many elements of the image.
+    struct part {
+        std::int64_t first, size, kernel, stride;
+    };
+    static std::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size,
+                                      std::int64_t positions) {
+        const std::int64_t kernel = a.kernel[axis];
+        const std::int64_t stride = a.stride[axis];
+        std::vector<part> parts;
+        std::int64_t whole = 0;  // positions within the image so far
+        for (std::int64_t o = 0; o != positions; ++o) {
+            const std::int64_t from = o * stride - a.pad[2 * axis];
+            const std::int64_t first = std::max<std::int64_t>(from, 0);
+            const std::int64_t end = std::min(from + kernel, size);
+            if (end - first == kernel && whole++ != 0) {
+                parts.back().size += stride;
+                parts.back().stride = stride;
+            } else {
+                parts.push_back({first, end - first, end - first, 1});
+            }
+        }
+        return parts;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/number_booleans.hpp ----
+
+namespace headrace {
+
+/// Booleans as numbers, of which Ethos-U55 has none else: 0 and 1 in INT8, as their bytes are, where they
+/// are stored, given and taken, and in INT32 where they are computed. Comparisons, choices and logic become
+/// arithmetic, which is exact for all INT32; where no difference can wrap around it is cheaper, and a
+/// comparison of 8-bit codes with a number is a TABLE.
+struct number_booleans : pass, for_u55 {
+    using produces =
+        joined<build::reshape_ops,
+               ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::mul, tosa::abs,
+                   tosa::clz, tosa::maximum, tosa::minimum, tosa::arithmetic_right_shift,
+                   tosa::logical_left_shift, tosa::reduce_max, tosa::reduce_min>>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const { return run(g, context).count(); }
+
+private:
+    using emit_type = emit<produces>;
+
+    /// What stands for a boolean: either, the other is made when it is asked for.
+    struct number {
+        value narrow{};  ///< INT8
+        value wide{};    ///< INT32
+    };
+
+    class run {
+    public:
+        run(graph& g, pass_context& context) : g_(g), context_(context) {}
+
+        std::size_t count() {
+            for (node *n = g_.first(), *next = nullptr; n != nullptr; n = next) {
+                next = n->next;
+                visit(*n);
+            }
+            for (std::size_t i = replaced_.size(); i-- != 0;) {
+                if (replaced_[i]->owner != nullptr && replaced_[i]->first_use == nullptr)
+                    headrace::detail::erase_dead(g_, *replaced_[i]);
+            }
+            return count_;
+        }
+
+    private:
+        void visit(node& n) {
+            emit_type e(g_, &n, &n, context_);
+            if (stores(n)) {
+                retype(n, e);
+            } else if (is<builtin::output>(n)) {
+                take_numbers(n, e);
+            } else {
+                lower_any(n, e,
+                          ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
+                              tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
+                              tosa::reduce_all, tosa::select, tosa::cast>{});
+            }
+        }
+        template <class... Ops>
+        void lower_any(node& n, emit_type& e, ops<Ops...>) {
+            static_cast<void>(((is<Ops>(n) && (lower(n, e, args_of<Ops>(n)), true)) || ...));
+        }
+
+        void lower(node& n, emit_type& e, const args<tosa::equal>& a) {
+            compare<&run::equal>(n, e, a.input1, a.input2, std::equal_to<>());
+        }
+        void lower(node& n, emit_type& e, const args<tosa::greater>& a) {
+            compare<&run::greater>(n, e, a.input1, a.input2, std::greater<>());
+        }
+        void lower(node& n, emit_type& e, const args<tosa::greater_equal>& a) {
+            compare<&run::greater_equal>(n, e, a.input1, a.input2, std::greater_equal<>());
+        }
+        void lower(node& n, emit_type& e, const args<tosa::logical_and>& a) {
+            becomes(n, {{}, both(e, a.input1, a.input2)});
+        }
+        void lower(node& n, emit_type& e, const args<tosa::logical_or>& a) {
+            becomes(n, {{}, e.make<tosa::maximum>(wide(e, a.input1), wide(e, a.input2))});
+        }
+        void lower(node& n, emit_type& e, const args<tosa::logical_xor>& a) {
+            const value difference = e.make<tosa::sub>(wide(e, a.input1), wide(e, a.input2));
+            becomes(n, {{}, e.make<tosa::abs>(difference)});
+        }
+        void lower(node& n, emit_type& e, const args<tosa::logical_not>& a) {
+            becomes(n, {{}, inverse(e, wide(e, a.input1))});
+        }
+        void lower(node& n, emit_type& e, const args<tosa::reduce_any>& a) {
+            becomes(n, {e.make<tosa::reduce_max>({.input = narrow(e, a.input), .axis = a.axis}), {}});
+        }
+        void lower(node& n, emit_type& e, const args<tosa::reduce_all>& a) {
+            becomes(n, {e.make<tosa::reduce_min>({.input = narrow(e, a.input), .axis = a.axis}), {}});
+        }
+
+        // --- values ------------------------------------------------------------------------
+
+        static dtype type_of(value v) { return meta_of(v)->dtype; }
+        static bool is_any_boolean(const node& n) {
+            return std::any_of(n.results, n.results + n.result_count,
+                               [](const result_slot& r) { return r.meta && is_boolean(r.meta->dtype); });
+        }
+        [[nodiscard]] number* known(value v) {
+            const auto found = numbers_.find(v.producer);
+            return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
+        }
+        void becomes(node& n, const number& truth) {
+            numbers_[&n] = truth;
+            replaced_.push_back(&n);
+            ++count_;
+        }
+        // Of another type than boolean.
+        void replace(node& n, value v) {
+            if (!v) return;
+            headrace::detail::hand_over_name(n.results[0], v);
+            g_.replace_all_uses(n.result(), v);
+            replaced_.push_back(&n);
+            ++count_;
+        }
+
+        // What only holds booleans holds numbers as well.
+        static bool stores(const node& n) {
+            static constexpr auto layout =
+                set_of<ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::concat, tosa::tile, tosa::pad,
+                           tosa::reverse, tosa::identity>>;
+            return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
+                                         is<tosa::const_>(n) || layout.contains(*n.op));
+        }
+        void retype(node& n, emit_type& e) {
+            take_numbers(n, e);
+            tensor_meta meta = *n.results[0].meta;
+            meta.dtype = dtype::int8;
+            g_.set_meta(n.result(), meta);
+            numbers_[&n] = {n.result(), {}};
+            ++count_;
+        }
+        void take_numbers(node& n, emit_type& e) {
+            for (edge& operand : std::span(n.operands, n.operand_count)) {
+                if (known(*operand.slot) != nullptr) g_.set_operand(operand, narrow(e, *operand.slot));
+            }
+        }
+
+        value narrow(emit_type& e, value v) {
+            number* truth = known(v);
+            if (truth == nullptr) return v;
+            if (!truth->narrow) {
+                truth->narrow = as_int(e, truth->wide, dtype::int8);
+                headrace::detail::hand_over_name(v.producer->results[0], truth->narrow);
+            }
+            return truth->narrow;
+        }
+        value wide(emit_type& e, value v) {
+            number* truth = known(v);
+            if (truth == nullptr) return {};
+            if (!truth->wide) truth->wide = widened(e, truth->narrow);
+            return truth->wide;
+        }
+        // As INT32.
+        static value widened(emit_type& e, value v) {
+            if (type_of(v) == dtype::int32) return v;
+            if (const auto numbers = constant_integers(v)) return constant(e, e.shape(v), *numbers);
+            return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
+        }
+        // INT32 that has room in the type.
+        static value as_int(emit_type& e, value v, dtype type) {
+            if (type == dtype::int32) return v;
+            constexpr int shift = 30;
+            return e.make<tosa::rescale>({.input = v,
+                                          .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                          .shift = e.splat(shift, dtype::int8, 1),
+                                          .input_zp = e.splat(0, dtype::int32, 1),
+                                          .output_zp = e.splat(0, type, 1)});
+        }
+        static value constant(emit_type& e, const int_list& shape, const std::vector<std::int64_t>& numbers) {
+            const std::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+            return e.constant<std::int32_t>(dtype::int32, shape, elements);
+        }
+        static value splat(emit_type& e, std::int64_t number, value beside) {
+            return e.splat(number, dtype::int32, e.rank(beside));
+        }
+        static value product(emit_type& e, value a, value b) {
+            return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+        }
+
+        // --- comparisons ---------------------------------------------------------------------
+
+        static bool difference_fits(value a, value b) {
+            return interval_of(a).reach() + interval_of(b).reach() <= INT32_MAX;
+        }
+        static value inverse(emit_type& e, value truth) {
+            return e.make<tosa::sub>(splat(e, 1, truth), truth);
+        }
+        // 1 where the number is above 0.
+        static value is_positive(emit_type& e, value v) {
+            return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, 0, v)), splat(e, 1, v));
+        }
+        static value is_not_zero(emit_type& e, value v) {
+            const interval known = interval_of(v);
+            if (known.lies_in(0, 1)) return v;
+            if (known.least >= 0) return e.make<tosa::minimum>(v, splat(e, 1, v));
+            if (known.least > INT32_MIN) return e.make<tosa::minimum>(e.make<tosa::abs>(v), splat(e, 1, v));
+            const value used_bits = e.make<tosa::sub>(splat(e, 32, v), e.make<tosa::clz>(v));
+            return e.make<tosa::minimum>(used_bits, splat(e, 1, v));
+        }
+        // A number with the sign of a - b. Where that might wrap around, it is the sign of the difference of
+        // the upper halves or, if that is 0, of the lower ones.
+        static value difference(emit_type& e, value a, value b) {
+            if (difference_fits(a, b)) return e.make<tosa::sub>(a, b);
+            const auto [a_high, a_low] = halves(e, a);
+            const auto [b_high, b_low] = halves(e, b);
+            const value high = e.make<tosa::sub>(a_high, b_high);
+            const value sign =
+                e.make<tosa::maximum>(e.make<tosa::minimum>(high, splat(e, 1, high)), splat(e, -1, high));
+            const value above = e.make<tosa::logical_left_shift>(sign, splat(e, 16, sign));
+            return e.make<tosa::add>(above, e.make<tosa::sub>(a_low, b_low));
+        }
+        // The lower half is not below 0. The shift rounds: half of the divisor is taken off before, where it
+        // is there.
+        static std::pair<value, value> halves(emit_type& e, value v) {
+            constexpr std::int64_t half = 32768;
+            const value by = splat(e, 16, v);
+            const value least = splat(e, INT32_MIN + half, v);
+            const value shifted = e.make<tosa::sub>(e.make<tosa::maximum>(v, least), splat(e, half, v));
+            const value high =
+                e.make<tosa::arithmetic_right_shift>({.input1 = shifted, .input2 = by, .round = true});
+            return {high, e.make<tosa::sub>(v, e.make<tosa::logical_left_shift>(high, by))};
+        }
+        static value equal(emit_type& e, value a, value b) {
+            return inverse(e, is_not_zero(e, difference(e, a, b)));
+        }
+        static value greater(emit_type& e, value a, value b) { return is_positive(e, difference(e, a, b)); }
+        static value greater_equal(emit_type& e, value a, value b) { return inverse(e, greater(e, b, a)); }
+
+        // The form in arithmetic is made where no table is.
+        template <auto Form, class Compare>
+        void compare(node& n, emit_type& e, value a, value b, Compare&& compares) {
+            const auto swapped = [&](std::int64_t x, std::int64_t y) { return compares(y, x); };
+            value table = table_of(e, a, b, compares);
+            if (!table) table = table_of(e, b, a, swapped);
+            becomes(n, table ? number{table, {}} : number{{}, Form(e, a, b)});
+        }
+
+        // Codes of 8 bits, and what they are as INT32.
+        struct codes {
+            value v;
+            std::int64_t multiplier = 1, shift = 0, zero = 0;
+
+            // As RESCALE rounds (TOSA 1.0, 1.9.4).
+            [[nodiscard]] std::int64_t number(std::int64_t code) const {
+                const std::int64_t half = shift == 0 ? 0 : std::int64_t{1} << (shift - 1);
+                return ((code - zero) * multiplier + half) >> shift;
+            }
+        };
+        static std::optional<codes> codes_of(value v) {
+            if (const auto* a = match<tosa::cast>(v)) {
+                if (type_of(a->input) == dtype::int8) return codes{a->input};
+                return std::nullopt;
+            }
+            const auto* a = match<tosa::rescale>(v);
+            if (a == nullptr || type_of(a->input) != dtype::int8 || a->per_channel || !a->scale32 ||
+                a->input_unsigned || a->output_unsigned || a->rounding_mode != rounding_mode::single_round)
+                return std::nullopt;
+            const auto multiplier = constant_integers(a->multiplier);
+            const auto shift = constant_integers(a->shift);
+            const auto zero = constant_integers(a->input_zp);
+            const auto output_zero = constant_integers(a->output_zp);
+            if (!multiplier || !shift || !zero || !output_zero || (*output_zero)[0] != 0) return std::nullopt;
+            return codes{a->input, (*multiplier)[0], (*shift)[0], (*zero)[0]};
+        }
+        template <class Compare>
+        static value table_of(emit_type& e, value a, value b, Compare&& compares) {
+            const auto operand = codes_of(a);
+            const auto with = constant_integers(b);
+            if (!operand || !with || with->size() != 1) return {};
+            constexpr std::int64_t count = 256;
+            std::array<std::int8_t, count> truth{};
+            for (std::int64_t i = 0; i != count; ++i) {
+                truth[static_cast<std::size_t>(i)] =
+                    static_cast<std::int8_t>(compares(operand->number(i - 128), (*with)[0]));
+            }
+            const value entries = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), truth);
+            return e.make<tosa::table>({.input1 = operand->v, .table = entries});
+        }
+
+        // AND is a product, of INT8 where INT32 is not at hand.
+        value both(emit_type& e, value a, value b) {
+            const auto is_wide = [&](value v) { return known(v) != nullptr && known(v)->wide; };
+            return is_wide(a) && is_wide(b) ? product(e, wide(e, a), wide(e, b))
+                                            : product(e, narrow(e, a), narrow(e, b));
+        }
+
+        // --- choices and casts -----------------------------------------------------------------
+
+        void lower(node& n, emit_type& e, const args<tosa::select>& a) {
+            const value condition = wide(e, a.input1);
+            if (!condition || is_floating(type_of(a.input2))) return;
+            const bool booleans = known(a.input2) != nullptr;
+            const value t = booleans ? wide(e, a.input2) : widened(e, a.input2);
+            const value f = booleans ? wide(e, a.input3) : widened(e, a.input3);
+            const value chosen = blend(e, condition, t, f);
+            if (booleans) {
+                becomes(n, {{}, chosen});
+            } else {
+                replace(n, as_int(e, chosen, n.results[0].meta->dtype));
+            }
+        }
+        // f + c·(t - f), or c·t + (1 - c)·f where the difference might wrap around.
+        static value blend(emit_type& e, value condition, value t, value f) {
+            if (difference_fits(t, f)) {
+                const auto on_true = constant_integers(t);
+                const auto on_false = constant_integers(f);
+                value difference{};
+                if (on_true && on_false && e.shape(t) == e.shape(f)) {
+                    std::vector<std::int64_t> numbers(on_true->size());
+                    for (std::size_t i = 0; i != numbers.size(); ++i)
+                        numbers[i] = (*on_true)[i] - (*on_false)[i];
+                    difference = constant(e, e.shape(t), numbers);
+                } else {
+                    difference = e.make<tosa::sub>(t, f);
+                }
+                return e.make<tosa::add>(product(e, condition, difference), f);
+            }
+            return e.make<tosa::add>(product(e, condition, t), product(e, inverse(e, condition), f));
+        }
+
+        void lower(node& n, emit_type& e, const args<tosa::cast>& a) {
+            if (number* truth = known(a.input)) {
+                switch (a.output_type) {
+                    case dtype::boolean:
+                        return becomes(n, *truth);
+                    case dtype::int8:
+                        return replace(n, narrow(e, a.input));
+                    case dtype::int32:
+                        return replace(n, wide(e, a.input));
+                    default:
+                        g_.set_operand(n.operands[0], narrow(e, a.input));
+                        return;
+                }
+            }
+            if (!is_boolean(a.output_type) || is_floating(type_of(a.input))) return;
+            if (type_of(a.input) == dtype::int8) {
+                constexpr std::int64_t count = 256;
+                std::array<std::int8_t, count> truth{};
+                truth.fill(1);
+                truth[128] = 0;
+                const value entries = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), truth);
+                return becomes(n, {e.make<tosa::table>({.input1 = a.input, .table = entries}), {}});
+            }
+            becomes(n, {{}, is_not_zero(e, widened(e, a.input))});
+        }
+
+        graph& g_;
+        pass_context& context_;
+        std::unordered_map<const node*, number> numbers_;
+        std::vector<node*> replaced_;
+        std::size_t count_ = 0;
+    };
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/rescale_before_moving.hpp ----
+
+namespace headrace {
+
+/// A RESCALE of accumulators to fewer bits goes ahead of what only moves them and nothing else reads: so
+/// fewer bits are moved, and the RESCALE is part of the convolution before. That of channels keeps them
+/// apart: the last axis must stay the last, or become a multiple of itself.
+struct rescale_before_moving : pass, for_u55 {
+    using targets = ops<tosa::rescale>;
+    using produces = ops<tosa::rescale>;
+
+    std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
+        const bool shrinks = traits_of(e.result_meta().dtype).bits < traits_of(e.dtype(a.input)).bits;
+        if (!shrinks || !goes_past(e, a.input, a)) return std::nullopt;
+        return rescaled(e, a.input, a);
+    }
+
+private:
+    using moves = ops<tosa::reshape, tosa::slice, tosa::concat, tosa::transpose, tosa::tile>;
+
+    // Is it a move whose results have the channels of its operands, if there are several?
+    static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
+        const node& n = *v.producer;
+        if (!set_of<moves>.contains(*n.op) || !has_one_use(v)) return false;
+        if (!a.per_channel) return true;
+        const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const value operand = n.operand(i);
+            if (e.dtype(operand) == dtype::shape) continue;
+            if (e.rank(operand) == 0 || e.shape(operand)[e.rank(operand) - 1] % channels != 0) return false;
+        }
+        if (const auto* t = args_if<tosa::transpose>(n))
+            return t->perms[t->perms.size() - 1] + 1 == static_cast<std::int64_t>(t->perms.size());
+        // A slice or a tiling of other axes, and a reshape that splits channels off.
+        if (const auto* c = args_if<tosa::concat>(n))
+            return c->axis + 1 != static_cast<std::int64_t>(e.rank(v));
+        return is<tosa::reshape>(n) || e.shape(n.operand(0))[e.rank(v) - 1] == channels;
+    }
+    static value rescaled(emit<produces>& e, value v, const args<tosa::rescale>& a) {
+        if (!goes_past(e, v, a)) {
+            args<tosa::rescale> own = a;
+            own.input = v;
+            return e.make<tosa::rescale>(own);
+        }
+        const node& n = *v.producer;
+        std::vector<value> operands;
+        for (const edge& operand : n.operand_edges()) {
+            const value x = *operand.slot;
+            operands.push_back(e.dtype(x) == dtype::shape ? x : rescaled(e, x, for_channels(e, x, a)));
+        }
+        const dtype type = e.result_meta().dtype;
+        node* copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.dtype = type; });
+        return copy == nullptr ? value{} : copy->result();
+    }
+    // The factors of as many channels as a value has.
+    static args<tosa::rescale> for_channels(emit<produces>& e, value v, const args<tosa::rescale>& a) {
+        args<tosa::rescale> wide = a;
+        if (!a.per_channel) return wide;
+        const auto count = static_cast<std::size_t>(e.shape(v)[e.rank(v) - 1]);
+        const auto repeated = [&](value factors) {
+            const auto numbers = constant_integers(factors);
+            if (!numbers || numbers->size() == count) return factors;
+            const dtype type = e.dtype(factors);
+            return e.constant({type, {static_cast<std::int64_t>(count)}, {}}, [&](std::span<std::byte> data) {
+                const std::size_t width = traits_of(type).bits / 8U;
+                for (std::size_t i = 0; i != count; ++i) {
+                    headrace::detail::store_element((*numbers)[i % numbers->size()], type, &data[i * width]);
+                }
+            });
+        };
+        wide.multiplier = repeated(a.multiplier);
+        wide.shift = repeated(a.shift);
+        return wide;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/u55.hpp ----
+
+namespace headrace {
+
+/// After constants are folded, as what is known decides what has to be computed. Each pass makes what the
+/// ones after it lower: first conditions, then indices, then booleans, bits and layouts.
+using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
+                             expand_windows, rescale_before_moving, expand_moves>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/standard_lowering.hpp ----
+
+namespace headrace {
+
+/// What a program may consist of: ATen as torch.export leaves it, in training or core form, float or
+/// quantized by PT2E, without the ops that no pass lowers. An op that is added to a dialect must be lowered
+/// or named here, or the pipeline does not compile.
+struct exported_program {
     using not_lowered =
         ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
             aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
@@ -7566,17 +11769,28 @@ struct float_source {
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
-            higher_order::map_impl, higher_order::scan>;
-    static constexpr auto set =
-        every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect> - set_of<not_lowered>;
+            higher_order::map_impl, higher_order::scan,
+            // parameters that are computed, for each token or for groups
+            quantized_decomposed::quantize_per_channel_group, quantized_decomposed::quantize_per_token,
+            quantized_decomposed::dequantize_per_channel_group,
+
+            quantized_decomposed::dequantize_per_token, quantized_decomposed::choose_qparams_per_token,
+            quantized_decomposed::choose_qparams_per_token_asymmetric,
+            quantized_decomposed::choose_qparams_symmetric_tensor,
+            quantized_decomposed::choose_qparams_tensor, quantized_decomposed::fake_quant_per_channel>;
+    static constexpr auto set = every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
+                                         quantized_decomposed::dialect> -
+                                set_of<not_lowered>;
 };
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
-struct float_lowering
-    : pipeline_of<from<float_source>, to<tosa::dialect>, normalize_passes, decompose_passes,
-                  pass_list<narrow_int64>, legalize_passes, layout_passes, fold_passes<Evaluator>,
-                  pass_list<ensure_distinct_outputs, sort_topologically>> {};
+struct standard_lowering
+    : pipeline_of<from<exported_program>, to<tosa::dialect>, normalize_passes, tabulate_passes<Evaluator>,
+                  decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
+                  layout_passes, pass_list<remove_dead_code, fold_constants<Evaluator>>, u55_passes,
+                  pass_list<merge_equal_constants, merge_duplicates>,
+                  pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -18,18 +18,40 @@ struct lower_options {
     std::string dot_directory;
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
+    std::vector<std::string> methods;  ///< NAME=MODEL.pt2: `output` is then a package
+    bool partition = false;            ///< what cannot be lowered stays on the host: a package, too
 };
 [[nodiscard]] int lower(const lower_options& options);
 
+struct unpack_options {
+    std::string package;
+    std::string method;  ///< may be empty if the package has one
+    std::string output;
+    int delegate = -1;  ///< of a partitioned method, which
+};
+[[nodiscard]] int unpack(const unpack_options& options);
+
 struct show_options {
     std::string model;
+    std::string method;  ///< of a package; empty: all
     bool pipeline = false;
     bool dot = false;
 };
 [[nodiscard]] int show(const show_options& options);
 
+struct opt_options {
+    std::string model;
+    std::string passes;  ///< names, separated by commas; "help" lists them
+    std::string output;  ///< empty: standard output
+    std::string target;  ///< empty: FP, and INT as well if the graph is quantized
+    bool retrace = false;
+    bool check = false;
+};
+[[nodiscard]] int opt(const opt_options& options);
+
 struct run_model_options {
     std::string model;
+    std::string method;  ///< of a package; may be empty if it has one
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };

@@ -7,6 +7,7 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/delegate.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
@@ -38,7 +39,7 @@ namespace {
 
 inference_rule rule_of(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                     higher_order::dialect, tosa::dialect>(op);
+                     higher_order::dialect, tosa::dialect, delegate::dialect>(op);
 }
 
 }  // namespace
@@ -53,20 +54,21 @@ result<void> check_metadata(const graph& g) { return verify(g, verify_options{.r
 
 namespace {
 
-double element_difference(double x, double y) {
+double element_difference(double x, double y, double granted) {
     if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-    const double d = std::abs(x - y) / (1 + std::abs(x));
+    const double d = std::max(std::abs(x - y) - granted, 0.0) / (1 + std::abs(x));
     return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
 }
 
 }  // namespace
 
-double difference(std::span<const tensor> a, std::span<const tensor> b) {
+double difference(std::span<const tensor> a, std::span<const tensor> b, std::span<const double> granted) {
     double worst = 0;
     for (std::size_t i = 0; i != std::min(a.size(), b.size()); ++i) {
         if (a[i].shape() != b[i].shape()) return std::numeric_limits<double>::infinity();
+        const double grant = i < granted.size() ? granted[i] : 0;
         for (std::int64_t k = 0; k != a[i].size(); ++k) {
-            worst = std::max(worst, element_difference(a[i].real(k), b[i].real(k)));
+            worst = std::max(worst, element_difference(a[i].real(k), b[i].real(k), grant));
         }
     }
     return worst;

@@ -16,9 +16,10 @@ namespace headrace::cli {
 /// Does the metadata of each node say what its op gives? Files may claim anything.
 [[nodiscard]] result<void> check_metadata(const graph& g);
 
-/// The largest difference between two sets of outputs, each against 1 + its own magnitude; NaN equals NaN.
-/// Infinite where the shapes differ.
-[[nodiscard]] double difference(std::span<const tensor> a, std::span<const tensor> b);
+/// The largest difference between two sets of outputs, beyond what is granted to each, against 1 + its own
+/// magnitude; NaN equals NaN. Infinite where the shapes differ.
+[[nodiscard]] double difference(std::span<const tensor> a, std::span<const tensor> b,
+                                std::span<const double> granted = {});
 
 }  // namespace headrace::cli
 

@@ -10,6 +10,7 @@
 
 #include <headrace/infer/rules.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/tosa_reader.hpp>
 
@@ -72,6 +73,47 @@ result<program> read_model(const std::string& path) {
     p.file = std::move(file);
     p.user_outputs = p.graph->outputs().size();
     return p;
+}
+
+loaded_model::loaded_model() = default;
+loaded_model::loaded_model(loaded_model&&) noexcept = default;
+loaded_model::~loaded_model() = default;
+
+namespace {
+
+result<void> read_package(const std::string& path, const std::string& name, loaded_model& loaded) {
+    BOOST_OUTCOME_TRY(opened, package::open(path));
+    loaded.source = std::make_unique<package>(std::move(opened));
+    BOOST_OUTCOME_TRY(method, loaded.source->method(name));
+    program& p = loaded.model;
+    p.graph = std::make_unique<graph>();
+    if (method->delegate) {
+        BOOST_OUTCOME_TRY(flatbuffer, loaded.source->flatbuffer(*method->delegate));
+        BOOST_OUTCOME_TRY(read_tosa(flatbuffer, *p.graph));
+        p.user_outputs = p.graph->outputs().size();
+        return boost::outcome_v2::success();
+    }
+    const auto read = [](std::span<const std::byte> bytes, graph& region) {
+        return read_tosa(bytes, region);
+    };
+    BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
+    if (auto sound = check_metadata(*p.graph); !sound)
+        return malformed(path + "/" + method->host + ": " + sound.error().message);
+    p.user_outputs = method->user_outputs;
+    return boost::outcome_v2::success();
+}
+
+}  // namespace
+
+result<loaded_model> load_model(const std::string& path, const std::string& method) {
+    loaded_model loaded;
+    if (package::is_package(path)) {
+        BOOST_OUTCOME_TRY(read_package(path, method, loaded));
+    } else {
+        BOOST_OUTCOME_TRY(model, read_model(path));
+        loaded.model = std::move(model);
+    }
+    return loaded;
 }
 
 result<std::vector<tensor>> read_inputs(const graph& g, const std::vector<std::string>& files) {

@@ -3,12 +3,17 @@
 #ifndef HEADRACE_EXAMPLES_CLI_FILES_HPP
 #define HEADRACE_EXAMPLES_CLI_FILES_HPP
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <headrace/eval/tensor.hpp>
 #include <headrace/io/pt2_program.hpp>
+
+namespace headrace {
+class package;
+}
 
 namespace headrace::cli {
 
@@ -23,6 +28,18 @@ int report_usage(std::string_view message);
 
 /// Reads a .pt2 or a .tosa file, told apart by what is in it.
 [[nodiscard]] result<program> read_model(const std::string& path);
+
+/// A program, and the package that its constants lie in if it comes from one.
+struct loaded_model {
+    loaded_model();
+    loaded_model(loaded_model&&) noexcept;
+    ~loaded_model();
+
+    std::unique_ptr<package> source;
+    program model;
+};
+/// Reads a .pt2 or a .tosa file, or a method of a package.
+[[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method);
 
 /// One tensor per placeholder: the given .npy files in order, or numbers from a fixed seed where there are
 /// none.

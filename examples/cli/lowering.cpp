@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lowering.hpp"
 
-#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 
 #include "constant_evaluator.hpp"
 #include "legality.hpp"
@@ -10,7 +10,7 @@ namespace headrace::cli {
 
 namespace {
 
-using standard_pipeline = float_lowering<constant_evaluator>;
+using standard_pipeline = standard_lowering<constant_evaluator>;
 
 // What no pass removed, and what the target does not allow: found before emission, all at once.
 void report_illegal(graph& g, pass_context& context) {
@@ -31,6 +31,19 @@ result<run_statistics> lower_graph(graph& g, pass_context& context, const run_op
     auto statistics = standard_pipeline::run(g, context, options);
     if (statistics) report_illegal(g, context);
     return statistics;
+}
+
+const pass_registry& standard_passes() {
+    static const pass_registry registry(standard_pipeline::passes{});
+    return registry;
+}
+
+operator_support lowering_support() { return supported_by<standard_pipeline>(); }
+
+result<void> prepare_partition(graph& g, pass_context& context) {
+    BOOST_OUTCOME_TRYV(apply_pass(inline_regions{}, g, context));
+    BOOST_OUTCOME_TRYV(apply_pass(functionalize{}, g, context));
+    return boost::outcome_v2::success();
 }
 
 pipeline_description describe_lowering() { return describe<standard_pipeline>(); }

@@ -25,13 +25,26 @@ constexpr const char* statuses =
     "  headrace lower model.pt2 -o model.tosa --io io.json\n"
     "  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy\n"
     "  headrace show model.pt2            headrace show --pipeline\n"
-    "  headrace run model.tosa --in x.npy --out y.npy";
+    "  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu\n"
+    "  headrace run model.tosa --in x.npy --out y.npy\n"
+    "  headrace lower --partition model.pt2 -o package\n"
+    "  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package\n"
+    "  headrace unpack package --method encode -o encode.tosa";
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
-    CLI::App* lower = app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer");
-    lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
-    lower->add_option("-o,--output", o.output, "TOSA flatbuffer to write; written whole or not at all")
+    CLI::App* lower = app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer, or to a package");
+    lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)");
+    lower
+        ->add_option("-o,--output", o.output,
+                     "TOSA flatbuffer to write, or directory of the package; written whole or not at all")
         ->required();
+    lower
+        ->add_option("--method", o.methods,
+                     "NAME=MODEL.pt2, once for each method: write a package, whose methods share constants")
+        ->allow_extra_args(false);
+    lower->add_flag(
+        "--partition", o.partition,
+        "Leave what cannot be lowered on the host: write a package of delegates and a host graph");
     lower->add_option("--target", o.target,
                       "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
                       "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
@@ -45,9 +58,19 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->callback([&] { status = headrace::cli::lower(o); });
 }
 
+void add_unpack(CLI::App& app, unpack_options& o, int& status) {
+    CLI::App* unpack = app.add_subcommand("unpack", "Restore a flatbuffer of a package");
+    unpack->add_option("package", o.package, "Directory that lower wrote")->required();
+    unpack->add_option("--method", o.method, "Which method; may be left out if there is one");
+    unpack->add_option("--delegate", o.delegate, "Which delegate of a partitioned method, from 0");
+    unpack->add_option("-o,--output", o.output, "TOSA flatbuffer to write")->required();
+    unpack->callback([&] { status = headrace::cli::unpack(o); });
+}
+
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
-    show->add_option("model", o.model, "A .pt2 or .tosa file");
+    show->add_option("model", o.model, "A .pt2 or .tosa file, or a package");
+    show->add_option("--method", o.method, "Which method of a package; all without it");
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and the flow of op sets");
     show->add_flag("--dot", o.dot,
@@ -55,9 +78,25 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     show->callback([&] { status = headrace::cli::show(o); });
 }
 
+void add_opt(CLI::App& app, opt_options& o, int& status) {
+    CLI::App* opt = app.add_subcommand("opt", "Run chosen passes over a model, and print or write the graph");
+    opt->add_option("model", o.model, "A .pt2 or .tosa file");
+    opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all")
+        ->required();
+    opt->add_option("-o,--output", o.output,
+                    "File to write: a .tosa flatbuffer, a .dot picture, else the listing that is printed\n"
+                    "without it");
+    opt->add_option("--target", o.target,
+                    "What the passes lower to, as of `lower`; FP without it, INT+FP for a quantized model");
+    opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
+    opt->add_flag("--check", o.check, "Check the graph after each pass");
+    opt->callback([&] { status = headrace::cli::opt(o); });
+}
+
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
-    run->add_option("model", o.model, "A .pt2 or .tosa file")->required();
+    run->add_option("model", o.model, "A .pt2 or .tosa file, or a package")->required();
+    run->add_option("--method", o.method, "Which method of a package; may be left out if there is one");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
     run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
     run->callback([&] { status = headrace::cli::run(o); });
@@ -70,10 +109,14 @@ int run_program(int argc, char** argv) {
     app.set_version_flag("--version", std::string("headrace ") + std::string(headrace::version));
     int status = status_ok;
     lower_options lower;
+    unpack_options unpack;
     show_options show;
+    opt_options opt;
     run_model_options run;
     add_lower(app, lower, status);
+    add_unpack(app, unpack, status);
     add_show(app, show, status);
+    add_opt(app, opt, status);
     add_run(app, run, status);
     try {
         app.parse(argc, argv);

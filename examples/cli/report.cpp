@@ -44,16 +44,27 @@ json describe_tensor(std::string_view name, const tensor_meta& meta) {
 
 double milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
 
+void describe(json& tensor, const interface_quantization& q) {
+    if (q.scale == 0) return;  // the user's own integers
+    tensor["quantization"] = {
+        {"scale", q.scale}, {"zero_point", q.zero_point}, {"qmin", q.lowest}, {"qmax", q.highest}};
+}
+
 }  // namespace
 
 std::string io_json(const graph& g) {
     json j{{"inputs", json::array()}, {"outputs", json::array()}};
-    for (const node& n : g.inputs()) j["inputs"].push_back(describe_tensor(n.name(), *n.results[0].meta));
+    for (const node& n : g.inputs()) {
+        j["inputs"].push_back(describe_tensor(n.name(), *n.results[0].meta));
+        if (const auto* q = n.find_annotation<interface_quantization>()) describe(j["inputs"].back(), *q);
+    }
     const auto* exported = g.output()->find_annotation<output_names>();
+    const auto* quantized = g.output()->find_annotation<output_quantizations>();
     std::size_t i = 0;
     for (const value v : g.outputs()) {
         const bool named = exported != nullptr && i < exported->names.size();
         j["outputs"].push_back(describe_tensor(named ? exported->names[i] : v.producer->name(), *meta_of(v)));
+        if (quantized != nullptr) describe(j["outputs"].back(), quantized->values[i]);
         ++i;
     }
     return j.dump(1) + "\n";

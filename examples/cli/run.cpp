@@ -26,7 +26,8 @@ void print_summary(std::size_t i, const tensor& t) {
 }
 
 result<void> run_model(const run_model_options& options) {
-    BOOST_OUTCOME_TRY(p, read_model(options.model));
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
+    const program& p = loaded.model;
     BOOST_OUTCOME_TRY(inputs, read_inputs(*p.graph, options.inputs));
     BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
     outputs.resize(std::min(outputs.size(), p.user_outputs));

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include <headrace/io/package.hpp>
 #include <headrace/ir/dot.hpp>
 #include <headrace/ir/listing.hpp>
 
@@ -48,6 +49,33 @@ void draw_pipeline(const pipeline_description& d) {
     fmt::print("}}\n");
 }
 
+// Each method: its delegate, or its host graph, and why nodes are in that.
+int show_package(const show_options& options) {
+    const auto opened = package::open(options.model);
+    if (!opened) return report_error(opened.error());
+    if (!options.method.empty()) {
+        if (const auto known = opened.value().method(options.method); !known)
+            return report_error(known.error());
+    }
+    std::string text;
+    for (const auto& [name, method] : opened.value().methods()) {
+        if (!options.method.empty() && options.method != name) continue;
+        const auto loaded = load_model(options.model, name);
+        if (!loaded) return report_error(loaded.error());
+        text += fmt::format("method {}: ", name);
+        if (method.delegate) {
+            text += fmt::format("{}\n", opened.value().delegates()[*method.delegate].file);
+        } else {
+            text += fmt::format("{}, {} delegates\n", method.host, method.calls.size());
+        }
+        for (const host_note& n : method.notes)
+            text += fmt::format("host node {} ({}): {}\n", n.node, n.op, n.reason);
+        text += listing(*loaded.value().model.graph);
+    }
+    fmt::print("{}", text);
+    return status_ok;
+}
+
 }  // namespace
 
 int show(const show_options& options) {
@@ -57,12 +85,14 @@ int show(const show_options& options) {
         return status_ok;
     }
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
-    const auto p = read_model(options.model);
-    if (!p) return report_error(p.error());
+    if (package::is_package(options.model) && !options.dot) return show_package(options);
+    const auto loaded = load_model(options.model, options.method);
+    if (!loaded) return report_error(loaded.error());
+    const program& p = loaded.value().model;
     if (options.dot) {
-        write_dot(std::cout, *p.value().graph);
+        write_dot(std::cout, *p.graph);
     } else {
-        fmt::print("{}", listing(*p.value().graph));
+        fmt::print("{}", listing(*p.graph));
     }
     return status_ok;
 }

@@ -41,7 +41,7 @@ def check_usage(program):
         expect(word in help_text, f"--help does not mention {word}")
     version = (ROOT / "include/headrace/version.hpp").read_text().split('HEADRACE_VERSION "')[1].split('"')[0]
     call(program, "--version", says=version)
-    for command in ("lower", "show", "run"):
+    for command in ("lower", "show", "opt", "run"):
         call(program, command, "--help", says="Usage")
     call(program, status=USAGE)
     call(program, "no_such_command", status=USAGE)
@@ -98,11 +98,37 @@ def check_outputs(program, folder):
     call(program, "run", MODEL, says="output 0")
 
 
+def check_passes(program, folder):
+    listed = [line.split()[0] for line in call(program, "opt", "--passes", "help").splitlines()]
+    expect(len(listed) == len(set(listed)), "a pass is listed twice")
+    described = call(program, "show", "--pipeline").split()
+    expect(set(listed) <= set(described) and "decompose_batch_norm" in listed, "opt lists other passes than show")
+    chosen = "canonicalize_convolutions,decompose_batch_norm"
+    shown = call(program, "show", MODEL)
+    printed = call(program, "opt", MODEL, "--passes", chosen, "--check")
+    expect("batch_norm.default" in shown and "batch_norm.default" not in printed, "opt does not run its passes")
+    expect(call(program, "opt", MODEL, "--passes", chosen, "--retrace") == printed, "retracing gives another graph")
+    listing, flatbuffer, picture = folder / "out.txt", folder / "out.tosa", folder / "out.dot"
+    call(program, "opt", MODEL, "--passes", chosen, "-o", listing)
+    expect(listing.read_text() == printed, "opt writes another listing than it prints")
+    call(program, "opt", MODEL, "--passes", chosen, "-o", picture)
+    expect(picture.read_text().startswith("digraph"), "opt writes no picture")
+    call(program, "opt", MODEL, "--passes", chosen, "-o", flatbuffer, status=UNSUPPORTED)
+    expect(not flatbuffer.exists(), "opt leaves a flatbuffer that is none")
+    call(program, "opt", MODEL, "--passes", ",".join(listed), "-o", flatbuffer)
+    call(program, "run", flatbuffer, says="output 0")
+    call(program, "opt", MODEL, "--passes", "decompose_bach_norm", status=USAGE, says="did you mean decompose_batch_norm")
+    call(program, "opt", MODEL, status=USAGE)
+    call(program, "opt", "--passes", chosen, status=USAGE)
+    call(program, "opt", folder / "missing.pt2", "--passes", chosen, status=MALFORMED)
+    call(program, "opt", MODEL, "--passes", chosen, "--target", "TOSA-9.9", status=USAGE)
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs):
+        for check in (check_files, check_outputs, check_passes):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)

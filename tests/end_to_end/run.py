@@ -52,8 +52,9 @@ def refused(program, model, output, status, says, *arguments):
         raise Failure(f"a refusal left {', '.join(left)}")
 
 
-def compare(what, got, expected, meta):
-    """The largest difference; raises where one is too large. NaN equals NaN."""
+def compare(what, got, expected, meta, steps=()):
+    """The largest difference; raises where one is too large. NaN equals NaN. `steps` are the outputs' quantization
+    steps, of which meta grants `qtol`."""
     if len(got) != len(expected):
         raise Failure(f"{what}: {len(got)} outputs, not {len(expected)}")
     worst = 0.0
@@ -62,7 +63,8 @@ def compare(what, got, expected, meta):
             raise Failure(f"{what}: output {i} has shape {g.shape}, not {e.shape}")
         g, e = g.astype(np.float64), e.astype(np.float64)
         difference = np.where((g == e) | (np.isnan(g) & np.isnan(e)), 0.0, np.abs(g - e))
-        if not (difference <= meta["atol"] + meta["rtol"] * np.abs(e)).all():
+        granted = meta.get("qtol", 0) * steps[i] * 1.0001 if steps else 0
+        if not (difference <= meta["atol"] + meta["rtol"] * np.abs(e) + granted).all():
             raise Failure(f"{what}: output {i} is off by {difference.max():.3g}")
         worst = max(worst, float(difference.max(initial=0.0)))
     return worst
@@ -107,6 +109,19 @@ def reference(flatbuffer, inputs, io):
     return got
 
 
+def quantized(x, io):
+    """What the flatbuffer takes for x: codes as quantize_per_tensor makes them, where --io gives a quantization."""
+    if (q := io.get("quantization")) is None:
+        return x
+    codes = np.round(x.astype(np.float32) * np.float32(1 / q["scale"])) + q["zero_point"]
+    return np.clip(codes, q["qmin"], q["qmax"]).astype({"INT8": np.int8, "INT16": np.int16}[io["dtype"]])
+
+
+def dequantized(x, io):
+    q = io.get("quantization")
+    return x if q is None else (x.astype(np.float64) - q["zero_point"]) * q["scale"]
+
+
 def lowered(program, case, meta, target, folder):
     output, io_file = folder / "model.tosa", folder / "io.json"
     call(program, "lower", case / "model.pt2", "-o", output, "--io", io_file, "--verify", "--target", target)
@@ -117,10 +132,16 @@ def lowered(program, case, meta, target, folder):
     expected = [np.load(case / f"out{k}.npy") for k in range(len(meta["outputs"]))]
     if [o["name"] for o in io["outputs"]] != [o["name"] for o in meta["outputs"]]:
         raise Failure(f"--io names the outputs {[o['name'] for o in io['outputs']]}")
-    worst = compare("the reference model", reference(output.read_bytes(), inputs, io["inputs"]), expected, meta)
+    codes = [quantized(x, i) for x, i in zip(inputs, io["inputs"])]
+    steps = [o.get("quantization", {}).get("scale", 0) for o in io["outputs"]]
+
+    def compare_given(what, given):
+        return compare(what, [dequantized(x, o) for x, o in zip(given, io["outputs"])], expected, meta, steps)
+
+    worst = compare_given("the reference model", reference(output.read_bytes(), codes, io["inputs"]))
     exported = execute(program, case / "model.pt2", list(arrays.values()), len(expected), folder)
-    compare("headrace run model.pt2", exported, expected, meta)
-    compare("headrace run model.tosa", execute(program, output, inputs, len(expected), folder), expected, meta)
+    compare("headrace run model.pt2", exported, expected, meta, steps)
+    compare_given("headrace run model.tosa", execute(program, output, codes, len(expected), folder))
     return f"right, the largest difference is {worst:.2g}"
 
 
@@ -136,7 +157,8 @@ def check(program, case):
             target, status, says = REFUSED_BY_TARGET[case.name]
             refused(program, case / "model.pt2", output, status, says, "--target", target)
             said.append(f"refused for {target}")
-        target = TARGETS.get(case.name, meta.get("tosa_spec", "TOSA-1.0+FP"))
+        profile = "INT" if meta.get("kind") == "INT" else "FP"
+        target = TARGETS.get(case.name, meta.get("tosa_spec", f"TOSA-1.0+{profile}"))
         said.append(lowered(program, case, meta, target, pathlib.Path(name)))
     return "; ".join(said)
 

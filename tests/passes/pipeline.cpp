@@ -4,14 +4,14 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/pass/audit.hpp>
-#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;
 
 namespace {
 
 struct no_evaluator {};  // nothing is folded here
-using lowering = float_lowering<no_evaluator>;
+using lowering = standard_lowering<no_evaluator>;
 
 // One at a time, so that an error names the pass.
 template <class Pass>

@@ -21,6 +21,8 @@ namespace headrace {
 using eval::extents;
 using eval::tensor;
 
+namespace testing {  // io/ has a program of its own, and both may be linked together
+
 /// A graph that a test builds node by node. Metadata is inferred.
 struct program {
     graph g;
@@ -56,6 +58,9 @@ struct program {
 
     std::string fault;  ///< what inference refused, if anything
 };
+
+}  // namespace testing
+using testing::program;
 
 /// Random elements: normal for floats, small for integers.
 [[nodiscard]] inline tensor random_tensor(std::mt19937& random, const tensor_meta& meta) {

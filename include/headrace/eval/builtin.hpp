@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of the builtin, dim_order_ops and higher_order dialects.
+// Defines the kernels of the builtin, delegate, dim_order_ops and higher_order dialects.
 #ifndef HEADRACE_EVAL_BUILTIN_HPP
 #define HEADRACE_EVAL_BUILTIN_HPP
 
@@ -8,6 +8,7 @@
 
 #include <headrace/eval/iterate.hpp>
 #include <headrace/op/builtin.hpp>
+#include <headrace/op/delegate.hpp>
 #include <headrace/op/dim_order_ops.hpp>
 #include <headrace/op/higher_order.hpp>
 
@@ -79,6 +80,9 @@ inline void evaluate(higher_order::cond, const args<higher_order::cond>& a, eval
 }
 inline void evaluate(higher_order::while_loop, const args<higher_order::while_loop>& a, evaluation& e) {
     loop(e, a.cond_graph, a.body_graph, a.carried_inputs, a.additional_inputs);
+}
+inline void evaluate(delegate::call_delegate, const args<delegate::call_delegate>& a, evaluation& e) {
+    set_outputs(e, run_region(e, a.lowered_graph, inputs_of(e, a.operands)));
 }
 inline void evaluate(higher_order::wrap_with_set_grad_enabled,
                      const args<higher_order::wrap_with_set_grad_enabled>& a, evaluation& e) {

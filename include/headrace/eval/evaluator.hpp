@@ -16,6 +16,7 @@
 #include <headrace/eval/tosa.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/builtin.hpp>
+#include <headrace/infer/delegate.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
@@ -28,7 +29,7 @@ namespace detail {
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
     return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                       higher_order::dialect, tosa::dialect, builtin::dialect>(op);
+                       higher_order::dialect, tosa::dialect, delegate::dialect, builtin::dialect>(op);
 }
 
 /// What inference says of a node's results; nothing if it has no rule, or does not know an operand. Of
@@ -36,7 +37,7 @@ namespace detail {
 [[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
     const inference_rule rule =
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                  tosa::dialect, builtin::dialect>(*n.op);
+                  tosa::dialect, delegate::dialect, builtin::dialect>(*n.op);
     const bool is_source = n.operand_count == 0 && n.result_count != 0 && n.results[0].meta.has_value();
     bool operands_known = rule != nullptr && !is_source;
     for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;

@@ -16,7 +16,7 @@ using transpose_ops = ops<transpose_int, transpose_copy_int>;
 using select_ops = ops<select_int, select_copy_int>;
 using slice_ops = ops<slice_tensor, slice_copy_tensor>;
 using squeeze_ops = ops<squeeze, squeeze_copy>;
-using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim>;
+using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
 using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
 using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
 
@@ -137,8 +137,7 @@ template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.rank() == 0) return add_result(out, self);
-    BOOST_OUTCOME_TRY(order,
-                      detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<aten::transpose_ops> Op>

@@ -46,6 +46,7 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
 inline result<void> infer_iterated(inference& out, const graph* region, list<value> xs, std::size_t carried) {
     BOOST_OUTCOME_TRY(values, region_values(region));
     BOOST_OUTCOME_TRY(count, iterations_of(xs));
+    if (carried > values.size()) return invalid("the region gives fewer values than it carries");
     for (std::size_t i = 0; i != values.size(); ++i) {
         const tensor_meta& one = inference::of(values[i]);
         shape_builder shape(one.shape);

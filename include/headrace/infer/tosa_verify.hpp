@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <headrace/infer/tosa.hpp>
+#include <headrace/infer/u55_verify.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/target.hpp>
 #include <headrace/op/tosa_legality.hpp>
@@ -225,10 +226,17 @@ private:
     return boost::outcome_v2::success();
 }
 
+[[nodiscard]] inline result<void> verify_u55(const node& n) {
+    const std::string fault = u55::restriction(n);
+    if (fault.empty()) return boost::outcome_v2::success();
+    return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
+}
+
 }  // namespace detail
 
 /// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
-/// need, its sizes are within level 8K, and its metadata is what the op gives. Nodes of the builtin dialect
+/// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
+/// whether Ethos-U55 executes it. Nodes of the builtin dialect
 /// pass, opaque ones excepted. Regions are not entered.
 ///
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
@@ -258,7 +266,8 @@ private:
     BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
     BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, target));
     BOOST_OUTCOME_TRY(detail::verify_tosa_constants(n));
-    return detail::level_checker(n).check();
+    BOOST_OUTCOME_TRY(detail::level_checker(n).check());
+    return target.has(target_feature::u55) ? detail::verify_u55(n) : boost::outcome_v2::success();
 }
 
 /// The first failure among all nodes of a graph and of its control-flow regions.

@@ -28,7 +28,7 @@ namespace detail {
 
 class tosa_reader {
 public:
-    [[nodiscard]] static result<std::unique_ptr<graph>> read(std::span<const std::byte> file) {
+    [[nodiscard]] static result<void> read(std::span<const std::byte> file, graph& into) {
         if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
             return malformed("not a TOSA file: its size is " + std::to_string(file.size()) + " bytes");
         }
@@ -45,7 +45,7 @@ public:
         const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
         flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
-        return tosa_reader(*tosa_fb::GetTosaGraph(bytes), file.size()).read_all();
+        return tosa_reader(*tosa_fb::GetTosaGraph(bytes), file.size()).read_all(into);
     }
 
 private:
@@ -55,15 +55,13 @@ private:
 
     tosa_reader(const tosa_fb::TosaGraph& file, std::size_t size) : file_(file), budget_(size) {}
 
-    result<std::unique_ptr<graph>> read_all() {
+    result<void> read_all(graph& into) {
         const std::int32_t major = file_.version()->_major();
         if (major != 1)
             return unsupported("the file is of TOSA version " + std::to_string(major) + ", not of 1.0");
         if (file_.regions() == nullptr || file_.regions()->size() == 0)
             return malformed("the file has no region");
-        auto g = std::make_unique<graph>();
-        BOOST_OUTCOME_TRY(read_region(*file_.regions()->Get(0), *g, 0));
-        return g;
+        return read_region(*file_.regions()->Get(0), into, 0);
     }
 
     // What the names of a block stand for.
@@ -477,7 +475,14 @@ private:
 /// computed, and with `unsupported` on operators and types that TOSA 1.0 lacks and on shapes that are not
 /// static.
 [[nodiscard]] inline result<std::unique_ptr<graph>> read_tosa(std::span<const std::byte> file) {
-    return detail::tosa_reader::read(file);
+    auto g = std::make_unique<graph>();
+    BOOST_OUTCOME_TRYV(detail::tosa_reader::read(file, *g));
+    return g;
+}
+
+/// The same, into an empty graph, such as a region that is to call it.
+[[nodiscard]] inline result<void> read_tosa(std::span<const std::byte> file, graph& into) {
+    return detail::tosa_reader::read(file, into);
 }
 
 }  // namespace headrace

@@ -150,10 +150,16 @@ template <op_tag Op>
     return *static_cast<const args<Op>*>(n.arguments);
 }
 
+/// The arguments of a node if it is of that op, else null.
+template <op_tag Op>
+[[nodiscard]] const args<Op>* args_if(const node& n) {
+    return is<Op>(n) ? &args_of<Op>(n) : nullptr;
+}
+
 /// The arguments of the node behind a value if it is of that op, else null.
 template <op_tag Op>
 [[nodiscard]] const args<Op>* match(value v) {
-    return v && is<Op>(*v.producer) ? &args_of<Op>(*v.producer) : nullptr;
+    return v ? args_if<Op>(*v.producer) : nullptr;
 }
 
 /// Metadata of a value, or null if it is missing.

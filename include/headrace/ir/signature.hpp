@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::output_names, how the exported program names its outputs.
+// Defines headrace::output_names, how the exported program names its outputs, and
+// headrace::interface_quantization, what integers at the border of a graph stand for.
 #ifndef HEADRACE_IR_SIGNATURE_HPP
 #define HEADRACE_IR_SIGNATURE_HPP
 
+#include <cstdint>
 #include <string_view>
 
 #include <headrace/op/lists.hpp>
@@ -14,6 +16,22 @@ namespace headrace {
 struct output_names {
     static constexpr bool inherited = false;
     list<std::string_view> names;
+};
+
+/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
+/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+struct interface_quantization {
+    static constexpr bool inherited = false;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// Annotation of the output node: the same for each of its values, in order.
+struct output_quantizations {
+    static constexpr bool inherited = false;
+    list<interface_quantization> values;
 };
 
 }  // namespace headrace

@@ -931,6 +931,9 @@ struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim"> {
 struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim"> {
     struct args { value self; int_list dim; };
 };
+struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim"> {
+    struct args { value self; std::int64_t dim; };
+};
 struct t : op<dialect, "aten.t.default", "self"> { struct args { value self; }; };
 struct t_copy : op<dialect, "aten.t_copy.default", "self"> { struct args { value self; }; };
 struct transpose_copy_int : op<dialect, "aten.transpose_copy.int", "self, dim0, dim1"> {
@@ -1508,9 +1511,9 @@ struct dialect : dialect_of<"aten",
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
       expand, expand_as, expand_copy, flatten_using_ints, movedim_int, movedim_intlist, narrow, narrow_copy,
       permute, permute_copy, reshape, reshape_as, select_copy_int, select_int, slice_copy_tensor,
-      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims, t,
-      t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy, _unsafe_view, unsqueeze,
-      unsqueeze_copy, view, view_as, view_copy,
+      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims,
+      squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy,
+      _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,

@@ -51,7 +51,7 @@ private:
 class emitter {
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
-        : graph_(&g), current_(current), before_(before), context_(&context), inference_(g.arena()) {}
+        : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
 
     /// The node that is being rewritten.
     [[nodiscard]] const node& current() const { return *current_; }
@@ -81,6 +81,24 @@ public:
         return {};
     }
     [[nodiscard]] bool failed() const { return failed_; }
+
+    /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
+    /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
+    /// already need not be in `produces`. Null after a failure, or where an operand is empty.
+    template <class Change>
+    node* clone(const node& n, std::span<const value> operands, Change&& change) {
+        for (const value v : operands) failed_ = failed_ || !v;
+        if (failed_) return nullptr;
+        node& copy = graph_->create(*n.op, n.arguments, n.result_count, before_);
+        for (std::size_t i = 0; i != operands.size(); ++i) graph_->set_operand(copy.operands[i], operands[i]);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
+            change(meta);
+            graph_->set_meta(copy.result(i), meta);
+        }
+        graph_->inherit_annotations(copy, n);
+        return &copy;
+    }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
@@ -118,6 +136,27 @@ protected:
         }
         return add_inferred(info_of<Op>, &a);
     }
+    /// A node of an op that is known only at run time, with `results` results, whose metadata the context
+    /// infers.
+    node* add(const op_info& op, const void* arguments, std::size_t results) {
+        if (failed_ || !operands_sound(op, arguments)) return nullptr;
+        node& n = graph_->create(op, arguments, results, before_);
+        inference_.clear();
+        result<void> inferred = context_->infer(n, inference_);
+        if (inferred && inference_.results().size() != results)
+            inferred = invalid("inference gives another number of results");
+        if (!inferred) {
+            graph_->erase(n);
+            error e = std::move(inferred).error();
+            e.message = "cannot make " + std::string(op.name) + ": " + e.message;
+            fail(std::move(e));
+            return nullptr;
+        }
+        annotate_inferred(n);
+        return &n;
+    }
+
+    node* current_;  // whose annotations nodes inherit
 
 private:
     static const tensor_meta& nothing() {
@@ -126,16 +165,18 @@ private:
     }
     node* add_inferred(const op_info& op, const void* arguments) {
         node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+        annotate_inferred(n);
+        return &n;
+    }
+    void annotate_inferred(node& n) {
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
         graph_->inherit_annotations(n, *current_);
-        return &n;
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     bool operands_sound(const op_info& op, const void* arguments);
 
     graph* graph_;
-    node* current_;
     node* before_;
     pass_context* context_;
     inference inference_;
@@ -190,6 +231,11 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
             return put(static_cast<std::int16_t>(number.to_int()));
         case dtype::int32:
             return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::int48: {
+            const std::int64_t n = number.to_int();
+            std::memcpy(at, &n, 6);
+            return true;
+        }
         case dtype::int64:
             return put(number.to_int());
         case dtype::float32:

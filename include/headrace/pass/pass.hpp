@@ -245,6 +245,17 @@ concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
     { p.should_run(g) } -> std::same_as<bool>;
 };
 
+/// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
+/// in_execution_order = true`: its nodes are then visited in that order, not op by op.
+template <class P>
+inline constexpr bool visits_in_execution_order = [] {
+    if constexpr (requires { P::in_execution_order; }) {
+        return P::in_execution_order;
+    } else {
+        return false;
+    }
+}();
+
 /// Diagnoses, which name the culprits in compile errors. `no_fault` is the one that passes.
 struct no_fault {};
 template <class Pass, class Op>

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -39,13 +40,24 @@ public:
     }
     [[nodiscard]] const std::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
+    /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
+    /// measurements, it infers each of them.
+    [[nodiscard]] bool copies_fast() const { return copies_fast_; }
+    void copy_fast(bool on) { copies_fast_ = on; }
+
+    /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
+    /// faster than a look-up.
+    void use_cache(dispatch_cache* cache) { cache_ = cache; }
+
     [[nodiscard]] result<void> infer(const node& n, inference& out) const {
         if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
-        return infer_(n, out);
+        return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
     }
 
 private:
     node_inference infer_;
+    dispatch_cache* cache_ = nullptr;
+    bool copies_fast_ = true;
     std::vector<diagnostic> diagnostics_;
 };
 

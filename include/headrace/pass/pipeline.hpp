@@ -13,6 +13,7 @@
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_base.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
 #include <headrace/pass/statistics.hpp>
 
@@ -119,8 +120,10 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
 
 // A pass with a fault does nothing: whoever named it has reported the fault.
 template <pass_type P>
-result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
-    if constexpr (graph_pass<P>) {
+result<node_counts> drive_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (counts_nodes<P>) {
+        return p.run(g, context);
+    } else if constexpr (graph_pass<P>) {
         result<std::size_t> rewritten = p(g, context);
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
@@ -129,6 +132,15 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
                                                : retracing_driver<P>::run(p, g, context);
     } else {
         return node_counts{};
+    }
+}
+
+template <pass_type P>
+result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (checks_itself<P> || !(has_requirement<P> || has_guarantee<P>)) {
+        return drive_unchecked(p, g, context, driver);
+    } else {
+        return run_checked(p, g, [&] { return drive_unchecked(p, g, context, driver); });
     }
 }
 

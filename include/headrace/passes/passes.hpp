@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_PASSES_HPP
 
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/float_lowering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/layout/layout.hpp>
 #include <headrace/passes/legalize/legalize.hpp>

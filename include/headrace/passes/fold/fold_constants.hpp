@@ -22,13 +22,17 @@ namespace headrace {
 ///     data
 ///
 /// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
-/// of a number do not become tables; what is computed from it on the way to a smaller one is.
+/// of a number do not become tables; what is computed from it on the way to a smaller one is. Dequantized
+/// numbers are not stored either: weights stay the codes that they are.
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";
     using produces = ops<builtin::constant>;
 
-    result<std::size_t> operator()(graph& g, pass_context&) const {
+    result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
+
+protected:
+    static std::size_t fold(graph& g) {
         std::size_t folded = 0;
         detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
         return folded;
@@ -44,13 +48,13 @@ private:
 
         std::size_t fold() {
             for (node& n : graph_.nodes()) {
-                if (is_pure(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n)) compute(n);
+                if (is_computable(n)) compute(n);
             }
             std::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
                 const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && bytes_of(*n) > std::max(small, c.from_bytes);
+                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
                     stored.push_back(n);
                 } else {
@@ -70,9 +74,13 @@ private:
             std::vector<typename Evaluator::tensor_type> results;
             std::uint64_t from_bytes = 0;  // of the constants below
             bool folded = false;
-            bool kept = false;  // too large to store
+            bool dequantized = false;  // real numbers that are stored as their codes
+            bool kept = false;         // too large to store, or stored as codes already
         };
 
+        static bool is_computable(const node& n) {
+            return is_pure(n) && !belongs_to_reader(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
+        }
         static std::uint64_t bytes_of(const node& n) {
             std::uint64_t bytes = 0;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -80,6 +88,11 @@ private:
                 bytes += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
             }
             return bytes;
+        }
+        static bool is_real(const node& n) { return is_floating(n.results[0].meta->dtype); }
+        static bool is_dequantize(const node& n) {
+            return is<quantized_decomposed::dequantize_per_tensor>(n) ||
+                   is<quantized_decomposed::dequantize_per_channel>(n);
         }
         static bool has_metadata(const node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -108,7 +121,9 @@ private:
             for (const edge& e : n.operand_edges()) {
                 operands.push_back(known_[e.source->id].results[e.slot->result]);
                 c.from_bytes += known_[e.source->id].from_bytes;
+                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
             }
+            c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
             c.results = std::move(evaluated).value();
@@ -138,6 +153,16 @@ private:
         graph& graph_;
         std::vector<computed> known_;  // by id
     };
+};
+
+/// The same in graphs with quantized parts, before these are lowered: what is quantized there is known then.
+template <class Evaluator>
+struct fold_quantized_constants : fold_constants<Evaluator> {
+    static constexpr std::string_view name = "fold_quantized_constants";
+    static constexpr bool repeatable = true;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel>;
 };
 
 }  // namespace headrace

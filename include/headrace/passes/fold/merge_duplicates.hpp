@@ -14,6 +14,7 @@ namespace headrace {
 /// Nodes that compute the same from the same operands become one, the first (common subexpressions).
 struct merge_duplicates : pass {
     using produces = ops<>;
+    static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
@@ -28,7 +29,7 @@ private:
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
             n = n->next;
-            if (!is_pure(current)) continue;
+            if (!is_pure(current) || belongs_to_reader(current)) continue;
             const std::uint64_t hash = computation_hash(current);
             const auto [from, to] = seen.equal_range(hash);
             const auto same =

@@ -13,6 +13,7 @@ namespace headrace {
 struct fuse_reshapes : pass {
     using targets = ops<tosa::reshape>;
     using produces = build::reshape_ops;
+    static constexpr bool repeatable = true;
 
     std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
         value from = a.input1;

@@ -14,6 +14,7 @@ namespace headrace {
 struct fuse_transposes : pass {
     using targets = ops<tosa::transpose>;
     using produces = build::permute_ops;
+    static constexpr bool repeatable = true;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         const auto* inner = match<tosa::transpose>(a.input1);

@@ -4,8 +4,10 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
 #include <headrace/passes/layout/ensure_distinct_outputs.hpp>
+#include <headrace/passes/layout/fuse_clamps.hpp>
 #include <headrace/passes/layout/fuse_reshapes.hpp>
 #include <headrace/passes/layout/fuse_transposes.hpp>
+#include <headrace/passes/layout/merge_transposed_axes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
 #include <headrace/passes/layout/sink_transposes.hpp>
 #include <headrace/passes/layout/sort_topologically.hpp>
@@ -13,7 +15,8 @@
 namespace headrace {
 
 using layout_passes =
-    pass_list<sort_topologically, remove_noop_layout, sink_transposes, fuse_transposes, fuse_reshapes>;
+    pass_list<sort_topologically, remove_noop_layout, fuse_clamps, fuse_reshapes, fuse_transposes,
+              sink_transposes, fuse_transposes, merge_transposed_axes, fuse_reshapes>;
 
 }  // namespace headrace
 

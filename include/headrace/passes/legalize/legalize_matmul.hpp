@@ -31,21 +31,9 @@ struct legalize_matmul : pass {
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         if (e.rank(a.weight) != 2)
             return e.unsupported("linear with a weight vector; give it a weight matrix");
-        const std::int64_t features = e.shape(a.weight)[0];
-        const std::int64_t width = e.shape(a.weight)[1];
-        const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
-        const dtype type = e.dtype(a.input);
-        const value made =
-            e.make<tosa::conv2d>({.input = build::reshape(e, a.input, shape_builder{1, rows, 1, width}),
-                                  .weight = build::reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-                                  .bias = a.bias ? *a.bias : e.splat(0, type, std::array{features}),
-                                  .input_zp = build::zero_point(e, type),
-                                  .weight_zp = build::zero_point(e, type),
-                                  .pad = {0, 0, 0, 0},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1},
-                                  .acc_type = build::accumulator_of(type)});
-        return build::reshape(e, made, e.result_meta().shape);
+        const value bias =
+            a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
+        return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };
 

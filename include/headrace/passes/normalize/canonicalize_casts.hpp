@@ -13,6 +13,7 @@ namespace headrace {
 
 /// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
 /// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
+/// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;
@@ -20,7 +21,11 @@ struct canonicalize_casts : pass {
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return e.make<aten::_to_copy>({.self = a.self, .dtype = e.result_meta().dtype});
+        value v = a.self;
+        const dtype type = e.result_meta().dtype;
+        if (is_boolean(e.dtype(v)) && is_floating(type) && !e.target().has(target_feature::profile_fp))
+            v = e.make<aten::_to_copy>({.self = v, .dtype = dtype::int8});
+        return e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
     value operator()(aten::copy, const args<aten::copy>& a, emit<produces>& e) const {
         value v = a.src;

@@ -44,7 +44,7 @@ struct canonicalize_variants : pass {
         becomes<aten::sub_inplace_scalar, aten::sub_scalar>,
         becomes<aten::sub_inplace_tensor, aten::sub_tensor>, becomes<aten::tanh_inplace, aten::tanh>,
         becomes<aten::threshold_inplace, aten::threshold>, becomes<aten::dropout_inplace, aten::dropout>,
-        becomes<aten::detach_inplace, aten::detach>,
+        becomes<aten::detach_inplace, aten::detach>, becomes<aten::squeeze_inplace_dim, aten::squeeze_dim>,
         // Copies of views.
         becomes<aten::alias_copy, aten::alias>, becomes<aten::as_strided_copy, aten::as_strided>,
         becomes<aten::detach_copy, aten::detach>, becomes<aten::expand_copy, aten::expand>,
@@ -77,8 +77,11 @@ struct canonicalize_variants : pass {
                               becomes<aten::unsafe_split_tensor, aten::split_tensor>,
                               becomes<aten::unsafe_split_with_sizes, aten::split_with_sizes>,
                               becomes<aten::unbind_copy_int, aten::unbind_int>>;
-    using targets = joined<table::keys, list_table::keys>;
-    using produces = joined<table::values, list_table::values, ops<aten::_to_copy>>;
+    /// Ops that read nothing but the shape of their second operand.
+    using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
+                               becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
+    using targets = joined<table::keys, list_table::keys, shape_table::keys>;
+    using produces = joined<table::values, list_table::values, shape_table::values, ops<aten::_to_copy>>;
 
     template <one_of<table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -86,6 +89,11 @@ struct canonicalize_variants : pass {
         const value v = e.make<to>(std::bit_cast<args<to>>(a));
         const dtype type = e.result_meta().dtype;
         return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+    template <one_of<shape_table::keys> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using to = shape_table::at<Op>;
+        return e.make<to>(args<to>{a.self, e.result_meta().shape});
     }
     template <one_of<list_table::keys> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -56,7 +56,7 @@ inline sharing sharing_of(const node& n) {
         ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
     using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
                             aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                            aten::squeeze_dims, aten::unsqueeze, aten::contiguous>;
+                            aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
     using permute_ops =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
@@ -91,6 +91,9 @@ public:
             const value self = n->operand_count == 0 ? value{} : n->operand(0);
             const sharing kind = self ? sharing_of(*n) : sharing::none;
             const bool writing = is_any(*n, in_place_ops{});
+            if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
+                context_.report(*n,
+                                "in place: what it gives another shape is read again; squeeze a view of it");
             if (!roots_.empty()) {
                 for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
             }
@@ -125,6 +128,15 @@ private:
         value current;
         std::size_t version = 0;
     };
+
+    static bool is_read_after(value v, const node& n) {
+        for (const node* later = n.next; later != nullptr; later = later->next) {
+            for (const edge& operand : later->operand_edges()) {
+                if (*operand.slot == v) return true;
+            }
+        }
+        return false;
+    }
 
     value root_of(value v) const {
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))

@@ -206,13 +206,13 @@ value cast(E& e, value v, dtype to) {
 /// NCHW to NHWC and back, for any number of spatial axes.
 [[nodiscard]] inline shape_builder to_channels_last(std::size_t rank) {
     shape_builder perms{0};
-    for (std::size_t i = 2; i != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 2; i < rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
     perms.push_back(1);
     return perms;
 }
 [[nodiscard]] inline shape_builder to_channels_first(std::size_t rank) {
     shape_builder perms{0, static_cast<std::int64_t>(rank) - 1};
-    for (std::size_t i = 1; i + 1 != rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 1; i + 1 < rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
     return perms;
 }
 

@@ -72,6 +72,173 @@ window_attributes fit_windows(E& e, value channels_last, std::span<const window>
     return is_floating(t) ? dtype::float32 : t;
 }
 
+using convolution_ops =
+    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+           reshape_ops, transpose_ops, crop_ops>;
+
+/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
+/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
+template <class E>
+class convolution {
+public:
+    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
+                std::int64_t weight_zero = 0)
+        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
+
+    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
+    /// PyTorch's shape of it, channels first.
+    value channels_last(int_list result) {
+        if (e_.rank(a_.input) == 3) {
+            widen();
+            result = {result[0], result[1], 1, result[2]};
+        }
+        return a_.transposed ? transposed(result) : forward(result);
+    }
+
+private:
+    // A spatial axis of size 1 before the one that is there.
+    void widen() {
+        const auto wide = [&](value v) {
+            shape_builder shape(e_.shape(v));
+            shape.insert(2, 1);
+            return reshape(e_, v, shape);
+        };
+        a_.input = wide(a_.input);
+        a_.weight = wide(a_.weight);
+        a_.stride = {1, a_.stride[0]};
+        a_.padding = {0, a_.padding[0]};
+        a_.dilation = {1, a_.dilation[0]};
+        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
+    }
+
+    value forward(const int_list& result) {
+        const std::size_t rank = e_.rank(a_.input);
+        value input = transpose(e_, a_.input, to_channels_last(rank));
+        window windows[3];
+        for (std::size_t i = 0; i != rank - 2; ++i) {
+            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
+                          a_.padding[i]};
+        }
+        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        input = crop(e_, input, fitted.used);
+        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
+        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
+                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
+    }
+
+    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
+    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
+
+    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
+    value depthwise_weight() {
+        const int_list shape = e_.shape(a_.weight);
+        const value split =
+            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
+        return transpose(e_, split, shape_builder{2, 3, 0, 1});
+    }
+
+    template <class Op>
+    value convolve(value input, value weight, const window_attributes& w) {
+        return e_.template make<Op>({.input = input,
+                                     .weight = weight,
+                                     .bias = bias(),
+                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                                     .pad = int_list(w.pad),
+                                     .stride = int_list(w.stride),
+                                     .dilation = int_list(w.dilation),
+                                     .acc_type = accumulator_of(e_.dtype(input))});
+    }
+
+    value transposed(const int_list& result) {
+        if (e_.rank(a_.input) != 4) {
+            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
+        }
+        const value input = transpose(e_, a_.input, to_channels_last(4));
+        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        shape_builder pad;
+        for (std::size_t i = 0; i != 2; ++i) {
+            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
+            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
+            pad.push_back(-a_.padding[i]);
+            pad.push_back(result[2 + i] - full + a_.padding[i]);
+        }
+        return e_.template make<tosa::transpose_conv2d>(
+            {.input = input,
+             .weight = weight,
+             .bias = bias(),
+             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+             .out_pad = int_list(pad),
+             .stride = a_.stride,
+             .acc_type = accumulator_of(e_.dtype(input))});
+    }
+
+    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
+    value dilated(value weight) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (a_.dilation[i] == 1) continue;
+            const shape_builder shape(e_.shape(weight));
+            const std::size_t axis = 1 + i;
+            shape_builder apart(shape);
+            apart.insert(axis + 1, 1);
+            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
+            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
+            const value spread =
+                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
+                                             .padding = const_shape(e_, padding),
+                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
+            shape_builder wide(shape);
+            wide[axis] *= a_.dilation[i];
+            shape_builder cut(wide);
+            cut[axis] -= a_.dilation[i] - 1;
+            weight = crop(e_, reshape(e_, spread, wide), cut);
+        }
+        return weight;
+    }
+
+    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
+    value bias() {
+        if (a_.bias) return *a_.bias;
+        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
+        const dtype type = e_.dtype(a_.input);
+        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
+    }
+
+    E& e_;
+    args<aten::convolution> a_;
+    std::int64_t input_zero_;
+    std::int64_t weight_zero_;
+};
+
+/// What convolution gave, as PyTorch has it: channels first, in that shape.
+template <class E>
+value channels_first(E& e, value channels_last, const int_list& result) {
+    if (!channels_last) return {};
+    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
+}
+
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
+/// features the channels. The result is [1, rows, 1, features].
+template <class E>
+value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
+             std::int64_t weight_zero = 0) {
+    const std::int64_t features = e.shape(a.weight)[0];
+    const std::int64_t width = e.shape(a.weight)[1];
+    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    const dtype type = e.dtype(a.input);
+    return e.template make<tosa::conv2d>(
+        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
+         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+         .bias = bias,
+         .input_zp = zero_point(e, type, input_zero),
+         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
+         .pad = {0, 0, 0, 0},
+         .stride = {1, 1},
+         .dilation = {1, 1},
+         .acc_type = accumulator_of(type)});
+}
+
 }  // namespace build
 
 }  // namespace headrace

@@ -7,6 +7,7 @@
 
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/quantized_decomposed.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/op/tosa.hpp>
 
@@ -15,7 +16,9 @@ namespace headrace {
 /// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (n.op->dialect != &info_of_dialect<aten::dialect> && n.op->dialect != &info_of_dialect<tosa::dialect>)
+    if (n.op->dialect != &info_of_dialect<aten::dialect> &&
+        n.op->dialect != &info_of_dialect<tosa::dialect> &&
+        n.op->dialect != &info_of_dialect<quantized_decomposed::dialect>)
         return false;
     if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
     for (const field_info& f : *n.op) {
@@ -23,6 +26,10 @@ namespace headrace {
     }
     return true;
 }
+
+/// NPUs fuse a RESCALE with the operator that reads it, or that it reads, where it has one reader. So each
+/// reader keeps its own, also of a constant, which is smaller before it than after it.
+[[nodiscard]] inline bool belongs_to_reader(const node& n) { return is<tosa::rescale>(n); }
 
 /// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {

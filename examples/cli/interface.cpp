@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "interface.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <headrace/ir/signature.hpp>
+#include <headrace/passes/support/quantization.hpp>
+
+namespace headrace::cli {
+
+namespace {
+
+quantization parameters_of(const interface_quantization& q) {
+    return quantization::per_tensor(q.scale, q.zero_point, q.lowest, q.highest);
+}
+
+}  // namespace
+
+std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
+    std::vector<tensor> inputs;
+    for (const node& n : g.inputs()) {
+        const tensor& real = exported[inputs.size()];
+        const dtype type = n.results[0].meta->dtype;
+        const auto* q = n.find_annotation<interface_quantization>();
+        if (q == nullptr) {
+            inputs.push_back(real.cast(type));
+            continue;
+        }
+        std::vector<std::int64_t> codes;
+        for (std::int64_t i = 0; i != real.size(); ++i)
+            codes.push_back(parameters_of(*q).code_of(real.real(i)));
+        inputs.push_back(tensor::of(type, real.shape(), codes));
+    }
+    return inputs;
+}
+
+std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
+    const node* out = g.output();
+    const auto* annotation = out == nullptr ? nullptr : out->find_annotation<output_quantizations>();
+    for (std::size_t k = 0; annotation != nullptr && k != given.size(); ++k) {
+        const interface_quantization& q = annotation->values[k];
+        if (q.scale == 0) continue;
+        std::vector<double> reals;
+        for (std::int64_t i = 0; i != given[k].size(); ++i)
+            reals.push_back((given[k].real(i) - static_cast<double>(q.zero_point)) * q.scale);
+        given[k] = tensor::of(dtype::float32, given[k].shape(), reals);
+    }
+    return given;
+}
+
+std::vector<double> output_steps(const graph& g) {
+    std::vector<double> steps;
+    for (const value v : g.outputs()) {
+        const auto read = match_dequantize(v);
+        steps.push_back(
+            read ? *std::max_element(read->parameters.scales.begin(), read->parameters.scales.end()) : 0);
+    }
+    return steps;
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include <headrace/infer/verify.hpp>
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/ir/dot.hpp>
+#include <headrace/ir/listing.hpp>
+
+#include "commands.hpp"
+#include "constant_evaluator.hpp"
+#include "files.hpp"
+#include "lowering.hpp"
+
+namespace headrace::cli {
+
+namespace {
+
+void print_passes() {
+    const pipeline_description d = describe_lowering();
+    for (const any_pass& p : standard_passes().passes()) {
+        const auto described =
+            std::find_if(d.passes.begin(), d.passes.end(),
+                         [&](const pass_description& one) { return one.name == p.name(); });
+        const std::size_t targets = described->targets.size();
+        fmt::print("{:32} {}{}\n", p.name(), p.info().whole_graph ? "the whole graph" : "",
+                   targets == 0 ? ""
+                                : fmt::format("{}{} target{}", p.info().whole_graph ? ", " : "", targets,
+                                              targets == 1 ? "" : "s"));
+    }
+}
+
+target_spec default_target(const graph& g) {
+    bool quantized = false;
+    g.census().for_each([&](const op_info& op, std::size_t) {
+        quantized = quantized || op.dialect->name == "quantized_decomposed";
+    });
+    const target_spec floats = target_spec{}.with(target_feature::profile_fp);
+    return quantized ? floats.with(target_feature::profile_int) : floats;
+}
+
+result<void> write_graph(const std::string& path, const graph& g) {
+    const auto write = [&](const std::string& text) {
+        return write_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
+    };
+    if (path.ends_with(".tosa")) {
+        BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+        return write_atomically(path, emitted.bytes());
+    }
+    if (!path.ends_with(".dot")) return write(listing(g));
+    std::ostringstream picture;
+    write_dot(picture, g);
+    return write(picture.str());
+}
+
+result<int> run_passes(const opt_options& options, std::vector<any_pass> passes,
+                       const std::optional<target_spec>& target) {
+    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    graph& g = *model.graph;
+    g.set_target(target.value_or(default_target(g)));
+    pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
+                                             .run = {.driver = options.retrace ? driver_kind::retracing
+                                                                               : driver_kind::in_place}});
+    if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
+    pass_context context(&infer_node);
+    BOOST_OUTCOME_TRY(manager(g, context));
+    for (const diagnostic& d : context.diagnostics())
+        fmt::print(stderr, "error: {} ({}): {}\n", d.node, d.op, d.reason);
+    if (!context.diagnostics().empty()) return status_unsupported;
+    if (options.output.empty()) {
+        fmt::print("{}", listing(g));
+    } else {
+        BOOST_OUTCOME_TRY(write_graph(options.output, g));
+    }
+    return status_ok;
+}
+
+}  // namespace
+
+int opt(const opt_options& options) {
+    if (options.passes == "help") {
+        print_passes();
+        return status_ok;
+    }
+    auto passes = standard_passes().select(options.passes);
+    if (!passes) return report_usage(passes.error().message + "; --passes help lists all");
+    if (options.model.empty()) return report_usage("opt needs a model");
+    std::optional<target_spec> target;
+    if (!options.target.empty()) {
+        std::string_view wrong;
+        target = parse_target(options.target, &wrong);
+        if (!target)
+            return report_usage(fmt::format("--target {}: '{}' is not understood", options.target, wrong));
+    }
+    const result<int> status = run_passes(options, std::move(passes).value(), target);
+    return status ? status.value() : report_error(status.error());
+}
+
+}  // namespace headrace::cli

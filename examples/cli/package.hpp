@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Lowering to packages: several methods that share constants, or what can be lowered of a model.
+#ifndef HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
+#define HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
+
+#include "commands.hpp"
+
+namespace headrace::cli {
+
+/// `lower` with --method or --partition. Returns the exit status.
+[[nodiscard]] int lower_package(const lower_options& options);
+
+}  // namespace headrace::cli
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A pass as an interpreter: it runs through the graph and says what each node becomes. The rest is carried
+// over.
+#include <cstdio>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/pass/export_pass.hpp>
+
+#include "small_graph.hpp"
+
+using namespace headrace;
+
+/// x + y becomes x * y - y: one node, two nodes.
+struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
+    using targets = ops<aten::add_tensor>;
+    value call_operator(const args<aten::add_tensor>& a, const node_metadata& meta) {
+        const value product = super().call_operator<aten::mul_tensor>({a.self, a.other}, meta);
+        return super().call_operator<aten::sub_tensor>({product, a.other}, meta);
+    }
+};
+
+/// Detached or not, an inference is the same: the node goes.
+struct remove_detach : export_pass<remove_detach> {
+    using targets = ops<aten::detach, aten::detach_copy>;
+    template <one_of<targets> Op>
+    value call_operator(Op, const args<Op>& a, const node_metadata&) {
+        return a.self;
+    }
+};
+
+/// Inputs become float16, and with them all that depends on them.
+struct use_float16 : export_pass<use_float16> {
+    value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
+        return super().placeholder(name, {dtype::float16, val.shape, val.dim_order}, meta);
+    }
+};
+
+result<void> infer(const node& n, inference& out) {
+    return find_rule<aten::dialect>(*n.op)(n.arguments, out);
+}
+
+int main() {
+    small_graph g;
+    const value x = g.input("x", {2, 3});
+    const value y = g.make<aten::detach>({g.input("y", {3})});
+    g.output(g.make<aten::relu>({g.make<aten::add_tensor>({x, y})}));
+
+    pass_context context(&infer);
+    const auto run = [&](auto interpreter) {
+        const node_counts done = interpreter.run(g, context).value();
+        std::printf("%zu rewritten, %zu copied, %zu inferred again\n", done.rewritten, done.copied,
+                    done.inferred);
+    };
+    run(replace_add_with_mul_sub());
+    run(remove_detach());
+    run(use_float16());
+    std::printf("%s", listing(g).c_str());
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Patterns and replacements are written as functions over op tags. The compiler checks the calls in them.
+#include <cstdio>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+#include "small_graph.hpp"
+
+using namespace headrace;
+
+struct add_then_mul {
+    auto operator()(auto x, auto y) const { return call<aten::mul_tensor>(call<aten::add_tensor>(x, y), y); }
+};
+struct just_sub {
+    auto operator()(auto x, auto y) const { return call<aten::sub_tensor>(x, y); }
+};
+// The rewrite as a pass: what it looks for and makes is known to the pipeline that it is in.
+struct fuse_to_sub : pattern_pass<add_then_mul, just_sub> {};
+struct simplify : pipeline<from<aten::dialect>, to<aten::dialect>, fuse_to_sub> {};
+static_assert(produces_of<fuse_to_sub>::size == 1);
+
+void build(small_graph& g) {
+    const value x = g.input("x", {2, 3}), y = g.input("y", {2, 3});
+    const value fused =
+        g.make<aten::mul_tensor>({.self = g.make<aten::add_tensor>({.self = x, .other = y}), .other = y});
+    g.output(g.make<aten::hardtanh>({.self = fused, .min_val = 0, .max_val = 6}));
+}
+
+int main() {
+    pass_context context;
+    small_graph g;
+    build(g);
+    // Where matches are, without replacing them.
+    const auto matches = pattern<add_then_mul>::matcher().match(g);
+    for (const subgraph_match& m : matches.value())
+        std::printf("%zu nodes match, with %zu inputs\n", m.nodes().size(), m.placeholder_nodes.size());
+
+    // In place, with a filter. `max` stands for a literal, which goes into the replacement.
+    const match_filter small = [](const subgraph_match& m, const graph&, const graph&) {
+        return meta_of(m.returning_values[0])->elements() < 100;
+    };
+    const auto replaced = replace_pattern_with_filters(
+        g, [](auto x, auto max) { return call<aten::hardtanh>(x, 0, max); },
+        [](auto x, auto max) { return call<aten::clamp>(call<aten::relu>(x), std::nullopt, max); },
+        {&small, 1}, context);
+    std::printf("%zu nodes added\n", replaced.value()[0].replacements.size());
+
+    std::printf("%zu match replaced\n", simplify::run(g, context).value()[0].nodes.rewritten);
+    std::printf("%s", listing(g).c_str());
+
+    // Rules that undo each other have no fixed point: the error names them.
+    const auto relu = [](auto x) { return call<aten::relu>(x); };
+    const auto relu6 = [](auto x) { return call<aten::relu6>(x); };
+    const rewrite_rule rules[] = {make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
+    std::printf("%s\n", rewrite_to_fixed_point(g, rules, context, 10).error().message.c_str());
+}

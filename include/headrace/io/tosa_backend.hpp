@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::tosa_backend, which lowers programs to TOSA flatbuffers whose constants are shared.
+#ifndef HEADRACE_IO_TOSA_BACKEND_HPP
+#define HEADRACE_IO_TOSA_BACKEND_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/tosa_delegate.hpp>
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/partition/backend.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+/// The backend "tosa". Each program becomes a delegate (io/tosa_delegate.hpp); constants are named data,
+/// equal ones of all methods once. With the compile spec "external_tag" they are data of that tag.
+class tosa_backend {
+public:
+    /// Lowers a graph to TOSA; refusals are in the context.
+    using lower_function = std::function<result<void>(graph& program, pass_context& context)>;
+
+    explicit tosa_backend(lower_function lower, pass_context::node_inference rules = nullptr)
+        : lower_(std::move(lower)), rules_(rules) {}
+
+    [[nodiscard]] static constexpr std::string_view name() { return "tosa"; }
+
+    [[nodiscard]] result<preprocess_result> preprocess(graph& program,
+                                                       std::span<const compile_spec> specs) const {
+        named_data_store store;
+        BOOST_OUTCOME_TRY(made, preprocess_into(program, specs, store));
+        made.data = store.output();
+        return std::move(made);
+    }
+
+    /// One store for all: the first delegate of each method carries it.
+    [[nodiscard]] result<method_results> preprocess_multimethod(const method_programs& programs,
+                                                                const method_compile_specs& specs) const {
+        named_data_store store;
+        method_results results;
+        for (const auto& [method, graphs] : programs) {
+            const auto given = specs.find(method);
+            if (given == specs.end() || given->second.size() != graphs.size())
+                return invalid("method " + method + ": not as many compile specs as programs");
+            for (std::size_t i = 0; i != graphs.size(); ++i) {
+                auto made = preprocess_into(*graphs[i], given->second[i], store);
+                if (!made) return error{made.error().kind, "method " + method + ": " + made.error().message};
+                results[method].push_back(std::move(made).value());
+            }
+        }
+        for (auto& [method, made] : results) {
+            if (!made.empty()) made.front().data = store.output();
+        }
+        return results;
+    }
+
+private:
+    [[nodiscard]] result<preprocess_result> preprocess_into(graph& program,
+                                                            std::span<const compile_spec> specs,
+                                                            named_data_store& store) const {
+        pass_context context(rules_);
+        BOOST_OUTCOME_TRYV(lower_(program, context));
+        if (!context.diagnostics().empty()) {
+            const diagnostic& d = context.diagnostics()[0];
+            return error{d.kind, d.node + " (" + d.op + "): " + d.reason};
+        }
+        BOOST_OUTCOME_TRY(emitted, emit_tosa(program));
+        BOOST_OUTCOME_TRY(split, split_tosa(emitted.bytes()));
+        const auto tag =
+            std::find_if(specs.begin(), specs.end(), [](const auto& s) { return s.key == "external_tag"; });
+        preprocess_result made{std::move(split.delegate), {}, {}};
+        for (const auto& constant : split.constants) {
+            made.data_keys.push_back(key_of(constant));
+            BOOST_OUTCOME_TRYV(store.add_named_data(made.data_keys.back(), constant,
+                                                    alignment_of(constant.size()),
+                                                    tag == specs.end() ? std::string_view() : tag->value));
+        }
+        return made;
+    }
+
+    // By content, so that a constant has the same name whichever program it comes from.
+    static std::string key_of(std::span<const std::byte> bytes) {
+        static constexpr char digits[] = "0123456789abcdef";
+        std::string key = "tosa." + std::to_string(bytes.size()) + ".";
+        const std::uint64_t hash = hash_of_bytes(bytes);
+        for (int shift = 60; shift >= 0; shift -= 4) key += digits[hash >> shift & 15U];
+        return key;
+    }
+    // That of its elements at least, which divides the size: so a file that has the strictest first has no
+    // gaps.
+    static std::size_t alignment_of(std::size_t size) {
+        constexpr std::size_t most = 16;
+        std::size_t alignment = 1;
+        while (alignment != most && size % (2 * alignment) == 0) alignment *= 2;
+        return alignment;
+    }
+
+    lower_function lower_;
+    pass_context::node_inference rules_;
+};
+
+}  // namespace headrace
+
+#endif

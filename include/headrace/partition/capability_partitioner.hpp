@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::capability_based_partitioner, which finds the largest parts of a graph that a backend
+// takes, and headrace::fuse_partitions, which puts a call in place of each.
+#ifndef HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
+#define HEADRACE_PARTITION_CAPABILITY_PARTITIONER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/delegate.hpp>
+#include <headrace/ir/contraction.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/topological_order.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/partition/operator_support.hpp>
+
+namespace headrace {
+
+/// Ops, in lists that are chosen at run time.
+using op_list = std::vector<const op_info*>;
+template <op_tag... Ops>
+[[nodiscard]] op_list op_list_of() {
+    return {&info_of<Ops>...};
+}
+
+struct partitioner_options {
+    /// Are partitions of one computing node worth a call? Partitions of none never are.
+    bool allows_single_node_partition = false;
+    /// Ops that compute nothing, such as views: a partition needs others.
+    op_list non_compute_ops{};
+    /// Ops of which one alone is worth a call.
+    op_list allowed_single_node_partition_ops{};
+};
+
+/// Finds partitions: disjoint sets of supported nodes, each of which can become one node at the same time as
+/// all the others, without a cycle.
+///
+/// A node's level is the largest number of times that a path to it enters supported nodes. Nodes of one level
+/// never reach one another through an unsupported node, so each level is a partition; and each level is
+/// needed, as two nodes with an unsupported one on a path between them never share a partition. So there are
+/// as few partitions as can be, in time linear in the size of the graph. A partition may fall into parts that
+/// nothing joins.
+class capability_based_partitioner {
+public:
+    capability_based_partitioner(graph& g, operator_support support, partitioner_options options = {})
+        : graph_(g), support_(std::move(support)), options_(std::move(options)) {}
+
+    /// The partitions, in an order in which they can run, the nodes of each in execution order.
+    [[nodiscard]] std::vector<node_group> propose_partitions() {
+        find_levels();
+        sink_components();
+        std::vector<node_group> partitions(level_count_);
+        for (node& n : graph_.nodes()) {
+            if (supported_[n.id]) partitions[level_[n.id]].push_back(&n);
+        }
+        std::erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
+        return partitions;
+    }
+
+    /// Takes ops that compute nothing off the borders of partitions: those that only such ops of the same
+    /// partition come before, or come after. Partitions that become empty are removed.
+    void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
+        for (node_group& p : partitions) remove_bookends(p);
+        std::erase_if(partitions, [](const node_group& p) { return p.empty(); });
+    }
+
+    /// See headrace::fuse_partitions.
+    [[nodiscard]] result<std::vector<node*>> fuse_partitions(std::span<const node_group> partitions,
+                                                             std::string_view backend = "") const;
+
+private:
+    [[nodiscard]] static bool is_listed(const op_list& ops, const node& n) {
+        return std::find(ops.begin(), ops.end(), n.op) != ops.end();
+    }
+    [[nodiscard]] bool computes(const node& n) const { return !is_listed(options_.non_compute_ops, n); }
+
+    // What is known before the program runs, and its interface, belong to no partition.
+    [[nodiscard]] static bool is_border(const node& n) {
+        return is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<builtin::output>(n);
+    }
+
+    // What depends on no input, such as a weight that is dequantized, belongs to what uses it: to the host if
+    // that does.
+    void find_supported() {
+        supported_.assign(graph_.id_bound(), false);
+        std::vector<bool> varies(graph_.id_bound());
+        for (const node& n : graph_.nodes()) {
+            const auto edges = n.operand_edges();
+            supported_[n.id] = !is_border(n) && support_.is_node_supported(n);
+            varies[n.id] =
+                is<builtin::placeholder>(n) ||
+                std::any_of(edges.begin(), edges.end(), [&](const edge& e) { return varies[e.source->id]; });
+        }
+        for (const node* n = graph_.last(); n != nullptr; n = n->previous) {
+            if (varies[n->id]) continue;
+            for (const edge& e : n->uses()) {
+                if (!supported_[e.target->id] && !is<builtin::output>(*e.target)) supported_[n->id] = false;
+            }
+        }
+    }
+
+    void find_levels() {
+        find_supported();
+        level_.assign(graph_.id_bound(), 0);  // of an unsupported node: the lowest that its users can have
+        level_count_ = 0;
+        for (const node& n : graph_.nodes()) {
+            std::uint32_t level = 0;
+            for (const edge& e : n.operand_edges()) {
+                const bool leaves = supported_[e.source->id] && !supported_[n.id];
+                level = std::max(level, level_[e.source->id] + (leaves ? 1U : 0U));
+            }
+            level_[n.id] = level;
+            if (supported_[n.id]) level_count_ = std::max(level_count_, std::size_t{level} + 1);
+        }
+    }
+
+    // What nothing in its level joins moves down to the level of its first users, so that its results need
+    // not cross the host.
+    void sink_components() {
+        std::vector<node_group> levels(level_count_);
+        for (node& n : graph_.nodes()) {
+            if (supported_[n.id]) levels[level_[n.id]].push_back(&n);
+        }
+        for (std::size_t level = level_count_; level-- != 0;) {
+            for (const node_group& component : connected_components(graph_, levels[level])) {
+                const std::uint32_t lowest = level_of_users(component, static_cast<std::uint32_t>(level));
+                for (const node* n : component) level_[n->id] = lowest;
+            }
+        }
+    }
+    [[nodiscard]] std::uint32_t level_of_users(const node_group& component, std::uint32_t level) const {
+        std::uint32_t lowest = UINT32_MAX;
+        for (const node* n : component) {
+            for (const edge& e : n->uses()) {
+                const bool inside = supported_[e.target->id] && level_[e.target->id] == level;
+                if (inside) continue;
+                if (!supported_[e.target->id]) return level;  // the host waits for it
+                lowest = std::min(lowest, level_[e.target->id]);
+            }
+        }
+        return lowest == UINT32_MAX ? level : lowest;
+    }
+
+    [[nodiscard]] bool is_worth_a_call(const node_group& p) const {
+        const auto computing = std::count_if(p.begin(), p.end(), [&](const node* n) { return computes(*n); });
+        if (computing == 0) return false;
+        return computing > 1 || options_.allows_single_node_partition ||
+               std::any_of(p.begin(), p.end(), [&](const node* n) {
+                   return is_listed(options_.allowed_single_node_partition_ops, *n);
+               });
+    }
+
+    void remove_bookends(node_group& p) const {
+        std::unordered_set<const node*> inside(p.begin(), p.end());
+        // First from the front: what lies before a node of the partition is decided by then.
+        for (const node* n : p) {
+            const auto edges = n->operand_edges();
+            const bool first = std::none_of(edges.begin(), edges.end(),
+                                            [&](const edge& e) { return inside.contains(e.source); });
+            if (first && !computes(*n)) inside.erase(n);
+        }
+        for (std::size_t i = p.size(); i-- != 0;) {
+            bool last = true;
+            for (const edge& e : p[i]->uses()) last = last && !inside.contains(e.target);
+            if (last && !computes(*p[i])) inside.erase(p[i]);
+        }
+        std::erase_if(p, [&](const node* n) { return !inside.contains(n); });
+    }
+
+    graph& graph_;
+    operator_support support_;
+    partitioner_options options_;
+    std::vector<bool> supported_;       // by id
+    std::vector<std::uint32_t> level_;  // by id
+    std::size_t level_count_ = 0;
+};
+
+namespace detail {
+
+/// Puts a call in place of one partition. Its graph is a region, in which the nodes stand as they were.
+inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_view backend) {
+    graph& region = g.create_region();
+    const extraction border = extract_nodes(nodes, region);
+    const args<delegate::call_delegate> arguments{backend, &region, border.operands};
+    node& call = g.create<delegate::call_delegate>(arguments, border.results.size(), nodes.back()->next);
+    for (std::uint32_t i = 0; i != call.result_count; ++i) {
+        const value old = border.results[i];
+        if (const tensor_meta* meta = meta_of(old)) g.set_meta(call.result(i), *meta);
+        g.set_name(call.result(i), old.producer->results[old.result].name);
+        g.replace_all_uses(old, call.result(i));
+    }
+    for (std::size_t i = nodes.size(); i-- != 0;) {
+        node& n = *nodes[i];
+        std::vector<node*> constants;
+        for (const edge& e : n.operand_edges()) {
+            if (is<builtin::constant>(*e.source)) constants.push_back(e.source);
+        }
+        g.erase(n);
+        // Regions hold copies of what they used.
+        for_each_region(n, [](const field_info&, graph* held) {
+            if (held != nullptr) erase_all(*held);
+        });
+        for (node* c : constants) {
+            if (c->owner != nullptr && c->first_use == nullptr) g.erase(*c);
+        }
+    }
+    return call;
+}
+
+}  // namespace detail
+
+/// Puts a delegate.call_delegate in place of each partition: a node that holds its nodes in a graph of its
+/// own, which run_graph executes. Returns the calls, in the order of the partitions. An error, and an
+/// untouched graph, if the partitions overlap or depend on one another in a cycle.
+[[nodiscard]] inline result<std::vector<node*>> fuse_partitions(graph& g,
+                                                                std::span<const node_group> partitions,
+                                                                std::string_view backend = "") {
+    std::unordered_set<const node*> taken;
+    for (std::size_t i = 0; i != partitions.size(); ++i) {
+        const std::string which = "partition " + std::to_string(i);
+        if (partitions[i].empty()) return invalid(which + " is empty");
+        for (const node* n : partitions[i]) {
+            if (n->owner != &g) return invalid(which + " has a node that is not in the graph");
+            if (!taken.insert(n).second)
+                return invalid(which + " has " + node_label(*n) + ", which is taken");
+        }
+    }
+    if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");
+    std::vector<std::size_t> position(g.id_bound());
+    std::size_t next = 0;
+    for (const node& n : g.nodes()) position[n.id] = next++;
+    std::vector<node*> calls;
+    for (const node_group& p : partitions) {
+        node_group nodes = p;
+        std::sort(nodes.begin(), nodes.end(),
+                  [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+        calls.push_back(&detail::fuse_partition(g, nodes, backend));
+    }
+    BOOST_OUTCOME_TRYV(restore_order(g));
+    return calls;
+}
+
+inline result<std::vector<node*>> capability_based_partitioner::fuse_partitions(
+    std::span<const node_group> partitions, std::string_view backend) const {
+    return headrace::fuse_partitions(graph_, partitions, backend);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::copy_graph and headrace::extract_nodes, which copy a graph, or some of its nodes, into
+// another.
+#ifndef HEADRACE_PARTITION_EXTRACT_HPP
+#define HEADRACE_PARTITION_EXTRACT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/regions.hpp>
+
+namespace headrace {
+
+/// Appends copies of all nodes of `from` to `to`, nested graphs included. Constants and annotations still
+/// view what the original views: the copy must not outlive it.
+inline void copy_graph(const graph& from, graph& to);
+
+namespace detail {
+
+struct value_hash {
+    std::size_t operator()(const value& v) const {
+        return std::hash<const node*>()(v.producer) * 31 + v.result;
+    }
+};
+
+// Copies nodes into a graph; what stands for the value of an operand there must be known before.
+class node_copier {
+public:
+    explicit node_copier(graph& to) : to_(to) {}
+
+    [[nodiscard]] bool knows(value v) const { return copies_.contains(v); }
+    [[nodiscard]] value at(value v) const { return copies_.at(v); }
+    void define(value old, value made) { copies_.emplace(old, made); }
+
+    node& copy(node& n) {
+        node& made = to_.create(*n.op, n.arguments, n.result_count);
+        for (edge& e : std::span(made.operands, made.operand_count)) to_.set_operand(e, copies_.at(*e.slot));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta) to_.set_meta(made.result(i), *n.results[i].meta);
+            to_.set_name(made.result(i), n.results[i].name);
+            define(n.result(i), made.result(i));
+        }
+        made.annotations = n.annotations;
+        copy_regions(made);
+        return made;
+    }
+
+private:
+    void copy_regions(node& made) {
+        for (const field_info& field : *made.op) {
+            if (field.kind != field_kind::region) continue;
+            std::byte* const at = static_cast<std::byte*>(made.arguments) + field.offset;
+            if (field.optional) {
+                auto& region = *reinterpret_cast<std::optional<graph*>*>(at);
+                if (region) region = copy_of(*region);
+            } else {
+                graph*& region = *reinterpret_cast<graph**>(at);
+                region = copy_of(region);
+            }
+        }
+    }
+    graph* copy_of(const graph* region) {
+        if (region == nullptr) return nullptr;
+        graph& made = to_.create_region();
+        copy_graph(*region, made);
+        return &made;
+    }
+
+    graph& to_;
+    std::unordered_map<value, value, value_hash> copies_;
+};
+
+}  // namespace detail
+
+inline void copy_graph(const graph& from, graph& to) {
+    detail::node_copier copier(to);
+    for (node& n : from.inputs()) copier.copy(n);
+    for (node& n : from.nodes()) {
+        if (!is<builtin::placeholder>(n)) copier.copy(n);
+    }
+}
+
+/// How a graph that was made of some nodes of another is called in their place.
+struct extraction {
+    std::vector<value> operands;  ///< values of the original, one for each input
+    std::vector<value> results;   ///< of the original, one for each output
+};
+
+/// Copies nodes of a graph, given in execution order, into an empty graph. Values from elsewhere become its
+/// inputs, in the order of their first use, constants are copied along, and what is used elsewhere becomes
+/// its outputs. What copy_graph says of views holds here, too.
+inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
+    extraction border;
+    detail::node_copier copier(to);
+    for (node* n : nodes) {
+        for (const edge& e : n->operand_edges()) {
+            const value v = *e.slot;
+            const bool from_here = copier.knows(v);
+            if (from_here || is<builtin::constant>(*e.source)) continue;
+            node& input = to.create<builtin::placeholder>({});
+            if (const tensor_meta* meta = meta_of(v)) to.set_meta(input.result(), *meta);
+            to.set_name(input.result(), v.producer->results[v.result].name);
+            copier.define(v, input.result());
+            border.operands.push_back(v);
+        }
+        for (const edge& e : n->operand_edges()) {
+            if (!copier.knows(*e.slot)) copier.copy(*e.source);
+        }
+        copier.copy(*n);
+    }
+    const std::unordered_set<const node*> inside(nodes.begin(), nodes.end());
+    std::vector<value> outputs;
+    for (node* n : nodes) {
+        std::vector<bool> used(n->result_count);
+        for (const edge& e : n->uses()) {
+            if (!inside.contains(e.target)) used[e.slot->result] = true;
+        }
+        for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            if (!used[i]) continue;
+            border.results.push_back(n->result(i));
+            outputs.push_back(copier.at(n->result(i)));
+        }
+    }
+    to.create<builtin::output>({.values = outputs});
+    return border;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::named_data_store, which keeps what backends share outside of their delegates, each
+// content once.
+#ifndef HEADRACE_PARTITION_NAMED_DATA_STORE_HPP
+#define HEADRACE_PARTITION_NAMED_DATA_STORE_HPP
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/op/error.hpp>
+#include <headrace/op/reflect.hpp>
+
+namespace headrace {
+
+/// A hash of bytes, the same in each run of the program and on each machine of the same byte order.
+[[nodiscard]] inline std::uint64_t hash_of_bytes(std::span<const std::byte> bytes) {
+    detail::hasher hash;
+    hash.add(std::uint64_t{bytes.size()});
+    std::size_t at = 0;
+    for (; bytes.size() - at >= 8; at += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, &bytes[at], 8);
+        hash.add(eight);
+    }
+    std::uint64_t rest = 0;
+    if (at != bytes.size()) std::memcpy(&rest, &bytes[at], bytes.size() - at);
+    hash.add(rest);
+    return hash.state();
+}
+
+/// Content under one or more keys.
+struct named_data_buffer {
+    std::vector<std::byte> bytes;
+    std::size_t alignment = 1;  ///< the strictest that any of its keys wants
+};
+
+/// What a store holds: buffers, and which of them each key means. Keys without a tag belong into the program
+/// itself, those with one into an external file of that name.
+struct named_data_store_output {
+    std::vector<std::shared_ptr<const named_data_buffer>> buffers;
+    std::map<std::string, std::size_t, std::less<>> keys;
+    std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> external;  ///< by tag
+};
+
+/// Data by key. A key stands for one content; keys with equal content share a buffer.
+class named_data_store {
+public:
+    /// Adds data. The same key again is no error as long as content and tag are the same.
+    [[nodiscard]] result<void> add_named_data(std::string_view key, std::span<const std::byte> data,
+                                              std::size_t alignment = 1, std::string_view external_tag = {}) {
+        if (alignment == 0) return invalid("named data '" + std::string(key) + "': an alignment of 0");
+        const auto known = keys_.find(key);
+        if (known == keys_.end()) {
+            const std::size_t buffer = buffer_of(data, alignment);
+            keys_.emplace(std::string(key), entry{buffer, std::string(external_tag)});
+            return boost::outcome_v2::success();
+        }
+        if (!equal(buffers_[known->second.buffer]->bytes, data)) {
+            return invalid("named data '" + std::string(key) + "' is there already, with other content");
+        }
+        if (known->second.tag != external_tag) {
+            return invalid("named data '" + std::string(key) + "' is there already, with another tag");
+        }
+        align(known->second.buffer, alignment);
+        return boost::outcome_v2::success();
+    }
+
+    /// Adds all that another store gave.
+    [[nodiscard]] result<void> merge(const named_data_store_output& other) {
+        for (const auto& [key, buffer] : other.keys) {
+            BOOST_OUTCOME_TRY(
+                add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
+        }
+        for (const auto& [tag, keys] : other.external) {
+            for (const auto& [key, buffer] : keys) {
+                BOOST_OUTCOME_TRY(
+                    add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment, tag));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    /// Position of a key's content among the buffers, or their number if there is no such key.
+    [[nodiscard]] std::size_t find(std::string_view key) const {
+        const auto known = keys_.find(key);
+        return known == keys_.end() ? buffers_.size() : known->second.buffer;
+    }
+    [[nodiscard]] std::size_t size() const { return buffers_.size(); }
+
+    [[nodiscard]] named_data_store_output output() const {
+        named_data_store_output out;
+        for (const auto& buffer : buffers_) out.buffers.push_back(buffer);
+        for (const auto& [key, e] : keys_)
+            (e.tag.empty() ? out.keys : out.external[e.tag]).emplace(key, e.buffer);
+        return out;
+    }
+
+private:
+    struct entry {
+        std::size_t buffer;
+        std::string tag;
+    };
+
+    [[nodiscard]] static bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
+        return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+    }
+    std::size_t buffer_of(std::span<const std::byte> data, std::size_t alignment) {
+        const std::uint64_t hash = hash_of_bytes(data);
+        const auto [first, last] = by_content_.equal_range(hash);
+        for (auto at = first; at != last; ++at) {
+            if (!equal(buffers_[at->second]->bytes, data)) continue;
+            align(at->second, alignment);
+            return at->second;
+        }
+        by_content_.emplace(hash, buffers_.size());
+        buffers_.push_back(std::make_shared<named_data_buffer>(
+            named_data_buffer{std::vector<std::byte>(data.begin(), data.end()), alignment}));
+        return buffers_.size() - 1;
+    }
+    // To a multiple of both. A buffer that was given out keeps what it was.
+    void align(std::size_t buffer, std::size_t alignment) {
+        auto& held = buffers_[buffer];
+        if (held->alignment % alignment == 0) return;
+        held = std::make_shared<named_data_buffer>(
+            named_data_buffer{held->bytes, std::lcm(held->alignment, alignment)});
+    }
+
+    std::vector<std::shared_ptr<const named_data_buffer>> buffers_;
+    std::unordered_multimap<std::uint64_t, std::size_t> by_content_;
+    std::map<std::string, entry, std::less<>> keys_;
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::get_source_partitions, which finds the nodes that one module of the model became.
+#ifndef HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
+#define HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+#include <headrace/partition/extract.hpp>
+
+namespace headrace {
+
+/// One frame of a module stack.
+struct module_frame {
+    std::string_view call;  ///< tells calls apart: "L__self__linear1", and "L__self__linear1@1" in the second
+    std::string_view path;  ///< of the module in the model: "encoder.linear1"
+    std::string_view type;  ///< "torch.nn.modules.linear.Linear"
+};
+
+/// Reads a `nn_module_stack` as torch.export writes it: "call,path,type;call,path,type", outermost first.
+[[nodiscard]] inline std::vector<module_frame> module_frames(std::string_view text) {
+    std::vector<module_frame> frames;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        const std::string_view frame = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t first = frame.find(',');
+        const std::size_t last = frame.rfind(',');
+        if (first == std::string_view::npos || first == last) continue;
+        frames.push_back(
+            {frame.substr(0, first), frame.substr(first + 1, last - first - 1), frame.substr(last + 1)});
+    }
+    return frames;
+}
+
+/// The nodes that came of one call of one module. Constants count as its nodes where only it uses them.
+struct source_partition {
+    std::vector<node*> nodes{};  ///< in execution order
+    std::string module_type{};
+    std::string path{};                 ///< of the module in the model
+    std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
+    std::vector<node*> output_nodes{};  ///< of the partition, that others use
+    std::vector<std::string> params{};  ///< names of the constants that the partition uses
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool is_type(std::string_view type, std::string_view wanted) {
+    // "Linear", "nn.Linear" and the full name all name torch.nn.modules.linear.Linear.
+    if (type == wanted) return true;
+    if (!type.starts_with("torch.nn.")) return false;
+    const std::string_view last = type.substr(type.rfind('.') + 1);
+    return wanted == last || (wanted.starts_with("torch.nn.") && wanted.substr(9) == last) ||
+           (wanted.starts_with("nn.") && wanted.substr(3) == last);
+}
+
+inline void find_border(source_partition& p) {
+    const std::unordered_set<const node*> inside(p.nodes.begin(), p.nodes.end());
+    std::unordered_set<const node*> seen;
+    std::vector<node*> constants;
+    for (node* n : p.nodes) {
+        for (const edge& e : n->operand_edges()) {
+            if (inside.contains(e.source) || !seen.insert(e.source).second) continue;
+            if (is<builtin::constant>(*e.source)) {
+                p.params.emplace_back(e.source->name());
+                bool only_here = true;
+                for (const edge& use : e.source->uses()) only_here = only_here && inside.contains(use.target);
+                if (only_here) constants.push_back(e.source);
+            } else {
+                p.input_nodes.push_back(e.source);
+            }
+        }
+        bool used_elsewhere = false;
+        for (const edge& e : n->uses()) used_elsewhere = used_elsewhere || !inside.contains(e.target);
+        if (used_elsewhere) p.output_nodes.push_back(n);
+    }
+    p.nodes.insert(p.nodes.begin(), constants.begin(), constants.end());
+}
+
+}  // namespace detail
+
+/// For each of the wanted module types the partitions that modules of it became, in execution order of their
+/// first nodes. Types are spelled as the export records them, "torch.nn.modules.linear.Linear", or short,
+/// "torch.nn.Linear" and "Linear". A type that does not occur has no entry. A module that is called twice
+/// gives two partitions, as the export numbers its calls.
+[[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
+    const graph& g, std::span<const std::string_view> wanted_sources) {
+    std::map<std::string, std::vector<source_partition>, std::less<>> found;
+    for (const std::string_view wanted : wanted_sources) {
+        if (found.contains(wanted)) continue;
+        std::vector<source_partition> partitions;
+        std::map<std::string_view, std::size_t> of_call;
+        for (node& n : g.nodes()) {
+            if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+            const auto* stack = n.find_annotation<module_stack>();
+            const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
+            const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const module_frame& f) {
+                return detail::is_type(f.type, wanted);
+            });
+            if (frame == frames.rend()) continue;
+            const auto [at, is_new] = of_call.emplace(frame->call, partitions.size());
+            if (is_new) {
+                partitions.push_back(
+                    {.module_type = std::string(frame->type), .path = std::string(frame->path)});
+            }
+            partitions[at->second].nodes.push_back(&n);
+        }
+        for (source_partition& p : partitions) detail::find_border(p);
+        if (!partitions.empty()) found.emplace(std::string(wanted), std::move(partitions));
+    }
+    return found;
+}
+[[nodiscard]] inline auto get_source_partitions(const graph& g,
+                                                std::initializer_list<std::string_view> wanted_sources) {
+    return get_source_partitions(g, std::span(wanted_sources.begin(), wanted_sources.size()));
+}
+
+}  // namespace headrace
+
+#endif

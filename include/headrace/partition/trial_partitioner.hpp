@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::trial_partitioner, which keeps to what a backend has been seen to take.
+#ifndef HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
+#define HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/partition/backend.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+/// Why a node stays on the host.
+struct host_node {
+    const node* which = nullptr;
+    std::string reason;
+};
+
+struct trial_result {
+    std::vector<node_group> partitions{};
+    std::vector<host_node> host{};  ///< in execution order
+};
+
+/// A set of ops says little of types, sizes and attributes: whether a partition can be lowered shows when it
+/// is. So each is lowered on trial, as a copy, and what the diagnostics name moves to the host, until all
+/// partitions pass. Each trial refuses a node at least, and reports all that it refuses.
+class trial_partitioner {
+public:
+    /// Lowers a graph; refusals are in the context.
+    using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
+
+    trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
+                      pass_context::node_inference rules = nullptr)
+        : support_(std::move(support)),
+          trial_(std::move(trial)),
+          options_(std::move(options)),
+          rules_(rules) {}
+
+    [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
+        std::unordered_map<const node*, std::string> refused;
+        const operator_support support = create_op_support(
+            [&](const node& n) { return support_.is_node_supported(n) && !refused.contains(&n); });
+        for (;;) {
+            trial_result found;
+            found.partitions = capability_based_partitioner(g, support, options_).propose_partitions();
+            const std::size_t known = refused.size();
+            for (const node_group& nodes : found.partitions) {
+                BOOST_OUTCOME_TRY(try_partition(g, nodes, refused));
+            }
+            if (refused.size() != known) continue;
+            explain(g, found, refused);
+            return found;
+        }
+    }
+
+private:
+    using reasons = std::unordered_map<const node*, std::string>;
+
+    result<void> try_partition(const graph& g, const node_group& nodes, reasons& refused) const {
+        graph program;
+        program.set_target(g.target());
+        extract_nodes(nodes, program);
+        pass_context context(rules_);
+        result<void> done = trial_(program, context);
+        if (!done && context.diagnostics().empty()) {
+            for (const node* n : nodes) refused.emplace(n, done.error().message);
+            return boost::outcome_v2::success();
+        }
+        if (context.diagnostics().empty()) return done;
+        std::unordered_map<std::string_view, const node*> by_name;
+        for (const node* n : nodes) add_names(*n, *n, by_name);
+        bool found = false;
+        for (const diagnostic& d : context.diagnostics()) {
+            const auto at = by_name.find(d.node);
+            if (at == by_name.end()) continue;
+            refused.emplace(at->second, d.reason);
+            found = true;
+        }
+        // A refusal of what cannot be told from its neighbours.
+        if (!found) {
+            for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
+        }
+        return boost::outcome_v2::success();
+    }
+    // A node answers for those in the graphs that it holds.
+    static void add_names(const node& n, const node& outer,
+                          std::unordered_map<std::string_view, const node*>& by_name) {
+        if (!origin_name(n).empty()) by_name.emplace(origin_name(n), &outer);
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region == nullptr) return;
+            for (const node& inner : region->nodes()) add_names(inner, outer, by_name);
+        });
+    }
+
+    void explain(const graph& g, trial_result& found, const reasons& refused) const {
+        std::vector<bool> taken(g.id_bound());
+        for (const node_group& nodes : found.partitions) {
+            for (const node* n : nodes) taken[n->id] = true;
+        }
+        for (const node& n : g.nodes()) {
+            if (taken[n.id] || is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
+                is<builtin::output>(n))
+                continue;
+            const auto known = refused.find(&n);
+            std::string reason = "too little to be worth a call";
+            if (known != refused.end()) {
+                reason = known->second;
+            } else if (is<builtin::opaque>(n)) {
+                reason = "unknown op; Headrace has no lowering for it";
+            } else if (!support_.is_node_supported(n)) {
+                const node* inner = first_unsupported_in(n);
+                reason = inner == nullptr ? "no pass lowers this op"
+                                          : "it holds " + std::string(origin_name(*inner)) + " (" +
+                                                std::string(inner->op->name) + "), which no pass lowers";
+            }
+            found.host.push_back({&n, std::move(reason)});
+        }
+    }
+
+    // Of the nodes in the graphs that a node holds, the one to blame, or null.
+    [[nodiscard]] const node* first_unsupported_in(const node& n) const {
+        const node* found = nullptr;
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region == nullptr) return;
+            for (const node& inner : region->nodes()) {
+                if (found != nullptr || is<builtin::placeholder>(inner) || is<builtin::constant>(inner) ||
+                    is<builtin::output>(inner) || support_.is_node_supported(inner))
+                    continue;
+                const node* deeper = first_unsupported_in(inner);
+                found = deeper != nullptr ? deeper : &inner;
+            }
+        });
+        return found;
+    }
+
+    operator_support support_;
+    trial_function trial_;
+    partitioner_options options_;
+    pass_context::node_inference rules_;
+};
+
+}  // namespace headrace
+
+#endif

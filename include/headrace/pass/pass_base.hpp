@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_base, the base of passes over the whole graph that hold state and check what they
+// need.
+#ifndef HEADRACE_PASS_PASS_BASE_HPP
+#define HEADRACE_PASS_PASS_BASE_HPP
+
+#include <cstddef>
+#include <utility>
+
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Matches passes that say what a graph must be before them: satisfied by a member
+/// `result<void> require(const graph&) const`. Any kind of pass may have one (`requires` is a keyword of
+/// C++).
+template <class P>
+concept has_requirement = requires(const P& p, const graph& g) {
+    { p.require(g) } -> std::same_as<result<void>>;
+};
+
+/// Matches passes that say what a graph is after them: `result<void> ensure(const graph&) const`.
+template <class P>
+concept has_guarantee = requires(const P& p, const graph& g) {
+    { p.ensure(g) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+// Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
+template <class P>
+concept checks_itself = requires {
+    typename P::checks_itself;
+};
+
+[[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
+    return {e.kind, std::string(pass) + ": " + std::move(e.message)};
+}
+
+/// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.
+template <class P, class Run>
+auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
+    if constexpr (has_requirement<P>) {
+        if (result<void> met = p.require(g); !met) return named_failure(pass_name<P>(), met.error());
+    }
+    auto done = run();
+    if constexpr (has_guarantee<P>) {
+        if (!done) return done;
+        if (result<void> kept = p.ensure(g); !kept) return named_failure(pass_name<P>(), kept.error());
+    }
+    return done;
+}
+
+}  // namespace detail
+
+/// Base of a pass that is one function over the whole graph, with its data in members:
+///
+///     struct replace_add : pass_base<replace_add> {
+///         result<std::size_t> call(graph& g, pass_context& context) const;  // how many nodes it rewrote
+///         result<void> require(const graph& g) const;                       // may be left out
+///         result<void> ensure(const graph& g) const;                        // may be left out
+///     };
+///
+/// It is called as a function, runs in static pipelines if it can be made without arguments, and in pass
+/// managers. As other passes over the whole graph it may have `targets`, `produces` and `removes`.
+template <class Derived>
+struct pass_base : pass {
+    using checks_itself = void;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        const auto& self = static_cast<const Derived&>(*this);
+        return detail::run_checked(self, g, [&] { return self.call(g, context); });
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_manager, a pipeline that is put together at run time, and headrace::pass_registry,
+// which finds passes by name.
+#ifndef HEADRACE_PASS_PASS_MANAGER_HPP
+#define HEADRACE_PASS_PASS_MANAGER_HPP
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <headrace/pass/pipeline.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// The ops of one dialect that a pass looks for, as bits.
+struct target_mask {
+    const dialect_info* dialect;
+    std::span<const std::uint64_t> words;
+};
+
+template <class P, class Set>
+struct target_masks;
+template <class P, class... Ds>
+struct target_masks<P, op_set<Ds...>> {
+    static constexpr std::array<target_mask, sizeof...(Ds)> value{
+        {{&info_of_dialect<Ds>,
+          {effects_of<P>::target_set.words().data() +
+               op_set<Ds...>::first_word(op_set<Ds...>::template position_of<Ds>()),
+           words_for(Ds::size)}}...}};
+};
+
+template <class List>
+struct names_of_passes;
+template <class... Ps>
+struct names_of_passes<pass_list<Ps...>> {
+    static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
+};
+template <class P>
+struct ensured_by {
+    using type = pass_list<>;
+};
+template <class P>
+requires requires { typename P::ensures; }
+struct ensured_by<P> {
+    using type = typename P::ensures;
+};
+
+// Passes without members are made where they run, so that they need no object.
+template <class P>
+inline constexpr bool has_no_state = std::is_empty_v<P>&& std::is_default_constructible_v<P>;
+
+template <class P, class F>
+decltype(auto) with_pass(const void* object, F&& f) {
+    if constexpr (has_no_state<P>) {
+        return f(P{});
+    } else {
+        return f(*static_cast<const P*>(object));
+    }
+}
+template <class P>
+result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
+    return with_pass<P>(object, [&](const P& p) { return drive(p, g, context, driver); });
+}
+template <class P>
+bool should_run_erased(const void* object, const graph& g) {
+    return with_pass<P>(object, [&](const P& p) { return p.should_run(g); });
+}
+template <class P>
+constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
+    if constexpr (decides_itself<P>) {
+        return &should_run_erased<P>;
+    } else {
+        return nullptr;
+    }
+}
+
+}  // namespace detail
+
+/// A pass at run time: what its type says, as data. `object` is null for passes without state.
+struct pass_info {
+    std::string_view name;
+    bool always_runs;  ///< it has no targets
+    bool whole_graph;
+    bool stateless;
+    std::span<const detail::target_mask> targets;
+    std::span<const std::string_view> requires_before;
+    std::span<const std::string_view> requires_after;
+    std::span<const std::string_view> ensures;
+    result<node_counts> (*run)(const void* object, graph& g, pass_context& context, driver_kind driver);
+    bool (*should_run)(const void* object, const graph& g);  ///< null if the pass leaves that to its targets
+};
+
+template <pass_type P>
+inline constexpr pass_info info_of_pass = [] {
+    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(
+        results_are_values<typename effects_of<P>::faulty_handler>,
+        "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    return pass_info{pass_name<P>(),
+                     effects_of<P>::always_runs,
+                     graph_pass<P>,
+                     detail::has_no_state<P>,
+                     detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
+                     detail::names_of_passes<typename detail::required_before<P>::type>::value,
+                     detail::names_of_passes<typename detail::required_after<P>::type>::value,
+                     detail::names_of_passes<typename detail::ensured_by<P>::type>::value,
+                     &detail::run_erased<P>,
+                     detail::should_run_or_null<P>()};
+}();
+
+/// Matches functions that can stand for a pass: `result<std::size_t>(graph&, pass_context&)`.
+template <class F>
+concept graph_function =
+    !pass_type<F> && std::is_invocable_r_v<result<std::size_t>, const F&, graph&, pass_context&>;
+
+/// Any pass of a static pipeline, or a function over a graph with a name, as a value. Copies share the pass.
+class any_pass {
+public:
+    template <pass_type P>
+    any_pass(P p) : any_pass(info_of_pass<P>) {  // any_pass stands for the pass: no explicit
+        if constexpr (!detail::has_no_state<P>) object_ = std::make_shared<const P>(std::move(p));
+    }
+    /// Of a pass without state.
+    explicit any_pass(const pass_info& info) : info_(&info), name_(info.name) {}
+    /// Under another name than its type's, as two of one type need it.
+    template <pass_type P>
+    any_pass(std::string name, P p) : any_pass(std::move(p)) {
+        name_ = std::move(name);
+    }
+    /// `f` returns how many nodes it rewrote.
+    template <graph_function F>
+    any_pass(std::string name, F f) : any_pass(function_pass{std::move(f)}) {
+        name_ = std::move(name);
+    }
+
+    [[nodiscard]] std::string_view name() const { return name_; }
+    [[nodiscard]] const pass_info& info() const { return *info_; }
+
+    /// Does it give what is asked for: itself by name, or a property that it ensures?
+    [[nodiscard]] bool provides(std::string_view wanted) const {
+        return name_ == wanted ||
+               std::find(info_->ensures.begin(), info_->ensures.end(), wanted) != info_->ensures.end();
+    }
+
+    /// The skip test: does the graph, nested regions included, have a target of the pass?
+    [[nodiscard]] bool has_targets(const graph& g) const {
+        for (const detail::target_mask& mask : info_->targets) {
+            const auto present = g.census().present(*mask.dialect);
+            for (std::size_t w = 0; w != present.size(); ++w) {
+                if ((mask.words[w] & present[w]) != 0) return true;
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] pass_status decide(const graph& g) const {
+        if (!info_->always_runs && !has_targets(g)) return pass_status::no_target;
+        if (info_->should_run != nullptr && !info_->should_run(object_.get(), g))
+            return pass_status::declined;
+        return pass_status::ran;
+    }
+    [[nodiscard]] result<node_counts> run(graph& g, pass_context& context,
+                                          driver_kind driver = driver_kind::in_place) const {
+        return info_->run(object_.get(), g, context, driver);
+    }
+
+private:
+    struct function_pass : pass {
+        explicit function_pass(std::function<result<std::size_t>(graph&, pass_context&)> f)
+            : function(std::move(f)) {}
+        result<std::size_t> operator()(graph& g, pass_context& c) const { return function(g, c); }
+        std::function<result<std::size_t>(graph&, pass_context&)> function;
+    };
+
+    const pass_info* info_;
+    std::shared_ptr<const void> object_;
+    std::string name_;
+};
+
+/// The passes that can be chosen by name. Names are unique: a pass that a pipeline runs twice is in it once.
+class pass_registry {
+public:
+    pass_registry() = default;
+    /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering<E>::passes{})`.
+    template <pass_type... Ps>
+    explicit pass_registry(pass_list<Ps...>) {
+        static_assert((std::is_default_constructible_v<Ps> && ...),
+                      "pass_registry: a pass of the list cannot be made without arguments; add an object");
+        const auto make = [this]<class P>() {
+            if constexpr (detail::has_no_state<P>) {
+                add(any_pass(info_of_pass<P>));
+            } else {
+                add(P{});
+            }
+        };
+        static_cast<void>(make);
+        (make.template operator()<Ps>(), ...);
+    }
+
+    /// False if a pass of that name is there already: it stays.
+    bool add(any_pass p) {
+        if (find(p.name()) != nullptr) return false;
+        passes_.push_back(std::move(p));
+        return true;
+    }
+    [[nodiscard]] const any_pass* find(std::string_view name) const {
+        for (const any_pass& p : passes_) {
+            if (p.name() == name) return &p;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
+
+    /// The names that one may have meant, best first.
+    [[nodiscard]] std::vector<std::string_view> closest(std::string_view name, std::size_t count = 3) const;
+
+    /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
+    [[nodiscard]] result<std::vector<any_pass>> select(std::string_view names) const {
+        std::vector<any_pass> chosen;
+        while (!names.empty()) {
+            const std::string_view name = names.substr(0, names.find(','));
+            names.remove_prefix(std::min(names.size(), name.size() + 1));
+            if (name.empty()) continue;
+            const any_pass* found = find(name);
+            if (found == nullptr) return unknown(name);
+            chosen.push_back(*found);
+        }
+        return chosen;
+    }
+
+private:
+    [[nodiscard]] error unknown(std::string_view name) const {
+        std::string text = "no pass is called '" + std::string(name) + "'";
+        const char* separator = "; did you mean ";
+        for (const std::string_view near : closest(name)) {
+            text += separator + std::string(near);
+            separator = ", ";
+        }
+        return invalid(std::move(text));
+    }
+
+    std::vector<any_pass> passes_;
+};
+
+namespace detail {
+
+/// How many letters must be put in, left out or changed to get from one word to the other.
+[[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t k = 0; k != b.size(); ++k) {
+            const std::size_t changed = diagonal + (a[i] == b[k] ? 0 : 1);
+            diagonal = row[k + 1];
+            row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+/// Puts passes in an order that meets their constraints and else keeps the one that they were given in:
+/// always the first that may run comes next. What is required may be given by any of several passes, and so
+/// is no plain edge of a graph: a pass waits until one of those that provide it has run.
+class pass_order {
+public:
+    using constraint = std::pair<std::string, std::string>;  ///< every pass of that name before every other
+
+    pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
+        : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
+
+    [[nodiscard]] result<std::vector<std::size_t>> solve() {
+        BOOST_OUTCOME_TRY(check_provided());
+        std::vector<std::size_t> order;
+        while (order.size() != passes_.size()) {
+            std::size_t next = 0;
+            while (next != passes_.size() && (placed_[next] || blocker_of(next))) ++next;
+            if (next == passes_.size()) return cycle();
+            placed_[next] = true;
+            order.push_back(next);
+        }
+        return order;
+    }
+
+private:
+    [[nodiscard]] bool provided(std::string_view wanted, std::size_t except) const {
+        for (std::size_t i = 0; i != passes_.size(); ++i) {
+            if (i != except && passes_[i].provides(wanted)) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] result<void> check_provided() const {
+        for (std::size_t i = 0; i != passes_.size(); ++i) {
+            const pass_info& info = passes_[i].info();
+            for (const auto& names : {info.requires_before, info.requires_after}) {
+                for (const std::string_view wanted : names) {
+                    if (!provided(wanted, i)) {
+                        return invalid("pass " + std::string(passes_[i].name()) + " requires " +
+                                       std::string(wanted) + ", which no pass of the list gives");
+                    }
+                }
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    /// A pass that must run before that one and has not been placed yet.
+    [[nodiscard]] std::optional<std::size_t> blocker_of(std::size_t i) const {
+        for (const std::string_view wanted : passes_[i].info().requires_before) {
+            if (const auto missing = missing_provider(wanted, i)) return missing;
+        }
+        for (std::size_t k = 0; k != passes_.size(); ++k) {
+            if (placed_[k] || k == i) continue;
+            if (is_last_for(i, k)) return k;
+            for (const auto& [first, second] : constraints_) {
+                if (passes_[k].name() == first && passes_[i].name() == second) return k;
+            }
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::size_t> missing_provider(std::string_view wanted, std::size_t i) const {
+        std::optional<std::size_t> missing;
+        for (std::size_t k = 0; k != passes_.size(); ++k) {
+            if (k == i || !passes_[k].provides(wanted)) continue;
+            if (placed_[k]) return std::nullopt;
+            if (!missing) missing = k;
+        }
+        return missing;
+    }
+    /// Does `k` require something after it that only `i` of the passes that are left gives?
+    [[nodiscard]] bool is_last_for(std::size_t i, std::size_t k) const {
+        for (const std::string_view wanted : passes_[k].info().requires_after) {
+            if (!passes_[i].provides(wanted)) continue;
+            bool other = false;
+            for (std::size_t j = 0; j != passes_.size(); ++j)
+                other = other || (!placed_[j] && j != i && j != k && passes_[j].provides(wanted));
+            if (!other) return true;
+        }
+        return false;
+    }
+
+    /// Every pass that is left has a blocker: following them must come round.
+    [[nodiscard]] error cycle() const {
+        std::vector<std::size_t> path;
+        std::size_t at =
+            static_cast<std::size_t>(std::find(placed_.begin(), placed_.end(), false) - placed_.begin());
+        while (std::find(path.begin(), path.end(), at) == path.end()) {
+            path.push_back(at);
+            at = *blocker_of(at);
+        }
+        path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+        std::string text = "the passes cannot be put in order: " + std::string(passes_[at].name());
+        while (!path.empty()) {
+            text += " must run before " + std::string(passes_[path.back()].name());
+            if (path.size() != 1) text += ", which";
+            path.pop_back();
+        }
+        return invalid(std::move(text));
+    }
+
+    std::span<const any_pass> passes_;
+    std::span<const constraint> constraints_;
+    std::vector<bool> placed_;
+};
+
+}  // namespace detail
+
+inline std::vector<std::string_view> pass_registry::closest(std::string_view name, std::size_t count) const {
+    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+    const std::size_t most = std::max<std::size_t>(3, name.size() / 2);
+    for (const any_pass& p : passes_) {
+        const bool part = !name.empty() && p.name().find(name) != std::string_view::npos;
+        const std::size_t distance = part ? 0 : detail::edit_distance(name, p.name());
+        if (distance <= most) ranked.emplace_back(distance, p.name());
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (ranked.size() > count) ranked.resize(count);
+    std::vector<std::string_view> names;
+    for (const auto& [distance, near] : ranked) names.push_back(near);
+    return names;
+}
+
+/// How a pass manager runs its passes.
+struct pass_manager_options {
+    bool run_checks_after_each_pass = false;  ///< false: once, when all passes have run
+    bool suppress_check_failures = false;     ///< failures of checks are kept, and do not stop the run
+    std::size_t steps = 1;                    ///< how often the whole list is run
+    run_options run{};                        ///< as of static pipelines
+};
+
+/// A pipeline whose passes are chosen at run time. They are the passes of static pipelines; what the compiler
+/// proves of those (that every op is lowered) is not known here, so checks say what must hold. The
+/// constraints on their order are solved before the first run.
+class pass_manager {
+public:
+    using check = std::function<result<void>(const graph& g)>;
+
+    explicit pass_manager(std::vector<any_pass> passes = {}, const pass_manager_options& options = {})
+        : passes_(std::move(passes)), options_(options) {}
+
+    void add_pass(any_pass p) {
+        passes_.push_back(std::move(p));
+        solved_ = false;
+    }
+    /// Adds a check to those that the graph must pass.
+    void add_checks(check c) { checks_.push_back(std::move(c)); }
+    /// Makes that the only check.
+    void set_checks(check c) {
+        checks_.clear();
+        add_checks(std::move(c));
+    }
+    /// Every pass called `first` runs before every one called `second`, where both are in the list.
+    void add_constraint(std::string first, std::string second) {
+        constraints_.emplace_back(std::move(first), std::move(second));
+        solved_ = false;
+    }
+
+    /// The passes, in the order that they were given in or, once it is solved, run in.
+    [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
+
+    /// Moves passes as little as their requires_before, requires_after, ensures and the constraints allow. An
+    /// error names the pass that is missing, or the cycle.
+    [[nodiscard]] result<void> solve_constraints() {
+        if (solved_) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(order, detail::pass_order(passes_, constraints_).solve());
+        std::vector<any_pass> sorted;
+        sorted.reserve(order.size());
+        for (const std::size_t i : order) sorted.push_back(passes_[i]);
+        passes_ = std::move(sorted);
+        solved_ = true;
+        return boost::outcome_v2::success();
+    }
+
+    /// Runs the passes. Records, one for each pass and step, name passes of this manager. An error comes from
+    /// a pass or a check, whose name and whose predecessor's it has; refused nodes are in the context's
+    /// diagnostics.
+    [[nodiscard]] result<run_statistics> operator()(graph& g, pass_context& context) {
+        BOOST_OUTCOME_TRY(solve_constraints());
+        suppressed_.clear();
+        run_statistics statistics;
+        statistics.reserve(passes_.size() * options_.steps);
+        for (std::size_t step = 0; step != options_.steps; ++step) {
+            for (const any_pass& p : passes_) {
+                BOOST_OUTCOME_TRY(run_pass(p, g, context, statistics.emplace_back()));
+            }
+        }
+        if (!options_.run_checks_after_each_pass) {
+            BOOST_OUTCOME_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
+        }
+        return statistics;
+    }
+
+    /// What checks found in the last run, where failures are suppressed.
+    [[nodiscard]] std::span<const error> suppressed_failures() const { return suppressed_; }
+
+private:
+    result<void> run_pass(const any_pass& p, graph& g, pass_context& context, pass_record& record) {
+        const run_options& options = options_.run;
+        record.name = p.name();
+        record.status = options.skip ? p.decide(g) : pass_status::ran;
+        if (record.status != pass_status::ran) return boost::outcome_v2::success();
+        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
+        result<node_counts> counts = p.run(g, context, options.driver);
+        if (!counts) return located(p, std::move(counts).error());
+        record.nodes = counts.value();
+        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
+        if (options_.run_checks_after_each_pass) {
+            BOOST_OUTCOME_TRY(run_checks(g, p.name()));
+        }
+        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        return options.after_pass(options.observer, record, g);
+    }
+
+    result<void> run_checks(const graph& g, std::string_view after) {
+        for (const check& c : checks_) {
+            result<void> status = c(g);
+            if (status) continue;
+            error e{status.error().kind, "check after " + std::string(after) + ": " + status.error().message};
+            if (!options_.suppress_check_failures) return e;
+            suppressed_.push_back(std::move(e));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    [[nodiscard]] error located(const any_pass& p, error e) const {
+        const auto position = static_cast<std::size_t>(&p - passes_.data());
+        if (e.message.find(p.name()) != std::string::npos && position == 0) return e;
+        std::string text = "pass " + std::string(p.name());
+        if (position != 0) text += ", after " + std::string(passes_[position - 1].name());
+        return {e.kind, text + ": " + std::move(e.message)};
+    }
+
+    std::vector<any_pass> passes_;
+    std::vector<detail::pass_order::constraint> constraints_;
+    std::vector<check> checks_;
+    pass_manager_options options_;
+    std::vector<error> suppressed_;
+    bool solved_ = false;
+};
+
+}  // namespace headrace
+
+#endif

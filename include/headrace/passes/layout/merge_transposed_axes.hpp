@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::merge_transposed_axes.
+#ifndef HEADRACE_PASSES_LAYOUT_MERGE_TRANSPOSED_AXES_HPP
+#define HEADRACE_PASSES_LAYOUT_MERGE_TRANSPOSED_AXES_HPP
+
+#include <headrace/infer/tosa.hpp>
+#include <headrace/passes/support/permuting.hpp>
+
+namespace headrace {
+
+/// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
+/// those that stay neighbours become one. NPUs move four axes at a time.
+struct merge_transposed_axes : pass {
+    using targets = ops<tosa::transpose>;
+    using produces = joined<build::reshape_ops, build::transpose_ops>;
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        constexpr std::size_t most = 4;
+        const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
+        if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
+        const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);
+        return build::reshape(e, moved, e.result_meta().shape);
+    }
+};
+
+}  // namespace headrace
+
+#endif

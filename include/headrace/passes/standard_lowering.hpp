@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::standard_lowering, the standard pipeline from exported programs, float and quantized, to
+// TOSA.
+#ifndef HEADRACE_PASSES_STANDARD_LOWERING_HPP
+#define HEADRACE_PASSES_STANDARD_LOWERING_HPP
+
+#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/op/higher_order.hpp>
+#include <headrace/pass/algebra.hpp>
+#include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/fold/fold.hpp>
+#include <headrace/passes/layout/layout.hpp>
+#include <headrace/passes/legalize/legalize.hpp>
+#include <headrace/passes/normalize/narrow_int64.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
+#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantize.hpp>
+#include <headrace/passes/u55/u55.hpp>
+
+namespace headrace {
+
+/// What a program may consist of: ATen as torch.export leaves it, in training or core form, float or
+/// quantized by PT2E, without the ops that no pass lowers. An op that is added to a dialect must be lowered
+/// or named here, or the pipeline does not compile.
+struct exported_program {
+    using not_lowered =
+        ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
+            aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
+            aten::upsample_trilinear3d_vec, aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec,
+            aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+            aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
+            aten::item, aten::_local_scalar_dense, aten::sym_numel,
+            aten::sym_size_int,  // numbers of the host
+            higher_order::map_impl, higher_order::scan,
+            // parameters that are computed, for each token or for groups
+            quantized_decomposed::quantize_per_channel_group, quantized_decomposed::quantize_per_token,
+            quantized_decomposed::dequantize_per_channel_group,
+
+            quantized_decomposed::dequantize_per_token, quantized_decomposed::choose_qparams_per_token,
+            quantized_decomposed::choose_qparams_per_token_asymmetric,
+            quantized_decomposed::choose_qparams_symmetric_tensor,
+            quantized_decomposed::choose_qparams_tensor, quantized_decomposed::fake_quant_per_channel>;
+    static constexpr auto set = every_op<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
+                                         quantized_decomposed::dialect> -
+                                set_of<not_lowered>;
+};
+
+/// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
+template <class Evaluator>
+struct standard_lowering
+    : pipeline_of<from<exported_program>, to<tosa::dialect>, normalize_passes, tabulate_passes<Evaluator>,
+                  decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
+                  layout_passes, pass_list<remove_dead_code, fold_constants<Evaluator>>, u55_passes,
+                  pass_list<merge_equal_constants, merge_duplicates>,
+                  pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::build::resize, which the lowerings of float and of quantized upsampling share.
+#ifndef HEADRACE_PASSES_SUPPORT_RESIZING_HPP
+#define HEADRACE_PASSES_SUPPORT_RESIZING_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include <headrace/passes/support/convolution.hpp>
+
+namespace headrace {
+
+using bilinear_ops = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
+using linear_ops = joined<bilinear_ops, ops<aten::upsample_linear1d_vec, aten::upsample_linear1d>>;
+using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, aten::upsample_nearest1d_vec,
+                        aten::upsample_nearest1d>;
+using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
+                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+/// Those of [N, C, W].
+using one_dimensional_resizes =
+    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
+        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+
+namespace detail {
+
+enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
+
+/// RESIZE's parameters for one axis.
+struct sampled_axis {
+    std::int64_t n = 1, d = 1, offset = 0, border = 0;
+
+    // Does output o read position o?
+    [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
+    // Which of so many elements does output o read, to the nearest?
+    [[nodiscard]] std::int64_t nearest(std::int64_t o, std::int64_t size) const {
+        const std::int64_t position = 2 * (o * d + offset) + n;  // in halves, and half an element further
+        const std::int64_t below = position >= 0 ? position / (2 * n) : -1;
+        return std::clamp<std::int64_t>(below, 0, size - 1);
+    }
+    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
+    [[nodiscard]] bool legal() const {
+        return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
+               border >= -16 * n && border < n;
+    }
+};
+
+[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
+    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
+           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
+}
+
+template <class Args>
+value resized_input(const Args& a) {
+    if constexpr (requires { a.input; })
+        return a.input;
+    else
+        return a.self;
+}
+template <class Op>
+sampling_mode sampling_mode_of(const args<Op>& a) {
+    if constexpr (requires { a.align_corners; }) {
+        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+    } else {
+        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
+    }
+}
+// Of height and width; 0 where the caller gave an output size.
+template <class Args>
+std::array<double, 2> resize_scales(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
+        const auto& s = *a.scale_factors;
+        return {s[0], s[s.size() - 1]};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
+    } else {
+        return {a.scales.value_or(0), 0};
+    }
+}
+
+// The closest fraction with a small denominator, by continued fractions; exact for what people write.
+[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
+    std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+    double rest = x;
+    for (int i = 0; i != 32; ++i) {
+        const double whole = std::floor(rest);
+        const auto k = static_cast<std::int64_t>(whole);
+        const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
+        if (p2 > 1024 || q2 > 16384) break;
+        p0 = std::exchange(p1, p2);
+        q0 = std::exchange(q1, q2);
+        if (std::abs(static_cast<double>(p1) / static_cast<double>(q1) - x) < 1e-9 * x) break;
+        rest = 1 / (rest - whole);
+    }
+    return {p1, q1};
+}
+
+// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
+[[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
+                                           double scale) {
+    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
+    std::int64_t n = out, d = in;
+    if (mode == sampling_mode::aligned) {
+        n = out > 1 ? out - 1 : 1;
+        d = out > 1 ? in - 1 : 1;
+    } else if (scale > 0) {
+        std::tie(n, d) = fraction(scale);
+    }
+    const std::int64_t divisor = std::max<std::int64_t>(std::gcd(n, d), 1);
+    n = 2 * (n / divisor);
+    d = 2 * (d / divisor);
+    sampled_axis a{n, d, 0, 0};
+    if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
+    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
+    a.border = (out - 1) * d - (in - 1) * n + a.offset;
+    return a;
+}
+
+}  // namespace detail
+
+namespace build {
+
+using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
+
+/// A resize as RESIZE takes it, save the order of axes.
+struct resizing {
+    value input{};            ///< [N, C, H, W]
+    shape_builder out{};      ///< the shape of the result, likewise
+    headrace::detail::sampled_axis axes[2] = {};  ///< height and width
+    bool interpolates = false;
+};
+/// Reads PyTorch's arguments; refuses what is beyond RESIZE, whose `input` then is empty.
+template <op_tag Op, class E>
+resizing read_resizing(E& e, const args<Op>& a) {
+    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
+    resizing r{headrace::detail::resized_input(a), e.result_meta().shape};
+    shape_builder in(e.shape(r.input));
+    if constexpr (rows_only) {
+        in.insert(2, 1);
+        r.out.insert(2, 1);
+        r.input = reshape(e, r.input, in);
+    }
+    const auto scales = headrace::detail::resize_scales(a);
+    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
+    for (std::size_t i = 0; i != 2; ++i) {
+        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
+        r.axes[i] = headrace::detail::sampling(mode, in[2 + i], r.out[2 + i], scale);
+        if (!r.axes[i].legal())
+            r.input = e.unsupported(headrace::detail::resize_fault(in[2 + i], r.out[2 + i]));
+    }
+    r.interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
+                     mode == headrace::detail::sampling_mode::aligned;
+    return r;
+}
+
+/// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
+struct resized {
+    value image{};  ///< with the axes, and the shape, of the op's result
+    std::int64_t unit = 1;
+};
+
+/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
+/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
+/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
+/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
+template <op_tag Op, class E>
+resized resize(E& e, const args<Op>& a) {
+    const resizing r = read_resizing<Op>(e, a);
+    if (!r.input) return {};
+    const auto& [h, w] = r.axes;
+    const int_list result = e.result_meta().shape;
+    if (h.is_identity() && w.is_identity()) return {reshape(e, r.input, result)};
+    const value made = e.template make<tosa::resize>(
+        {.input = transpose(e, r.input, to_channels_last(4)),
+         .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+         .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+         .border = const_shape(e, shape_builder{h.border, w.border}),
+         .mode = r.interpolates ? resize_mode::bilinear : resize_mode::nearest});
+    return {reshape(e, transpose(e, made, to_channels_first(4)), result), r.interpolates ? h.n * w.n : 1};
+}
+
+}  // namespace build
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::for_u55, when the passes of this folder run.
+#ifndef HEADRACE_PASSES_U55_FOR_U55_HPP
+#define HEADRACE_PASSES_U55_FOR_U55_HPP
+
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// A base of passes that run only where the graph's target is Ethos-U55: they make what it lacks of TOSA
+/// (infer/u55_verify.hpp) from what it has.
+struct for_u55 {
+    [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// The experiment of ExecuTorch's pull request 18497, "skip and fast-copy optimizations": a small
+// convolutional network is lowered for Ethos-U55 with skipping, fast copies and the dispatch cache on and
+// off, in both drivers. It prints a table beside the figures of that text.
+//
+//     headrace_bench_lowering_time [REPETITIONS]
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <headrace/eval/fold.hpp>
+#include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/passes/standard_lowering.hpp>
+
+using namespace headrace;
+
+namespace {
+
+using lowering = standard_lowering<eval::folding>;
+
+std::uint64_t now() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+result<void> infer(const node& n, inference& out) {
+    const inference_rule rule =
+        find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
+                  tosa::dialect>(*n.op);
+    if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
+    return rule(n.arguments, out);
+}
+
+/// Nine convolutions, each with a LayerNorm over its channels and a relu, quantized to int8 as PT2E does it:
+/// every activation is quantized and read back, and the LayerNorm is there as sums and products.
+class network {
+public:
+    network() {
+        g.set_target(*parse_target("TOSA-1.0+INT+u55"));
+        value x = make<builtin::placeholder>({}, {dtype::float32, {1, 1, 1, 256}, {}});
+        x = quantized(x, 0.025, -20);
+        std::int64_t channels = 1;
+        for (std::int64_t i = 0; i != 9; ++i) {
+            const std::int64_t wider = i < 3 ? 16 : i < 6 ? 32 : 64;
+            const std::int64_t stride = i == 0 || i == 3 || i == 6 ? 2 : 1;
+            x = layer_norm(convolution(x, channels, wider, i == 0 ? 7 : i < 7 ? 5 : 3, stride), wider);
+            x = quantized(make<aten::relu>({x}), 0.02, -128);
+            channels = wider;
+        }
+        g.create<builtin::output>({.values = {&x, 1}});
+    }
+
+    graph g;
+    std::size_t parameters = 0;
+
+private:
+    template <op_tag Op>
+    value make(const args<Op>& a) {
+        inference inferred(g.arena());
+        if (auto done = infer_results(Op{}, a, inferred); !done) {
+            std::fprintf(stderr, "%s: %s\n", std::string(Op::name).c_str(), done.error().message.c_str());
+            std::exit(1);
+        }
+        return make<Op>(a, inferred.results()[0]);
+    }
+    template <op_tag Op>
+    value make(const args<Op>& a, const tensor_meta& meta) {
+        node& n = g.create<Op>(a);
+        g.set_meta(n.result(), meta);
+        g.set_name(n.result(), "v" + std::to_string(n.id));
+        g.annotate(n, provenance{n.name(), Op::name});
+        return n.result();
+    }
+    template <class T, class Next>
+    value constant(dtype type, const int_list& shape, Next&& next) {
+        return create_constant(g, {type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != data.size(); i += sizeof(T)) {
+                const T element = next();
+                std::memcpy(&data[i], &element, sizeof element);
+            }
+        });
+    }
+    /// Of the network itself: all but what quantization adds.
+    template <class T, class Next>
+    value parameter(dtype type, const int_list& shape, Next&& next) {
+        parameters += static_cast<std::size_t>(tensor_meta{type, shape, {}}.elements());
+        return constant<T>(type, shape, next);
+    }
+    value dequantized(value codes, double scale, std::int64_t zero_point) {
+        return make<quantized_decomposed::dequantize_per_tensor>(
+            {codes, scale, zero_point, -128, 127, dtype::int8});
+    }
+    value quantized(value x, double scale, std::int64_t zero_point) {
+        return dequantized(
+            make<quantized_decomposed::quantize_per_tensor>({x, scale, zero_point, -128, 127, dtype::int8}),
+            scale, zero_point);
+    }
+    value per_channel(value codes, std::int64_t channels, std::int64_t lowest, std::int64_t highest,
+                      dtype type) {
+        const value scales = constant<float>(dtype::float32, {channels}, [] { return 0.003F; });
+        const value zero_points = constant<std::int64_t>(dtype::int64, {channels}, [] { return 0; });
+        return make<quantized_decomposed::dequantize_per_channel>(
+            {codes, scales, zero_points, 0, lowest, highest, type});
+    }
+    std::int8_t random_code() { return static_cast<std::int8_t>(static_cast<int>(random_() % 255) - 127); }
+
+    value convolution(value x, std::int64_t in, std::int64_t out, std::int64_t width, std::int64_t stride) {
+        const value weight = per_channel(
+            parameter<std::int8_t>(dtype::int8, {out, in, 1, width}, [&] { return random_code(); }), out,
+            -127, 127, dtype::int8);
+        const value bias =
+            per_channel(parameter<std::int32_t>(dtype::int32, {out}, [&] { return 10 * random_code(); }), out,
+                        -2147483647, 2147483647, dtype::int32);
+        return quantized(make<aten::conv2d>({.input = x,
+                                             .weight = weight,
+                                             .bias = bias,
+                                             .stride = {1, stride},
+                                             .padding = {0, width / 2}}),
+                         0.02, 3);
+    }
+    value number(std::int8_t code, double scale) {
+        return dequantized(constant<std::int8_t>(dtype::int8, {1, 1, 1, 1}, [&] { return code; }), scale,
+                           -128);
+    }
+    value mean(value x, double scale) {
+        const value sum = quantized(
+            make<aten::sum_dim_intlist>({.self = x, .dim = int_list{3}, .keepdim = true}), 8 * scale, 0);
+        return quantized(make<aten::mul_tensor>({sum, number(127, 1.0 / 16 / 255)}), scale, 0);
+    }
+    value layer_norm(value x, std::int64_t channels) {
+        x = quantized(make<aten::permute>({x, {0, 2, 3, 1}}), 0.02, 3);
+        const value centred = quantized(make<aten::sub_tensor>({x, mean(x, 0.01)}), 0.02, 3);
+        const value squares = quantized(make<aten::mul_tensor>({centred, centred}), 0.02, -128);
+        const value variance =
+            quantized(make<aten::add_tensor>({mean(squares, 0.01), number(127, 0.0001)}), 0.01, -128);
+        const value factor = quantized(make<aten::rsqrt>({variance}), 0.05, -128);
+        const value normal = quantized(make<aten::mul_tensor>({centred, factor}), 0.03, 0);
+        const auto affine = [&](double scale) {
+            return dequantized(parameter<std::int8_t>(dtype::int8, {channels}, [&] { return random_code(); }),
+                               scale, 0);
+        };
+        const value scaled = quantized(make<aten::mul_tensor>({normal, affine(0.01)}), 0.03, 0);
+        const value shifted = quantized(make<aten::add_tensor>({scaled, affine(0.001)}), 0.03, 0);
+        return quantized(make<aten::permute>({shifted, {0, 3, 1, 2}}), 0.03, 0);
+    }
+
+    std::mt19937 random_{1};
+};
+
+struct setting {
+    driver_kind driver;
+    bool skip;
+    bool fast_copy;
+    bool cache;
+};
+
+struct measurement {
+    std::size_t nodes_in = 0, nodes_out = 0, ran = 0, skipped = 0, copied = 0, dispatched = 0, hits = 0;
+    double milliseconds = 0;
+};
+
+[[noreturn]] void give_up(const error& e) {
+    std::fprintf(stderr, "error: %s\n", e.message.c_str());
+    std::exit(1);
+}
+
+measurement lower_once(const setting& s) {
+    network net;
+    dispatch_cache cache({&info_of_dialect<aten::dialect>});
+    const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect, dim_order_ops::dialect>();
+    pass_context context(&infer);
+    context.copy_fast(s.fast_copy);
+    if (s.cache) context.use_cache(&cache);
+    measurement m;
+    m.nodes_in = net.g.size();
+    const std::uint64_t begin = now();
+    auto done = lowering::run(net.g, context, {.driver = s.driver, .skip = s.skip});
+    m.milliseconds = static_cast<double>(now() - begin) / 1e6;
+    if (!done) give_up(done.error());
+    if (!context.diagnostics().empty()) give_up(invalid(context.diagnostics()[0].reason));
+    for (const pass_record& p : done.value()) {
+        ++(p.status == pass_status::ran ? m.ran : m.skipped);
+        m.copied += p.nodes.copied;
+        m.dispatched += p.nodes.rewritten + p.nodes.declined + p.nodes.inferred;
+    }
+    m.nodes_out = net.g.size();
+    m.hits = cache.hits();
+    return m;
+}
+
+void print_row(const setting& s, int repetitions) {
+    measurement best = lower_once(s);
+    for (int i = 1; i < repetitions; ++i) {
+        const measurement m = lower_once(s);
+        if (m.milliseconds < best.milliseconds) best = m;
+    }
+    std::printf("%-10s %-5s %-5s %-5s %7zu %7zu %7zu %8zu %11zu %7zu %11.2f ms\n",
+                s.driver == driver_kind::in_place ? "in place" : "retracing", s.skip ? "on" : "off",
+                s.driver == driver_kind::in_place ? "-"
+                : s.fast_copy                     ? "on"
+                                                  : "off",
+                s.cache ? "on" : "off", best.nodes_in, best.ran, best.skipped, best.copied, best.dispatched,
+                best.hits, best.milliseconds);
+}
+
+/// A pass that finds nothing, so that a run of it is copies, or dispatches if they are not to be fast.
+struct no_work : pass {
+    using targets = ops<aten::einsum>;
+    std::optional<value> operator()(const args<aten::einsum>&, emit<ops<>>&) const { return std::nullopt; }
+};
+
+double nanoseconds_per_node(graph& g, pass_context& context, int repetitions, std::size_t nodes) {
+    std::uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 10 * repetitions; ++i) {
+        const std::uint64_t begin = now();
+        auto done = apply_pass(no_work{}, g, context, driver_kind::retracing);
+        best = std::min(best, now() - begin);
+        if (!done) give_up(done.error());
+    }
+    return static_cast<double>(best) / static_cast<double>(nodes);
+}
+
+template <std::size_t... I>
+double nanoseconds_per_skip(const graph& g, int repetitions, std::index_sequence<I...>) {
+    std::uint64_t best = UINT64_MAX;
+    volatile std::size_t found = 0;
+    for (int i = 0; i < 100 * repetitions; ++i) {
+        const std::uint64_t begin = now();
+        found = (std::size_t{lowering::has_targets<I>(g)} + ...);
+        best = std::min(best, now() - begin);
+    }
+    static_cast<void>(found);
+    return static_cast<double>(best) / static_cast<double>(sizeof...(I));
+}
+
+/// What a node costs if its inference is looked up, against its rule: the reason why nothing uses the cache.
+void compare_cache(graph& g, int repetitions) {
+    dispatch_cache cache({&info_of_dialect<aten::dialect>});
+    const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
+    std::vector<const node*> nodes;
+    for (const node& n : g.nodes()) {
+        if (n.op->dialect != &info_of_dialect<builtin::dialect>) nodes.push_back(&n);
+    }
+    inference out(g.arena());
+    const auto time = [&](auto ask) {
+        std::uint64_t best = UINT64_MAX;
+        for (int i = 0; i < 10 * repetitions; ++i) {
+            const std::uint64_t begin = now();
+            for (const node* n : nodes) {
+                out.clear();
+                if (!ask(*n)) std::exit(1);
+            }
+            best = std::min(best, now() - begin);
+        }
+        return static_cast<double>(best) / static_cast<double>(nodes.size());
+    };
+    const double plain = time([&](const node& n) { return infer(n, out).has_value(); });
+    const double cached = time([&](const node& n) { return cache.infer(n, out, &infer).has_value(); });
+    std::printf("an inference        %8.1f ns by its rule, %.1f ns by a look-up (%zu kinds of node)\n", plain,
+                cached, cache.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 10;
+    network net;
+    std::printf("9 convolutions with LayerNorm, int8, %zu nodes, %zu parameters, for Ethos-U55\n\n",
+                net.g.size(), net.parameters);
+    std::printf("%-10s %-5s %-5s %-5s %7s %7s %7s %8s %11s %7s %14s\n", "driver", "skip", "copy", "cache",
+                "nodes", "passes", "skipped", "copied", "dispatched", "hits", "total");
+    for (const bool skip : {true, false}) print_row({driver_kind::in_place, skip, true, false}, repetitions);
+    for (const bool skip : {true, false}) {
+        print_row({driver_kind::retracing, skip, true, false}, repetitions);
+        print_row({driver_kind::retracing, skip, false, false}, repetitions);
+        print_row({driver_kind::retracing, skip, false, true}, repetitions);
+    }
+    std::printf(
+        "that text, Python, all off    ~1200     146       0                             186000.00 ms\n");
+    std::printf(
+        "that text, Python, all on     ~1200      93      53                             100000.00 ms\n\n");
+
+    pass_context context(&infer);
+    const double copied = nanoseconds_per_node(net.g, context, repetitions, net.g.size());
+    context.copy_fast(false);
+    const double dispatched = nanoseconds_per_node(net.g, context, repetitions, net.g.size());
+    std::printf("a copied node       %8.1f ns (that text: 20000 ns)\n", copied);
+    std::printf("a dispatched node   %8.1f ns (that text: 400000 ns)\n", dispatched);
+    std::printf("a skip test         %8.1f ns\n",
+                nanoseconds_per_skip(net.g, repetitions, std::make_index_sequence<lowering::size>{}));
+    compare_cache(net.g, repetitions);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Defines a pattern with a number where the op takes a tensor.
+// EXPECT: pattern: an op does not take such an argument
+// EXPECT: wrong_argument<headrace::toy::add, 1>
+
+#include <headrace/pass/pattern.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct relu_of_sum {
+    auto operator()(auto x) const { return call<toy::relu>(call<toy::add>(x, 2)); }
+};
+
+template class headrace::pattern<relu_of_sum>;

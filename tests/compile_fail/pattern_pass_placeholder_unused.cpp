@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Defines a pass whose pattern does not use one of its placeholders.
+// EXPECT: pattern: its expression is unsound
+// EXPECT: unused_placeholder<1, headrace::toy::relu>
+
+#include <headrace/pass/pattern_pass.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct relu_of_sum {
+    auto operator()(auto x, auto) const { return call<toy::relu>(call<toy::add>(x, x)); }
+};
+struct clamped {
+    auto operator()(auto x, auto) const { return call<toy::clamp>(x, 0, 6); }
+};
+
+struct fuse : pattern_pass<relu_of_sum, clamped> {};

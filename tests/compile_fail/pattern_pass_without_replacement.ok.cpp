@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Defines a pass whose replacement can be called with nothing.
+// EXPECT: replacement: it is no expression and emits nothing
+// EXPECT: not_a_replacement<clamped>
+
+#include <headrace/pass/pattern_pass.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct relu_of_sum {
+    auto operator()(auto x, auto y) const { return call<toy::relu>(call<toy::add>(x, y)); }
+};
+struct clamped {
+    auto operator()(auto x, auto) const { return call<toy::clamp>(x, 0, 6); }
+};
+
+struct fuse : pattern_pass<relu_of_sum, clamped> {};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Defines a pattern that returns its placeholder.
+// EXPECT: pattern: it returns what no call makes
+// EXPECT: no_call<headrace::wildcard<0>>
+
+#include <headrace/pass/pattern.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct relu_of_sum {
+    auto operator()(auto x) const { return returns(call<toy::relu>(x), call<toy::neg>(x)); }
+};
+
+template class headrace::pattern<relu_of_sum>;

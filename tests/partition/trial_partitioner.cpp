@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Tests of partitions that are lowered on trial: what is refused moves to the host, with the reason.
+
+#include <catch2/catch.hpp>
+
+#include <headrace/partition/trial_partitioner.hpp>
+
+#include "../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+// A backend that takes additions of two different values only, which no set of ops says.
+result<void> lower_sums(graph& program, pass_context& context) {
+    for (const node& n : program.nodes()) {
+        if (is<aten::add_tensor>(n) && n.operand(0) == n.operand(1))
+            context.report(n, "it adds a value to itself");
+    }
+    return boost::outcome_v2::success();
+}
+
+value named(program& p, value v, std::string_view name) {
+    p.g.set_name(v, name);
+    return v;
+}
+value add(program& p, value x, value y, std::string_view name) {
+    return named(p, p.make<aten::add_tensor>({.self = x, .other = y}), name);
+}
+
+const partitioner_options singles{.allows_single_node_partition = true};
+
+}  // namespace
+
+TEST_CASE("what a trial refuses stays on the host, with its reason", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value y = p.input(dtype::float32, {2});
+    const value first = add(p, x, y, "first");
+    const value twice = add(p, first, first, "twice");
+    const value last = add(p, twice, y, "last");
+    p.output(named(p, p.make<aten::relu>({.self = last}), "relu"));
+    p.finish();
+    const trial_partitioner partitioner(create_op_support<aten::add_tensor>(), &lower_sums, singles);
+    const auto found = partitioner.propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    CHECK(found.value().partitions == std::vector<node_group>{{first.producer}, {last.producer}});
+    REQUIRE(found.value().host.size() == 2);
+    CHECK(found.value().host[0].which == twice.producer);
+    CHECK(found.value().host[0].reason == "it adds a value to itself");
+    CHECK(found.value().host[1].reason == "no pass lowers this op");
+}
+
+TEST_CASE("what is too little for a call says so", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value y = p.input(dtype::float32, {2});
+    p.output(add(p, x, y, "sum"));
+    p.finish();
+    const trial_partitioner partitioner(create_op_support<aten::add_tensor>(), &lower_sums);
+    const auto found = partitioner.propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    CHECK(found.value().partitions.empty());
+    REQUIRE(found.value().host.size() == 1);
+    CHECK(found.value().host[0].reason == "too little to be worth a call");
+}
+
+TEST_CASE("a refusal that names no node of the partition refuses all of it", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value y = p.input(dtype::float32, {2});
+    p.output(add(p, add(p, x, y, "a"), x, "b"));
+    p.finish();
+    const auto refuse = [](graph& program, pass_context& context) -> result<void> {
+        context.report(*program.output(), "no outputs, please");
+        return boost::outcome_v2::success();
+    };
+    const auto found =
+        trial_partitioner(create_op_support<aten::add_tensor>(), refuse, singles).propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    CHECK(found.value().partitions.empty());
+    REQUIRE(found.value().host.size() == 2);
+    CHECK(found.value().host[1].reason == "no outputs, please");
+
+    const auto fail = [](graph&, pass_context&) -> result<void> { return invalid("it cannot"); };
+    const auto failed =
+        trial_partitioner(create_op_support<aten::add_tensor>(), fail, singles).propose_partitions(p.g);
+    REQUIRE(failed.has_value());
+    CHECK(failed.value().host[0].reason == "it cannot");
+}
+
+TEST_CASE("a node answers for the graphs that it holds", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value flag = p.input(dtype::boolean, {});
+    graph* branches[2];
+    for (graph*& region : branches) {
+        region = &p.g.create_region();
+        const value inner = region->create<builtin::placeholder>({}).result();
+        region->set_meta(inner, {dtype::float32, {2}, {}});
+        const value made = region->create<aten::add_tensor>({.self = inner, .other = inner}).result();
+        region->set_meta(made, {dtype::float32, {2}, {}});
+        region->set_name(made, "inside");
+        region->create<builtin::output>({.values = {&made, 1}});
+    }
+    const value chosen = p.make<higher_order::cond>({flag, branches[0], branches[1], {&x, 1}});
+    p.output(named(p, chosen, "cond"));
+    p.finish();
+    const auto lower_all = [](graph& program, pass_context& context) -> result<void> {
+        detail::for_each_graph(program, [&](graph& sub) { static_cast<void>(lower_sums(sub, context)); });
+        return boost::outcome_v2::success();
+    };
+    const auto support = create_op_support<higher_order::cond, aten::add_tensor>();
+    const auto found = trial_partitioner(support, lower_all, singles).propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    CHECK(found.value().partitions.empty());
+    REQUIRE(found.value().host.size() == 1);
+    CHECK(found.value().host[0].reason == "it adds a value to itself");
+
+    const auto without =
+        trial_partitioner(create_op_support<aten::relu>(), lower_all).propose_partitions(p.g);
+    REQUIRE(without.has_value());
+    CHECK(without.value().host[0].reason == "it holds inside (aten.add.Tensor), which no pass lowers");
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Tests that parameters in tensors become numbers, and unsigned codes signed ones.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/quantize/canonicalize_quantization.hpp>
+
+#include "../../support/quantized_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+using quantize = quantized_decomposed::quantize_per_tensor;
+using by_tensor = quantized_decomposed::quantize_per_tensor_tensor;
+static_assert(effects_of<canonicalize_quantization>::sound);
+static_assert(effects_of<canonicalize_quantization>::removed_set.contains<by_tensor>());
+
+constexpr coding unsigned_codes{0.05, 121, dtype::uint8, 0, 255};
+
+}  // namespace
+
+TEST_CASE("unsigned codes become signed ones where they are only dequantized") {
+    const auto build = [](program& p) {
+        p.output(real_of(p, quantized(p, p.input(dtype::float32, {64}), unsigned_codes), unsigned_codes));
+    };
+    CHECK(compare_runs<canonicalize_quantization>(build) == "");
+    program p;
+    for (const node& n : lowered<canonicalize_quantization>(p, build).nodes()) {
+        if (n.result_count != 0) CHECK(n.results[0].meta->dtype != dtype::uint8);
+    }
+}
+
+TEST_CASE("unsigned weights are stored signed") {
+    const auto build = [](program& p) { p.output(real_constant(p, unsigned_codes, {300})); };
+    CHECK(compare_runs<canonicalize_quantization>(build) == "");
+}
+
+TEST_CASE("unsigned codes that somebody else reads stay") {
+    const auto build = [](program& p) {
+        p.output(quantized(p, p.input(dtype::float32, {64}), unsigned_codes));
+    };
+    CHECK(compare_runs<canonicalize_quantization>(build) == "");
+    program p;
+    const graph& g = lowered<canonicalize_quantization>(p, build);
+    CHECK(meta_of(g.outputs()[0])->dtype == dtype::uint8);
+}
+
+TEST_CASE("parameters in constant tensors become numbers") {
+    const auto build = [](program& p) {
+        const value scale = float_constant(p, {1}, {0.125});
+        const value zero = integer_constant(p, dtype::int64, {1}, {-3});
+        const value codes =
+            p.make<by_tensor>({p.input(dtype::float32, {64}), scale, zero, -128, 127, dtype::int8});
+        p.output(p.make<quantized_decomposed::dequantize_per_tensor_tensor>(
+            {codes, scale, zero, -128, 127, dtype::int8, std::nullopt}));
+    };
+    CHECK(compare_runs<canonicalize_quantization>(build) == "");
+    CHECK(count_after<quantize, canonicalize_quantization>(build) == 1);
+}
+
+TEST_CASE("parameters that are computed are refused") {
+    const auto build = [](program& p) {
+        p.output(p.make<by_tensor>({p.input(dtype::float32, {64}), p.input(dtype::float32, {1}),
+                                    p.input(dtype::int64, {1}), -128, 127, dtype::int8}));
+    };
+    CHECK_THAT(refusal<canonicalize_quantization>(build), Catch::Contains("are computed"));
+}

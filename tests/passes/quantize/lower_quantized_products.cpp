@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// Tests convolutions and matrix products of dequantized operands: every kind of weight, bias and type.
+#include <catch2/catch.hpp>
+
+#include <headrace/eval/fold.hpp>
+#include <headrace/passes/decompose/decompose_grouped_convolution.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/quantize/fold_quantization.hpp>
+#include <headrace/passes/quantize/lower_quantized_products.hpp>
+
+#include "../../support/quantized_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+using shape_list = int_list;  // an initializer_list would dangle in the closures
+using products = lower_quantized_products;
+using fold = fold_quantized_constants<eval::folding>;  // what decompositions do to a float bias
+static_assert(effects_of<products>::sound && effects_of<products>::removed_set.empty());
+
+constexpr coding a = int8_codes(0.05, 3);
+constexpr coding low = int8_codes(0.05, -128);
+constexpr coding wide = int16_codes(2e-4);
+constexpr coding w = weight_codes(0.007);
+constexpr coding given = int8_codes(0.517, -9);
+
+template <class Build>
+std::string compare(const Build& build, const allowance& allowed = nearly) {
+    return integers_from<products, fold_quantization>(build, allowed);
+}
+
+using operand_maker = value (*)(program&, std::int64_t channels);
+constexpr operand_maker no_bias = nullptr;
+
+/// One scale for all channels, or one for each.
+enum class channels { alike, apart };
+value weight_of(program& p, channels kind, const int_list& shape, std::int64_t axis) {
+    if (kind == channels::alike) return real_constant(p, w, shape);
+    const auto count = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]);
+    return real_per_channel(p, constant_codes(p, w, shape), scales_around(w.scale, count), axis);
+}
+
+/// A convolution, with the lists that `set` changes, of one group unless it says so.
+template <class Set>
+auto convolved(coding x, channels kind, shape_list input, shape_list weight, const Set& set,
+               operand_maker bias = no_bias, coding result = given) {
+    return [=](program& p) {
+        const std::size_t dims = input.size() - 2;
+        const int_list ones(shape_builder::filled(dims, 1));
+        const int_list zeros(shape_builder::filled(dims, 0));
+        args<aten::convolution> c{.input = real_input(p, x, input),
+                                  .weight = {},
+                                  .bias = std::nullopt,
+                                  .stride = ones,
+                                  .padding = zeros,
+                                  .dilation = ones,
+                                  .transposed = false,
+                                  .output_padding = zeros,
+                                  .groups = 1};
+        set(c);
+        c.weight = weight_of(p, kind, weight, c.transposed ? 1 : 0);
+        if (bias != no_bias) c.bias = bias(p, c.transposed ? weight[1] : weight[0]);
+        output_in(p, p.make<aten::convolution>(c), result);
+    };
+}
+constexpr auto as_is = [](args<aten::convolution>&) {};
+constexpr auto padded = [](args<aten::convolution>& c) {
+    c.padding = {1, 2};
+    c.stride = {2, 1};
+};
+
+value numbers(program& p, std::int64_t channels) {
+    std::vector<double> row;
+    for (std::int64_t i = 0; i != channels; ++i) row.push_back(3.17 - 1.3 * static_cast<double>(i));
+    return float_constant(p, {channels}, row);
+}
+/// As quantizers store it, of the scale of the products.
+value stored(program& p, std::int64_t channels) {
+    return real_constant(p, {a.scale * w.scale, 0, dtype::int32, -30000, 30000}, {channels});
+}
+/// Of the same scale, but not as quantizers store it.
+value stored_with_zero_point(program& p, std::int64_t channels) {
+    return real_constant(p, {a.scale * w.scale, 5000, dtype::int32, -30000, 30000}, {channels});
+}
+value stored_per_channel(program& p, std::int64_t channels) {
+    const auto count = static_cast<std::size_t>(channels);
+    const value codes = constant_codes(p, {1, 0, dtype::int32, -30000, 30000}, {channels});
+    return p.make<quantized_decomposed::dequantize_per_channel>(
+        {codes, float_constant(p, {channels}, scales_around(a.scale * w.scale, count)), std::nullopt, 0,
+         -2147483647, 2147483647, dtype::int32, std::nullopt});
+}
+value of_other_scale(program& p, std::int64_t channels) {
+    return real_constant(p, int8_codes(0.1, 5), {channels});
+}
+value of_other_scales(program& p, std::int64_t channels) {
+    const value codes = constant_codes(p, int8_codes(1), {channels});
+    return real_per_channel(p, codes, scales_around(0.1, static_cast<std::size_t>(channels)), 0);
+}
+value computed(program& p, std::int64_t channels) { return real_input(p, int8_codes(0.1, 5), {channels}); }
+value computed_long(program& p, std::int64_t channels) {
+    return real_input(p, int32_codes(1e-6), {channels});
+}
+constexpr operand_maker biases[] = {
+    no_bias,        numbers,         stored,   stored_with_zero_point, stored_per_channel,
+    of_other_scale, of_other_scales, computed, computed_long};
+
+}  // namespace
+
+TEST_CASE("convolutions of one to three dimensions") {
+    for (const channels kind : {channels::alike, channels::apart}) {
+        for (const coding& x : {a, low}) {
+            CAPTURE(kind == channels::apart, x.zero_point);
+            CHECK(compare(convolved(x, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, as_is)) == "");
+            CHECK(compare(convolved(x, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, padded)) == "");
+            CHECK(compare(convolved(x, kind, {1, 4, 9, 8}, {6, 4, 3, 3}, [](auto& c) {
+                      c.dilation = {2, 1};
+                      c.padding = {0, 1};
+                  })) == "");
+            CHECK(compare(convolved(x, kind, {2, 3, 19}, {5, 3, 4}, [](auto& c) {
+                      c.padding = {2};
+                      c.stride = {3};
+                  })) == "");
+            CHECK(compare(convolved(x, kind, {1, 3, 5, 6, 4}, {4, 3, 2, 3, 2}, [](auto& c) {
+                      c.padding = {1, 0, 1};
+                  })) == "");
+        }
+    }
+}
+
+TEST_CASE("depthwise and grouped convolutions") {
+    for (const channels kind : {channels::alike, channels::apart}) {
+        for (const operand_maker bias :
+             {no_bias, numbers, kind == channels::alike ? stored : stored_per_channel, computed}) {
+            CAPTURE(kind == channels::apart);
+            const auto depthwise = convolved(
+                a, kind, {2, 4, 9, 8}, {8, 1, 3, 3}, [](auto& c) { c.groups = 4; }, bias,
+                int8_codes(0.117, -9));
+            CHECK(compare(depthwise) == "");
+            CHECK(count_after<tosa::depthwise_conv2d, products>(depthwise) == 1);
+            const auto grouped = convolved(
+                a, kind, {1, 6, 9, 8}, {4, 3, 3, 3}, [](auto& c) { c.groups = 2; }, bias);
+            CHECK(integers_from<decompose_grouped_convolution, fold, products, fold_quantization>(
+                      grouped, nearly) == "");
+        }
+    }
+}
+
+TEST_CASE("transposed convolutions, whose channels are the weight's second axis") {
+    for (const channels kind : {channels::alike, channels::apart}) {
+        for (const operand_maker bias : {no_bias, numbers, stored_per_channel}) {
+            CAPTURE(kind == channels::apart);
+            const auto set = [](args<aten::convolution>& c) {
+                c.transposed = true;
+                c.stride = {2, 1};
+                c.padding = {1, 0};
+                c.output_padding = {1, 0};
+            };
+            CHECK(compare(convolved(a, kind, {1, 3, 5, 6}, {3, 4, 3, 3}, set, bias)) == "");
+            CHECK(compare(convolved(
+                      low, kind, {1, 3, 5, 6}, {3, 4, 3, 3},
+                      [=](auto& c) {
+                          set(c);
+                          c.dilation = {2, 2};
+                      },
+                      bias)) == "");
+        }
+    }
+}
+
+TEST_CASE("every bias") {
+    for (std::size_t i = 0; i != std::size(biases); ++i) {
+        for (const channels kind : {channels::alike, channels::apart}) {
+            CAPTURE(i, kind == channels::apart);
+            CHECK(compare(convolved(a, kind, {2, 3, 9, 8}, {5, 3, 3, 2}, as_is, biases[i])) == "");
+        }
+    }
+    const auto kept = convolved(a, channels::apart, {2, 3, 9, 8}, {5, 3, 3, 2}, as_is, stored_per_channel);
+    CHECK(count_after<tosa::rescale, products, fold_quantization>(kept) == 1);
+    const auto real = [](program& p, std::int64_t count) { return p.input(dtype::float32, {count}); };
+    const auto unquantized = convolved(a, channels::alike, {2, 3, 9, 8}, {5, 3, 3, 2}, as_is, real);
+    CHECK(count_after<aten::convolution, products>(unquantized) == 1);
+}
+
+TEST_CASE("weights with a zero point") {
+    const auto weighed = [](std::vector<std::int64_t> zero_points) {
+        return [=](program& p) {
+            const value codes = constant_codes(p, w, {3, 20});
+            const value weight = real_per_channel(p, codes, {0.01, 0.02, 0.03}, 0, zero_points);
+            output_in(p, p.make<aten::linear>({real_input(p, a, {40, 20}), weight}), given);
+        };
+    };
+    CHECK(compare(weighed({0, 0, 0})) == "");
+    CHECK(compare(weighed({-5, -5, -5})) == "");
+    CHECK(refusal<products>(weighed({-5, -5, 0})).find("zero points of a weight") != std::string::npos);
+    const auto one = [](program& p) {
+        const value weight = real_constant(p, weight_codes(0.01, 17), {5, 3, 3, 2});
+        output_in(p,
+                  p.make<aten::convolution>({real_input(p, low, {1, 3, 9, 8}),
+                                             weight,
+                                             numbers(p, 5),
+                                             {1, 1},
+                                             {1, 1},
+                                             {1, 1},
+                                             false,
+                                             {0, 0},
+                                             1}),
+                  given);
+    };
+    CHECK(compare(one) == "");
+}
+
+TEST_CASE("a constant weight with scales along its other axis is given new codes") {
+    // Which are rounded, by up to half of the largest scale.
+    constexpr allowance nearly_with_new_codes{1, 0.25};
+    const auto weighed = [](bool is_constant) {
+        return [=](program& p) {
+            const value codes = is_constant ? constant_codes(p, w, {6, 20}) : p.input(dtype::int8, {6, 20});
+            const value weight = real_per_channel(p, codes, scales_around(0.007, 20), 1);
+            output_in(p, p.make<aten::linear>({real_input(p, a, {40, 20}), weight, numbers(p, 6)}), given);
+        };
+    };
+    CHECK(compare(weighed(true), nearly_with_new_codes) == "");
+    CHECK(count_after<aten::linear, products>(weighed(false)) == 1);
+    const auto convolution = [](bool transposed, shape_list shape) {
+        return [=](program& p) {
+            const std::int64_t axis = transposed ? 0 : 1;
+            const auto count = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]);
+            const value weight =
+                real_per_channel(p, constant_codes(p, w, shape), scales_around(0.007, count), axis);
+            const value x = real_input(p, a, {1, 3, 9, 8});
+            output_in(p,
+                      p.make<aten::convolution>(
+                          {x, weight, numbers(p, 4), {1, 1}, {0, 0}, {1, 1}, transposed, {0, 0}, 1}),
+                      given);
+        };
+    };
+    CHECK(compare(convolution(false, {4, 3, 3, 2}), nearly_with_new_codes) == "");
+    CHECK(compare(convolution(true, {3, 4, 3, 2}), nearly_with_new_codes) == "");
+    // One scale is one for all channels, whatever its axis.
+    const auto single = [](program& p) {
+        const value weight = real_per_channel(p, constant_codes(p, w, {6, 1}), {0.01}, 1);
+        output_in(p, p.make<aten::linear>({real_input(p, a, {40, 1}), weight}), int8_codes(0.0531, 2));
+    };
+    CHECK(compare(single) == "");
+}
+
+TEST_CASE("weights that are moved before they are used") {
+    const auto build = [](const auto& move, std::int64_t axis, shape_list shape) {
+        return [=](program& p) {
+            const value weight = weight_of(p, channels::apart, shape, axis);
+            output_in(p, p.make<aten::linear>({real_input(p, a, {30, 12}), move(p, weight), numbers(p, 6)}),
+                      given);
+        };
+    };
+    CHECK(compare(build([](program& p, value v) { return p.make<aten::t>({v}); }, 1, {12, 6})) == "");
+    CHECK(compare(build(
+              [](program& p, value v) {
+                  return p.make<aten::permute>({v, {1, 0}});
+              },
+              1, {12, 6})) == "");
+    CHECK(compare(build(
+              [](program& p, value v) {
+                  return p.make<aten::view>({v, {6, 12}});
+              },
+              0, {6, 3, 4})) == "");
+    CHECK(compare(build(
+              [](program& p, value v) {
+                  return p.make<aten::slice_tensor>({v, 0, 2, 8, 1});
+              },
+              0, {9, 12})) == "");
+}
+
+TEST_CASE("linear over any batch") {
+    for (const operand_maker bias : biases) {
+        for (const channels kind : {channels::alike, channels::apart}) {
+            for (const shape_list& shape : {int_list{12}, int_list{7, 12}, int_list{2, 3, 12}}) {
+                CHECK(compare([=](program& p) {
+                          const value weight = weight_of(p, kind, {40, 12}, 0);
+                          args<aten::linear> l{real_input(p, a, shape), weight};
+                          if (bias != no_bias) l.bias = bias(p, 40);
+                          output_in(p, p.make<aten::linear>(l), given);
+                      }) == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("products of batches") {
+    const auto of = [](coding x, coding y, coding result) {
+        return [=](program& p) {
+            const value left = real_input(p, x, {3, 8, 12});
+            output_in(p, p.make<aten::bmm>({left, real_input(p, y, {3, 12, 7})}), result);
+        };
+    };
+    CHECK(compare(of(a, int8_codes(0.031, -7), given)) == "");
+    CHECK(compare(of(low, a, int16_codes(3.1e-3))) == "");
+    CHECK(compare(of(wide, int16_codes(1e-4), given)) == "");
+    const auto per_channel = [](std::int64_t axis) {
+        return [=](program& p) {
+            const value weight = weight_of(p, channels::apart, {3, 12, 7}, axis);
+            output_in(p, p.make<aten::bmm>({real_input(p, a, {3, 8, 12}), weight}), given);
+        };
+    };
+    CHECK(compare(per_channel(2)) == "");
+    // One scale for each row of the second operand is none for the sums.
+    CHECK(count_after<aten::bmm, products>(per_channel(1)) == 1);
+    CHECK(count_after<aten::bmm, products>(of(a, wide, given)) == 1);
+}
+
+TEST_CASE("activations of 16 bits") {
+    for (const channels kind : {channels::alike, channels::apart}) {
+        for (const operand_maker bias : {no_bias, numbers, of_other_scale, of_other_scales}) {
+            for (const coding& result : {int16_codes(1e-3), int8_codes(0.219, 4)}) {
+                CAPTURE(kind == channels::apart, result.scale);
+                // RESCALE of INT48 has factors of 15 bits.
+                const allowance allowed{1, result.type == dtype::int16 ? 0.3 : 0.02};
+                CHECK(compare(convolved(wide, kind, {1, 3, 9, 8}, {5, 3, 3, 3}, padded, bias, result),
+                              allowed) == "");
+                CHECK(compare(convolved(
+                                  wide, kind, {1, 4, 9, 8}, {4, 1, 3, 3}, [](auto& c) { c.groups = 4; }, bias,
+                                  result),
+                              allowed) == "");
+                CHECK(compare(
+                          [=](program& p) {
+                              args<aten::linear> l{real_input(p, wide, {5, 30}),
+                                                   weight_of(p, kind, {8, 30}, 0)};
+                              if (bias != no_bias) l.bias = bias(p, 8);
+                              output_in(p, p.make<aten::linear>(l), result);
+                          },
+                          allowed) == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("a clamp between a product and its quantize") {
+    for (const auto& [least, most] : {std::pair(0.0, 1e9), {0.0, 6.0}, {-1.234, 3.456}}) {
+        for (const channels kind : {channels::alike, channels::apart}) {
+            CAPTURE(least, most, kind == channels::apart);
+            CHECK(compare([=, least = least, most = most](program& p) {
+                      const value x = real_input(p, a, {30, 20});
+                      const value v = p.make<aten::linear>({x, weight_of(p, kind, {8, 20}, 0)});
+                      output_in(p, p.make<aten::clamp>({v, scalar(least), scalar(most)}),
+                                int8_codes(0.0413, -128));
+                  }) == "");
+        }
+    }
+}
+
+TEST_CASE("operands that are not codes stay") {
+    const auto reals = [](program& p) {
+        const value x = p.input(dtype::float32, {3, 4});
+        const value weight = real_constant(p, w, {5, 4});
+        p.output(p.make<aten::linear>({x, weight}));
+        p.output(p.make<aten::linear>({real_input(p, a, {3, 4}), p.input(dtype::float32, {5, 4})}));
+        p.output(p.make<aten::linear>({real_input(p, int32_codes(1e-6), {3, 4}), weight}));
+    };
+    CHECK(compare_runs<products>(reals, random_inputs(reals), 0) == "");
+    CHECK(count_after<aten::linear, products>(reals) == 3);
+}

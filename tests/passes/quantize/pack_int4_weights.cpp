@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Tests that weights of four bits are packed where the target has INT4, and only there.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/quantize/lower_quantized_products.hpp>
+#include <headrace/passes/quantize/pack_int4_weights.hpp>
+
+#include "../../support/quantized_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+static_assert(effects_of<pack_int4_weights>::sound && effects_of<pack_int4_weights>::removed_set.empty());
+
+/// CONV2D of codes, whose weights do not exceed that number.
+auto convolution(std::string_view target, std::int64_t most) {
+    return [=](program& p) {
+        p.g.set_target(*parse_target(target));
+        const value input = p.input(dtype::int8, {1, 6, 5, 3});
+        std::vector<std::int64_t> codes;
+        for (std::int64_t i = 0; i != std::int64_t{7} * 3 * 3 * 3; ++i)
+            codes.push_back(i * 5 % (2 * most + 1) - most);
+        p.output(p.make<tosa::conv2d>({.input = input,
+                                       .weight = integer_constant(p, dtype::int8, {7, 3, 3, 3}, codes),
+                                       .bias = integer_constant(p, dtype::int32, {7}, {1, 2, 3, 4, 5, 6, 7}),
+                                       .input_zp = integer_constant(p, dtype::int8, {1}, {4}),
+                                       .weight_zp = integer_constant(p, dtype::int8, {1}, {0}),
+                                       .pad = {1, 1, 1, 1},
+                                       .stride = {1, 1},
+                                       .dilation = {1, 1},
+                                       .acc_type = dtype::int32}));
+    };
+}
+template <class Build>
+dtype weights_after(const Build& build) {
+    program p;
+    for (const node& n : lowered<pack_int4_weights>(p, build).nodes_of(info_of<tosa::conv2d>))
+        return meta_of(args_of<tosa::conv2d>(n).weight)->dtype;
+    return dtype::unknown;
+}
+
+}  // namespace
+
+TEST_CASE("weights between -7 and 7 are packed") {
+    CHECK(compare_runs<pack_int4_weights>(convolution("TOSA-1.0+INT+int4", 7)) == "");
+    CHECK(weights_after(convolution("TOSA-1.0+INT+int4", 7)) == dtype::int4);
+}
+
+TEST_CASE("larger weights, and other targets, keep their bytes") {
+    CHECK(weights_after(convolution("TOSA-1.0+INT+int4", 8)) == dtype::int8);
+    CHECK(weights_after(convolution("TOSA-1.0+INT", 7)) == dtype::int8);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::coding, with which tests build quantized programs, and headrace::integers_from, which
+// executes one in floats, and in the integers that passes make of it, and compares the codes.
+#ifndef HEADRACE_TESTS_SUPPORT_QUANTIZED_TEST_HPP
+#define HEADRACE_TESTS_SUPPORT_QUANTIZED_TEST_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/passes/support/quantization.hpp>
+
+#include "pass_test.hpp"
+
+namespace headrace {
+
+inline constexpr target_spec integer_target = *parse_target("TOSA-1.0+INT+int16+cf");
+inline constexpr target_spec mixed_target = *parse_target("TOSA-1.0+FP+INT+int16+cf");
+
+/// Codes of a type: real = (code - zero_point) * scale.
+struct coding {
+    double scale = 1;
+    std::int64_t zero_point = 0;
+    dtype type = dtype::int8;
+    std::int64_t lowest = range_of(type).first;
+    std::int64_t highest = range_of(type).second;
+};
+[[nodiscard]] constexpr coding int8_codes(double scale, std::int64_t zero_point = 0) {
+    return {scale, zero_point, dtype::int8, -128, 127};
+}
+[[nodiscard]] constexpr coding int16_codes(double scale) { return {scale, 0, dtype::int16, -32768, 32767}; }
+/// With 24 bits and a sign, as sums have them.
+[[nodiscard]] constexpr coding int32_codes(double scale) {
+    return {scale, 0, dtype::int32, -(1 << 24), 1 << 24};
+}
+/// As weights are stored: symmetric.
+[[nodiscard]] constexpr coding weight_codes(double scale, std::int64_t zero_point = 0) {
+    return {scale, zero_point, dtype::int8, -127, 127};
+}
+
+[[nodiscard]] inline value quantized(program& p, value v, const coding& c) {
+    return p.make<quantized_decomposed::quantize_per_tensor>(
+        {v, c.scale, c.zero_point, c.lowest, c.highest, c.type});
+}
+[[nodiscard]] inline value real_of(program& p, value codes, const coding& c) {
+    return p.make<quantized_decomposed::dequantize_per_tensor>(
+        {codes, c.scale, c.zero_point, c.lowest, c.highest, c.type, std::nullopt});
+}
+/// Real numbers, given by codes that are an input.
+[[nodiscard]] inline value real_input(program& p, const coding& c, const int_list& shape) {
+    return real_of(p, p.input(c.type, shape), c);
+}
+inline void output_in(program& p, value v, const coding& c) { p.output(quantized(p, v, c)); }
+
+/// Constant codes, any of the coding's, in a pattern that hits its ends.
+[[nodiscard]] inline value constant_codes(program& p, const coding& c, const int_list& shape) {
+    return create_constant(p.g, {c.type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
+        const std::size_t width = traits_of(c.type).bits / 8U;
+        const std::int64_t span =
+            std::min<std::int64_t>(c.highest, 1 << 20) - std::max<std::int64_t>(c.lowest, -(1 << 20)) + 1;
+        for (std::size_t i = 0; i * width < data.size(); ++i) {
+            const auto turn = static_cast<std::int64_t>(i) * 7919 % span;
+            const std::int64_t code = std::max<std::int64_t>(c.lowest, -(1 << 20)) + turn;
+            detail::store_element(code, c.type, &data[i * width]);
+        }
+    });
+}
+[[nodiscard]] inline value real_constant(program& p, const coding& c, const int_list& shape) {
+    return real_of(p, constant_codes(p, c, shape), c);
+}
+[[nodiscard]] inline value float_constant(program& p, const int_list& shape,
+                                          const std::vector<double>& numbers) {
+    return create_constant(p.g, {dtype::float32, shape, {}}, nullptr, [&](std::span<std::byte> data) {
+        for (std::size_t i = 0; i != numbers.size(); ++i)
+            detail::store_element(numbers[i], dtype::float32, &data[i * 4]);
+    });
+}
+[[nodiscard]] inline value integer_constant(program& p, dtype type, const int_list& shape,
+                                            const std::vector<std::int64_t>& numbers) {
+    return create_constant(p.g, {type, shape, {}}, nullptr, [&](std::span<std::byte> data) {
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i != numbers.size(); ++i)
+            detail::store_element(numbers[i], type, &data[i * width]);
+    });
+}
+/// Codes with a scale for each index of an axis; zero points where they are given.
+[[nodiscard]] inline value real_per_channel(program& p, value codes, const std::vector<double>& scales,
+                                            std::int64_t axis,
+                                            const std::vector<std::int64_t>& zero_points = {}) {
+    const auto channels = static_cast<std::int64_t>(scales.size());
+    std::optional<value> zeros;
+    if (!zero_points.empty()) zeros = integer_constant(p, dtype::int64, {channels}, zero_points);
+    return p.make<quantized_decomposed::dequantize_per_channel>(
+        {codes, float_constant(p, {channels}, scales), zeros, axis, -127, 127, dtype::int8, std::nullopt});
+}
+/// So many different scales around that number.
+[[nodiscard]] inline std::vector<double> scales_around(double scale, std::size_t count) {
+    std::vector<double> scales;
+    for (std::size_t i = 0; i != count; ++i) scales.push_back(scale * (0.6 + 0.13 * static_cast<double>(i)));
+    return scales;
+}
+
+/// Random elements: any code of 8 or 16 bits, any of 24 in 32.
+[[nodiscard]] inline tensor random_codes(std::mt19937& random, const tensor_meta& meta) {
+    if (!is_integral(meta.dtype) || meta.dtype == dtype::int64) return random_tensor(random, meta);
+    constexpr std::int64_t most = 1 << 24;
+    const std::int64_t highest = std::min(range_of(meta.dtype).second, most);
+    const std::int64_t lowest = std::max(range_of(meta.dtype).first, -most);
+    std::uniform_int_distribution<std::int64_t> any(lowest, highest);
+    std::vector<std::int64_t> codes(static_cast<std::size_t>(meta.elements()));
+    for (std::int64_t& c : codes) c = any(random);
+    if (codes.size() > 1) std::tie(codes[0], codes[1]) = std::pair(lowest, highest);
+    return tensor::of(meta.dtype, extents(meta.shape.begin(), meta.shape.end()), codes);
+}
+template <class Build>
+[[nodiscard]] std::vector<tensor> random_inputs(const Build& build, unsigned seed = 7) {
+    program p;
+    build(p);
+    std::mt19937 random(seed);
+    std::vector<tensor> inputs;
+    for (const node& n : p.g.inputs()) inputs.push_back(random_codes(random, *n.results[0].meta));
+    return inputs;
+}
+
+/// How far codes may be from those of the float program: by how much each, and how many of them.
+struct allowance {
+    std::int64_t difference = 0;
+    double share = 0;
+};
+inline constexpr allowance exactly{};
+/// Factors have 31 bits and sums 19 of fraction: only a number that is nearly half-way is rounded otherwise.
+inline constexpr allowance nearly{1, 0.02};
+/// Numbers that are half-way between two codes go to the even one, or upward in TOSA.
+inline constexpr allowance nearly_with_ties{1, 0.3};
+
+/// The op of the first value with floating elements that is used, here or in a region; empty if there is
+/// none.
+[[nodiscard]] inline std::string real_value_of(graph& g) {
+    std::string found;
+    detail::for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                const bool is_used = use_count({const_cast<node*>(&n), i}) != 0;
+                if (is_used && n.results[i].meta && is_floating(n.results[i].meta->dtype) && found.empty())
+                    found = n.op->name;
+            }
+        }
+    });
+    return found;
+}
+
+namespace detail {
+
+[[nodiscard]] inline std::string code_difference(const std::vector<tensor>& expected,
+                                                 const std::vector<tensor>& actual,
+                                                 const allowance& allowed) {
+    for (std::size_t r = 0; r != expected.size(); ++r) {
+        const tensor& x = expected[r];
+        const tensor& y = actual[r];
+        const std::string here = "output " + std::to_string(r) + ": ";
+        if (x.shape() != y.shape() || x.type() != y.type()) return here + "another type or shape";
+        std::int64_t differing = 0;
+        for (std::int64_t i = 0; i != x.size(); ++i) {
+            const std::int64_t difference = std::abs(x.integer(i) - y.integer(i));
+            differing += difference != 0;
+            if (difference > allowed.difference)
+                return here + "element " + std::to_string(i) + ": " + std::to_string(x.integer(i)) +
+                       " became " + std::to_string(y.integer(i));
+        }
+        if (static_cast<double>(differing) > 1 + allowed.share * static_cast<double>(x.size()) ||
+            (differing != 0 && allowed.share == 0)) {
+            return here + std::to_string(differing) + " codes of " + std::to_string(x.size()) + " differ";
+        }
+    }
+    return {};
+}
+
+template <bool Retrace, class Build, class... Passes>
+[[nodiscard]] std::string integers_of(const Build& build, const std::vector<tensor>& inputs,
+                                      const std::vector<tensor>& expected, const allowance& allowed,
+                                      ops<Passes...>) {
+    const std::string driver = Retrace ? "retraced, " : "in place, ";
+    program after;
+    build(after);
+    after.finish();
+    pass_context context;
+    std::string fault;
+    ((fault += run_one_pass<Passes, Retrace>(after.g, context)), ...);
+    if (!fault.empty()) return driver + fault;
+    if (!context.diagnostics().empty()) return driver + "refused: " + context.diagnostics()[0].reason;
+    if (const std::string left = real_value_of(after.g); !left.empty()) return driver + left + " is left";
+    const auto results = run_graph(after.g, inputs);
+    if (!results) return driver + results.error().message;
+    const std::string difference = code_difference(expected, results.value(), allowed);
+    return difference.empty() ? difference : driver + difference;
+}
+
+}  // namespace detail
+
+/// Empty if the passes, run in the order given, with both drivers, leave integers alone of the quantized
+/// program that `build(program&)` makes, and these give the codes that the program gives in floats, as far as
+/// that is demanded. Inputs are random unless given.
+template <class... Passes, class Build>
+[[nodiscard]] std::string integers_from(const Build& build, const allowance& allowed = exactly,
+                                        std::vector<tensor> inputs = {}) {
+    program before;
+    build(before);
+    before.finish();
+    if (!before.fault.empty()) return "inference: " + before.fault;
+    if (inputs.empty()) inputs = random_inputs(build);
+    const auto expected = run_graph(before.g, inputs);
+    if (!expected) return "before: " + expected.error().message;
+    std::string fault =
+        detail::integers_of<false>(build, inputs, expected.value(), allowed, ops<Passes...>{});
+    if (!fault.empty()) return fault;
+    return detail::integers_of<true>(build, inputs, expected.value(), allowed, ops<Passes...>{});
+}
+
+/// The program after passes, for counting what they made.
+template <class... Passes, class Build>
+graph& lowered(program& p, const Build& build) {
+    build(p);
+    p.finish();
+    pass_context context;
+    (static_cast<void>(detail::run_one_pass<Passes, false>(p.g, context)), ...);
+    return p.g;
+}
+/// How many nodes of an op are there after passes.
+template <op_tag Op, class... Passes, class Build>
+[[nodiscard]] std::size_t count_after(const Build& build) {
+    program p;
+    return count_of<Op>(lowered<Passes...>(p, build));
+}
+
+}  // namespace headrace
+
+#endif
