@@ -29,14 +29,14 @@ void fill(graph& g, std::size_t additions = 1) {
 
 /// The document's level-3 pass: its target and what replaces it are data.
 struct replace_op : pass_base<replace_op> {
-    replace_op(const op_info& from_op, const op_info& to_op) : from(&from_op), to(&to_op) {}
+    using maker = node& (*)(graph&, value, value, node* before);
+    replace_op(const op_info& from_op, maker make_op) : from(&from_op), make(make_op) {}
 
     result<std::size_t> call(graph& g, pass_context&) const {
         std::vector<node*> found;
         for (node& n : g.nodes_of(*from)) found.push_back(&n);
         for (node* n : found) {
-            const args<aten::div_tensor> operands{n->operand(0), n->operand(1)};
-            node& made = g.create(*to, &operands, 1, n);
+            node& made = make(g, n->operand(0), n->operand(1), n);
             g.set_meta(made.result(), *meta_of(n->result()));
             g.replace_all_uses(n->result(), made.result());
             g.erase(*n);
@@ -53,10 +53,15 @@ struct replace_op : pass_base<replace_op> {
     }
 
     const op_info* from;
-    const op_info* to;
+    maker make;
 };
-any_pass replace(const char* name, const op_info& from, const op_info& to) {
-    return any_pass(name, replace_op(from, to));
+template <class From, class To>
+const replace_op replaces(info_of<From>, [](graph& g, value a, value b, node* before) -> node& {
+    return g.create<To>({a, b}, before);
+});
+template <class From, class To>
+any_pass replace(const char* name) {
+    return any_pass(name, replaces<From, To>);
 }
 const op_info& add = info_of<aten::add_tensor>;
 const op_info& mul = info_of<aten::mul_tensor>;
@@ -128,21 +133,22 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
     graph g;
     fill(g, 2);
     pass_context context;
-    const replace_op add_to_div(add, div_op);
+    const auto& add_to_div = replaces<aten::add_tensor, aten::div_tensor>;
     REQUIRE(add_to_div(g, context).value() == 2);
     CHECK(g.census().count(div_op) == 2);
     const auto again = add_to_div(g, context);
     REQUIRE_FALSE(again);
     CHECK(again.error().message == "replace_op: no aten.add.Tensor ops");
     // A pass that gives what it takes does not keep its promise.
-    const auto broken = replace_op(div_op, div_op)(g, context);
+    const auto broken = replaces<aten::div_tensor, aten::div_tensor>(g, context);
     REQUIRE_FALSE(broken);
     CHECK(broken.error().message == "replace_op: some are left");
 }
 
 TEST_CASE("a manager runs passes one after the other, and checks after each") {
     const auto passes = [] {
-        return std::vector{replace("add_to_div", add, div_op), replace("div_to_mul", div_op, mul)};
+        return std::vector{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
+                           replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
     };
     pass_context context;
     SECTION("as they are") {
@@ -192,7 +198,8 @@ TEST_CASE("a manager runs passes one after the other, and checks after each") {
     SECTION("a pass that fails is named, and the one before it") {
         graph g;
         fill(g);
-        pass_manager manager({replace("add_to_mul", add, mul), replace("div_to_mul", div_op, mul)});
+        pass_manager manager({replace<aten::add_tensor, aten::mul_tensor>("add_to_mul"),
+                              replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")});
         const auto done = manager(g, context);
         REQUIRE_FALSE(done);
         CHECK(done.error().message ==
@@ -201,7 +208,8 @@ TEST_CASE("a manager runs passes one after the other, and checks after each") {
     SECTION("steps repeat the list") {
         graph g;
         fill(g);
-        pass_manager manager({replace("add_to_mul", add, mul), replace("mul_to_add", mul, add)},
+        pass_manager manager({replace<aten::add_tensor, aten::mul_tensor>("add_to_mul"),
+                              replace<aten::mul_tensor, aten::add_tensor>("mul_to_add")},
                              {.steps = 3});
         REQUIRE(manager(g, context).value().size() == 6);
         CHECK(g.census().count(add) == 1);
@@ -298,7 +306,7 @@ TEST_CASE("a registry finds passes by name, and what was meant by a wrong one") 
     CHECK(registry.passes().size() == 3);
     CHECK(registry.find("relu_to_neg") != nullptr);
     CHECK_FALSE(registry.add(relu_to_neg{}));
-    CHECK(registry.add(replace("add_to_div", add, div_op)));
+    CHECK(registry.add(replace<aten::add_tensor, aten::div_tensor>("add_to_div")));
     const auto chosen = registry.select("neg_to_clamp,relu_to_neg,neg_to_clamp");
     REQUIRE(chosen);
     REQUIRE(chosen.value().size() == 3);
