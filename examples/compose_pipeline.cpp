@@ -20,7 +20,7 @@ static_assert(lower_mine::dead_pass_count == 0);
 
 int main() {
     for (const pass_description& p : describe<lower_mine>().passes) {
-        std::cout << p.ops_before << " ops can be here, then " << p.name << '\n';
+        std::cout << p.before.size() << " ops can be here, then " << p.name << '\n';
     }
     std::cout << "what can leave:";
     lower_mine::ops_after().for_each([](std::string_view op) { std::cout << ' ' << op; });

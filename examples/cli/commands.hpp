@@ -4,6 +4,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 #define HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct lower_options {
     bool verify = false;
     std::vector<std::string> methods;  ///< NAME=MODEL.pt2: `output` is then a package
     bool partition = false;            ///< what cannot be lowered stays on the host: a package, too
+    bool plan_memory = false;          ///< of a partitioned model: host ops write to planned buffers
 };
 [[nodiscard]] int lower(const lower_options& options);
 
@@ -35,9 +37,13 @@ struct show_options {
     std::string model;
     std::string method;  ///< of a package; empty: all
     bool pipeline = false;
+    std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
+    std::string pass;  ///< of the pipeline, this pass; empty: everything
     bool dot = false;
 };
 [[nodiscard]] int show(const show_options& options);
+/// The part of `show` that is about the static pipeline.
+[[nodiscard]] int show_pipeline(const show_options& options);
 
 struct opt_options {
     std::string model;
@@ -56,6 +62,16 @@ struct run_model_options {
     std::vector<std::string> outputs;
 };
 [[nodiscard]] int run(const run_model_options& options);
+
+struct plan_options {
+    std::string model;
+    std::string method;  ///< of a package; empty: all
+    std::string algorithm = "greedy";
+    std::uint64_t alignment = 16;
+    std::string output;  ///< empty: a table is printed
+    bool verify = false;
+};
+[[nodiscard]] int plan(const plan_options& options);
 
 }  // namespace headrace::cli
 

@@ -10,9 +10,11 @@
 #include <headrace/infer/delegate.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/memory.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/infer/verify.hpp>
+#include <headrace/op/out_variant.hpp>
 
 #include "constant_evaluator.hpp"
 
@@ -21,6 +23,12 @@ namespace headrace::cli {
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) {
     return run_graph(g, inputs);
 }
+
+result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
+                                            std::span<const tensor> inputs) {
+    return run_planned(g, plan, inputs);
+}
+std::uint64_t executed_bytes(const tensor_meta& meta) { return eval::evaluated_bytes(meta); }
 
 result<std::vector<constant_evaluator::tensor_type>> constant_evaluator::evaluate(
     const node& n, std::span<const tensor_type> operands) {
@@ -39,7 +47,8 @@ namespace {
 
 inference_rule rule_of(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                     higher_order::dialect, tosa::dialect, delegate::dialect>(op);
+                     higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect>(
+        out::functional_of(op));
 }
 
 }  // namespace

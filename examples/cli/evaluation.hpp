@@ -9,9 +9,19 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/error.hpp>
 
+namespace headrace {
+struct memory_plan;
+}
+
 namespace headrace::cli {
 
 [[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
+
+/// The same in the memory of a plan, which must count in `executed_bytes`.
+[[nodiscard]] result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
+                                                          std::span<const tensor> inputs);
+/// Bytes of a tensor during execution.
+[[nodiscard]] std::uint64_t executed_bytes(const tensor_meta& meta);
 
 /// Does the metadata of each node say what its op gives? Files may claim anything.
 [[nodiscard]] result<void> check_metadata(const graph& g);

@@ -211,7 +211,7 @@ result<int> lower_model(const lower_options& options, const std::optional<target
 }  // namespace
 
 int lower(const lower_options& options) {
-    if (options.partition || !options.methods.empty()) return lower_package(options);
+    if (options.partition || options.plan_memory || !options.methods.empty()) return lower_package(options);
     if (options.model.empty()) return report_usage("lower needs a model, or --method");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;

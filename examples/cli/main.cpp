@@ -26,6 +26,7 @@ constexpr const char* statuses =
     "  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy\n"
     "  headrace show model.pt2            headrace show --pipeline\n"
     "  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu\n"
+    "  headrace plan model.tosa\n"
     "  headrace run model.tosa --in x.npy --out y.npy\n"
     "  headrace lower --partition model.pt2 -o package\n"
     "  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package\n"
@@ -45,6 +46,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_flag(
         "--partition", o.partition,
         "Leave what cannot be lowered on the host: write a package of delegates and a host graph");
+    lower->add_flag("--plan-memory", o.plan_memory,
+                    "With --partition: ops of the host graph write to buffers that lie where a plan says");
     lower->add_option("--target", o.target,
                       "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
                       "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
@@ -72,7 +75,11 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     show->add_option("model", o.model, "A .pt2 or .tosa file, or a package");
     show->add_option("--method", o.method, "Which method of a package; all without it");
     show->add_flag("--pipeline", o.pipeline,
-                   "The passes, what each targets and produces, and the flow of op sets");
+                   "The passes, what each targets and produces, and which can meet which ops");
+    show->add_option("--op", o.op,
+                     "With --pipeline: the passes that can meet this op, and what becomes of it");
+    show->add_option("--pass", o.pass,
+                     "With --pipeline: this pass, and what it gets from and gives to others");
     show->add_flag("--dot", o.dot,
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
     show->callback([&] { status = headrace::cli::show(o); });
@@ -91,6 +98,20 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
     opt->callback([&] { status = headrace::cli::opt(o); });
+}
+
+void add_plan(CLI::App& app, plan_options& o, int& status) {
+    CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
+    plan->add_option("model", o.model, "A .pt2 or .tosa file, or a package")->required();
+    plan->add_option("--method", o.method, "Which method of a package; all without it");
+    plan->add_option("--algorithm", o.algorithm,
+                     "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
+        ->check(CLI::IsMember({"greedy", "best-fit"}));
+    plan->add_option("--alignment", o.alignment, "Bytes that each offset is a multiple of, a power of two");
+    plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
+    plan->add_flag("--verify", o.verify,
+                   "Execute the model in memory laid out by the plan, too, and compare the results");
+    plan->callback([&] { status = headrace::cli::plan(o); });
 }
 
 void add_run(CLI::App& app, run_model_options& o, int& status) {
@@ -112,11 +133,13 @@ int run_program(int argc, char** argv) {
     unpack_options unpack;
     show_options show;
     opt_options opt;
+    plan_options plan;
     run_model_options run;
     add_lower(app, lower, status);
     add_unpack(app, unpack, status);
     add_show(app, show, status);
     add_opt(app, opt, status);
+    add_plan(app, plan, status);
     add_run(app, run, status);
     try {
         app.parse(argc, argv);

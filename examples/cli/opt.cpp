@@ -9,6 +9,8 @@
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/dot.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/partition/plan_memory.hpp>
+#include <headrace/partition/to_out_variants.hpp>
 
 #include "commands.hpp"
 #include "constant_evaluator.hpp"
@@ -19,13 +21,24 @@ namespace headrace::cli {
 
 namespace {
 
+// Those of the standard pipeline, and those that prepare what the host executes.
+const pass_registry& all_passes() {
+    static const pass_registry registry = [] {
+        pass_registry all = standard_passes();
+        all.add(any_pass("to_out_variants", to_out_variants{}));
+        all.add(any_pass("plan_memory", plan_memory{}));
+        return all;
+    }();
+    return registry;
+}
+
 void print_passes() {
     const pipeline_description d = describe_lowering();
-    for (const any_pass& p : standard_passes().passes()) {
+    for (const any_pass& p : all_passes().passes()) {
         const auto described =
             std::find_if(d.passes.begin(), d.passes.end(),
                          [&](const pass_description& one) { return one.name == p.name(); });
-        const std::size_t targets = described->targets.size();
+        const std::size_t targets = described == d.passes.end() ? 0 : described->targets.size();
         fmt::print("{:32} {}{}\n", p.name(), p.info().whole_graph ? "the whole graph" : "",
                    targets == 0 ? ""
                                 : fmt::format("{}{} target{}", p.info().whole_graph ? ", " : "", targets,
@@ -85,7 +98,7 @@ int opt(const opt_options& options) {
         print_passes();
         return status_ok;
     }
-    auto passes = standard_passes().select(options.passes);
+    auto passes = all_passes().select(options.passes);
     if (!passes) return report_usage(passes.error().message + "; --passes help lists all");
     if (options.model.empty()) return report_usage("opt needs a model");
     std::optional<target_spec> target;

@@ -13,6 +13,8 @@
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/op/aten.hpp>
 #include <headrace/op/quantized_decomposed.hpp>
+#include <headrace/partition/plan_memory.hpp>
+#include <headrace/partition/to_out_variants.hpp>
 #include <headrace/partition/trial_partitioner.hpp>
 
 #include "constant_evaluator.hpp"
@@ -146,8 +148,9 @@ private:
         const trial_partitioner partitioner(
             lowering_support(), &lower_program,
             {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
+        const std::vector<target_spec> targets = targets_for(g);
         std::optional<target_spec> best;
-        for (const target_spec& target : targets_for(g)) {
+        for (const target_spec& target : targets) {
             g.set_target(target);
             BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(g));
             if (best && found.host.size() >= m.found.host.size()) continue;
@@ -155,6 +158,10 @@ private:
             m.found = std::move(found);
         }
         g.set_target(*best);
+        if (*best != targets.back()) {  // later proposals have copied nodes of the graph
+            BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(g));
+            m.found = std::move(found);
+        }
         for (const host_node& h : m.found.host) {
             const auto* origin = h.which->find_annotation<provenance>();
             m.notes.push_back({std::string(origin_name(*h.which)),
@@ -203,6 +210,13 @@ private:
             numbers[d.call] = number;
         }
         if (!m.is_whole) {
+            if (options_.plan_memory) {
+                pass_context context(&infer_node);
+                to_out_variants convert;
+                convert.ignore_missing = true;  // the host has kernels that allocate
+                BOOST_OUTCOME_TRYV(convert(*m.host, context));
+                BOOST_OUTCOME_TRYV(plan_memory{}(*m.host, context));
+            }
             const graph_json_stores stores{
                 .add_data = [&](std::span<const std::byte> bytes) { return writer.add_constant(bytes); },
                 .delegate_of = [&](const node& n) -> std::optional<std::size_t> {
@@ -290,6 +304,8 @@ int lower_package(const lower_options& options) {
     if (!options.io.empty() || !options.dot_directory.empty() || options.verify)
         return report_usage(
             "--io, --dot and --verify are for a single flatbuffer; a package's manifest has its io");
+    if (options.plan_memory && !options.partition)
+        return report_usage("--plan-memory is for the host graph of --partition");
     packaging p(options, target);
     if (!options.model.empty()) {
         if (!options.methods.empty()) return report_usage("give a model or --method, not both");

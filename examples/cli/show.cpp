@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <iostream>
 
@@ -10,44 +9,10 @@
 
 #include "commands.hpp"
 #include "files.hpp"
-#include "lowering.hpp"
 
 namespace headrace::cli {
 
 namespace {
-
-void print_pipeline(const pipeline_description& d) {
-    fmt::print("{} passes, from {} source ops, of which {} are proven to end in TOSA\n\n", d.passes.size(),
-               d.source.size(), d.supported.size());
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        const pass_description& p = d.passes[i];
-        fmt::print("{:3} {}{}\n", i + 1, p.name, p.can_fire ? "" : "  (pruned: can never fire)");
-        fmt::print("      {} ops can be in the graph before it\n", p.ops_before);
-        if (!p.targets.empty()) fmt::print("      targets  {}\n", fmt::join(p.targets, " "));
-        if (!p.produces.empty()) fmt::print("      produces {}\n", fmt::join(p.produces, " "));
-    }
-    fmt::print("\nwhat can leave it: {}\n", fmt::join(d.result, " "));
-}
-
-// A box per pass; an edge where a pass may emit what a later one looks for.
-void draw_pipeline(const pipeline_description& d) {
-    fmt::print("digraph pipeline {{\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        const pass_description& p = d.passes[i];
-        fmt::print("  p{} [label=\"{}\\n{} targets, {} ops before\"{}];\n", i, p.name, p.targets.size(),
-                   p.ops_before, p.can_fire ? "" : ", style=dashed");
-        if (i != 0) fmt::print("  p{} -> p{} [weight=10];\n", i - 1, i);
-        for (std::size_t k = i + 2; k < d.passes.size(); ++k) {
-            const auto& wanted = d.passes[k].targets;
-            const auto meets =
-                std::find_first_of(p.produces.begin(), p.produces.end(), wanted.begin(), wanted.end());
-            if (meets != p.produces.end()) {
-                fmt::print("  p{} -> p{} [style=dotted, constraint=false, tooltip=\"{}\"];\n", i, k, *meets);
-            }
-        }
-    }
-    fmt::print("}}\n");
-}
 
 // Each method: its delegate, or its host graph, and why nodes are in that.
 int show_package(const show_options& options) {
@@ -79,11 +44,9 @@ int show_package(const show_options& options) {
 }  // namespace
 
 int show(const show_options& options) {
-    if (options.pipeline) {
-        const pipeline_description d = describe_lowering();
-        options.dot ? draw_pipeline(d) : print_pipeline(d);
-        return status_ok;
-    }
+    if (options.pipeline) return show_pipeline(options);
+    if (!options.op.empty() || !options.pass.empty())
+        return report_usage("--op and --pass ask about the pipeline: add --pipeline");
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
     if (package::is_package(options.model) && !options.dot) return show_package(options);
     const auto loaded = load_model(options.model, options.method);

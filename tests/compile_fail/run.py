@@ -5,7 +5,8 @@
 Each case is `<what_is_wrong>.cpp` with lines `// EXPECT: text`, and `<what_is_wrong>.ok.cpp`, which differs in exactly
 one line and must compile without a warning. With each compiler given, a case must fail with one `error:` line and at
 most eight lines in all; every text must stand on an error line or on a note. And every static_assert in
-include/headrace/{op,pass} must have a message `<entity>: <what is wrong>; <how to fix>`; those in MANDATED, a case.
+the folders of include/headrace that ASSERTING names must have a message `<entity>: <what is wrong>; <how to fix>`;
+those in MANDATED, a case.
 
     run.py [--include DIR] [--only NAME] g++ clang++-16
 """
@@ -32,7 +33,26 @@ MANDATED = {
     "pipeline: an edit names a pass that is not in it": ("insertion_next_to_missing_pass",),
     "dialect: two ops have the same name": ("ops_share_a_name",),
     "pass: a handler's result cannot replace a node": ("handler_result_not_a_value",),
+    "op: args must be trivially copyable": ("args_not_trivial",),
+    "op: not in its dialect's list": ("op_not_in_dialect",),
+    "dialect: its list holds something that is not an op": ("dialect_lists_no_op",),
+    "annotation: must be trivially copyable": ("annotation_not_trivial",),
+    "pattern: it calls what is not an op": ("pattern_calls_unknown_op",),
+    "pattern: a call has too many or too few arguments": ("pattern_call_of_wrong_arity",),
+    "pattern: an op does not take such an argument": ("pattern_argument_of_wrong_kind",),
+    "pattern: a placeholder is not used": ("pattern_placeholder_unused",),
+    "pattern: it returns what no call makes": ("pattern_returns_no_call",),
+    "pattern: its expression is unsound": ("pattern_pass_placeholder_unused",
+                                           "pattern_replaced_with_unused_placeholder"),
+    "replacement: its expression is unsound": ("pattern_pass_replacement_of_wrong_arity",),
+    "replacement: it is no expression and emits nothing": ("pattern_pass_without_replacement",),
+    "replacement: it takes or returns other values than the pattern": ("pattern_pass_replacement_does_not_fit",),
+    "export_pass: a target has no call_operator": ("interpreter_target_without_hook",),
+    "export_pass: nothing would call its call_operator": ("interpreter_without_targets",),
+    "pass_registry: a pass of the list cannot be made without arguments": ("registry_of_pass_with_arguments",),
 }
+# The folders whose headers assert what users can get wrong.
+ASSERTING = ("op", "ir", "infer", "pass", "partition")
 
 
 def read(path):
@@ -82,7 +102,7 @@ def check_case(compiler, case, include):
 def check_messages(include, cases):
     """Yields what is wrong with the messages of static_asserts."""
     messages = []
-    for folder in ("op", "pass"):
+    for folder in ASSERTING:
         path = os.path.join(include, "headrace", folder)
         for name in sorted(os.listdir(path)):
             text = re.sub(r"//[^\n]*", "", read(os.path.join(path, name)))

@@ -6,33 +6,23 @@
 """
 import json
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+
+import calls
+from calls import MALFORMED, UNSUPPORTED, USAGE, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
 INPUT = MODEL.parent / "in0.npy"
 REFUSED = ROOT / "tests" / "fixtures" / "buffer_update" / "model.pt2"
-OK, UNSUPPORTED, USAGE, MALFORMED = range(4)
-
-failures = []
 
 
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-
-
-def call(program, *arguments, status=OK, says=""):
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    shown = " ".join(str(a) for a in arguments)
-    expect(done.returncode == status, f"`{shown}`: exit status {done.returncode}, not {status}: {done.stderr[:300]}")
-    expect(says in done.stdout + done.stderr, f"`{shown}` does not say '{says}': {(done.stdout + done.stderr)[:300]}")
-    if status != OK:
-        expect(done.stderr.startswith("error: "), f"`{shown}`: stderr is not 'error: …': {done.stderr[:100]}")
-        expect(done.stdout == "", f"`{shown}`: an error, but something on stdout")
-    return done.stdout
+def call(*arguments, **promised):
+    return calls.call(*arguments, **promised).stdout
 
 
 def check_usage(program):
@@ -41,7 +31,7 @@ def check_usage(program):
         expect(word in help_text, f"--help does not mention {word}")
     version = (ROOT / "include/headrace/version.hpp").read_text().split('HEADRACE_VERSION "')[1].split('"')[0]
     call(program, "--version", says=version)
-    for command in ("lower", "show", "opt", "run"):
+    for command in ("lower", "unpack", "show", "opt", "plan", "run"):
         call(program, command, "--help", says="Usage")
     call(program, status=USAGE)
     call(program, "no_such_command", status=USAGE)
@@ -98,9 +88,67 @@ def check_outputs(program, folder):
     call(program, "run", MODEL, says="output 0")
 
 
+def meetings(text):
+    """Of what show --pipeline prints last: for each op the passes that can meet it, and whether they remove it."""
+    met = {}
+    for ops, passes in re.findall(r"^\d+ ops?: (.*)\n((?: {4,}.*\n?)+)", text, re.M):
+        found = re.findall(r"^ +(\d+)([- ]) (\w+)$", passes, re.M)
+        for op in ops.split():
+            expect(op not in met, f"show --pipeline has {op} in two groups")
+            met[op] = [(int(number), name, mark == "-") for number, mark, name in found]
+    return met
+
+
+def check_pipeline(program, folder):
+    """Which passes can meet which ops: the same in each form, and sound by itself."""
+    text = call(program, "show", "--pipeline")
+    targets = dict(re.findall(r"^ *\d+ (\w+)\n.*\n {6}targets +(.*)$", text, re.M))
+    met = meetings(text)
+    expect(len(met) > 400, f"show --pipeline knows {len(met)} ops")
+    for op, passes in met.items():
+        expect(all(op in targets[name].split() for _, name, _ in passes), f"{op}: a pass meets what it does not target")
+        expect([n for n, _, _ in passes] == sorted({n for n, _, _ in passes}), f"{op}: its passes are in no order")
+    # An op that is always removed is met again only if a pass in between may make it.
+    silu = met["aten.silu.default"]
+    expect(len(silu) == 1 and silu[0][2], f"silu is met by {silu}")
+    expect(met["aten.silu_.default"][-1][1] == "canonicalize_variants", f"silu_ is met by {met['aten.silu_.default']}")
+    expect(not any(removes for _, _, removes in met["tosa.TRANSPOSE"]), "a pass removes all TRANSPOSEs")
+    expect(met["tosa.MATMUL"] == [], f"MATMUL is met by {met['tosa.MATMUL']}")
+
+    of_op = call(program, "show", "--pipeline", "--op", "silu",
+                 says="aten.silu.default: a source op, proven to end in TOSA")
+    expect(f"{silu[0][0]} {silu[0][1]} removes it" in of_op, "--op silu does not say which pass removes it")
+    way = re.findall(r"^ +\d+[- ] (\w+) +\S", of_op, re.M)
+    expect(way and way[0] == silu[0][1] and "legalize_unary" in way, f"--op silu goes through {way}")
+    expect("tosa.SIGMOID" in of_op.split("can leave the pipeline:")[1], "--op silu does not end in SIGMOID")
+    expect("aten" not in of_op.split("can leave the pipeline:")[1], "--op silu ends in ATen")
+    call(program, "show", "--pipeline", "--op", "tosa.MATMUL", says="made by passes, and can leave the pipeline")
+    of_pass = call(program, "show", "--pipeline", "--pass", silu[0][1], says="canonicalize_variants: ")
+    expect("removes" in of_pass and "legalize_unary: " in of_pass, "--pass does not show its neighbours")
+    call(program, "show", "--pipeline", "--op", "add", status=USAGE, says="aten.add.Scalar, aten.add.Tensor")
+    call(program, "show", "--pipeline", "--op", "no_such_op", status=USAGE, says="knows no op")
+    call(program, "show", "--pipeline", "--pass", "noop", status=USAGE, says="did you mean remove_noop")
+    call(program, "show", "--pipeline", "--op", "silu", "--pass", "remove_noop", status=USAGE)
+    call(program, "show", MODEL, "--op", "silu", status=USAGE, says="--pipeline")
+
+    for options in ([], ["--op", "silu"], ["--pass", "fuse_clamps"]):
+        picture = call(program, "show", "--pipeline", "--dot", *options)
+        expect(picture.startswith("digraph"), f"--dot {options}: no picture")
+        nodes = set(re.findall(r"^  (\w+) \[", picture, re.M))
+        ends = {end for edge in re.findall(r"(\w+(?: -> \w+)+)", picture) for end in edge.split(" -> ")}
+        expect(ends <= nodes, f"--dot {options}: edges of {sorted(ends - nodes)[:5]}, which are not drawn")
+        if shutil.which("dot"):
+            done = subprocess.run(["dot", "-Tplain"], input=picture, capture_output=True, text=True, timeout=300)
+            expect(done.returncode == 0, f"--dot {options}: {done.stderr[:200]}")
+    drawn = len(re.findall(r"^  g\d+ \[", call(program, "show", "--pipeline", "--dot"), re.M))
+    groups = {tuple(passes) for passes in met.values() if passes}
+    expect(drawn == len(groups), f"--dot draws {drawn} groups of ops, not {len(groups)}")
+
+
 def check_passes(program, folder):
     listed = [line.split()[0] for line in call(program, "opt", "--passes", "help").splitlines()]
     expect(len(listed) == len(set(listed)), "a pass is listed twice")
+    for_host = [listed.pop(listed.index(name)) for name in ("to_out_variants", "plan_memory")]
     described = call(program, "show", "--pipeline").split()
     expect(set(listed) <= set(described) and "decompose_batch_norm" in listed, "opt lists other passes than show")
     chosen = "canonicalize_convolutions,decompose_batch_norm"
@@ -117,6 +165,9 @@ def check_passes(program, folder):
     expect(not flatbuffer.exists(), "opt leaves a flatbuffer that is none")
     call(program, "opt", MODEL, "--passes", ",".join(listed), "-o", flatbuffer)
     call(program, "run", flatbuffer, says="output 0")
+    call(program, "opt", MODEL, "--passes", ",".join(for_host), status=UNSUPPORTED, says="aten.conv2d.default")
+    planned = call(program, "opt", MODEL, "--passes", chosen + ",plan_memory")
+    expect(planned == printed, "a plan without buffers changes the graph")
     call(program, "opt", MODEL, "--passes", "decompose_bach_norm", status=USAGE, says="did you mean decompose_batch_norm")
     call(program, "opt", MODEL, status=USAGE)
     call(program, "opt", "--passes", chosen, status=USAGE)
@@ -124,16 +175,38 @@ def check_passes(program, folder):
     call(program, "opt", MODEL, "--passes", chosen, "--target", "TOSA-9.9", status=USAGE)
 
 
+def check_plan(program, folder):
+    out = folder / "plan.json"
+    for algorithm in ("greedy", "best-fit"):
+        told = call(program, "plan", MODEL, "--algorithm", algorithm, "--verify", says="memory: peak ")
+        peak, bound = map(int, re.search(r"peak (\d+) bytes, lower bound (\d+) bytes", told).groups())
+        expect(bound <= peak <= 1.1 * bound, f"plan: peak {peak}, lower bound {bound}")
+        call(program, "plan", MODEL, "--algorithm", algorithm, "--alignment", 64, "-o", out)
+        memory, = json.loads(out.read_text())["memories"]
+        tensors = memory["tensors"]
+        expect(all(t["offset"] % 64 == 0 for t in tensors), "plan: a tensor is not aligned")
+        expect(max(t["offset"] + t["bytes"] for t in tensors) == memory["peak"], "plan: the peak is not the tensors'")
+        apart = all(a is b or a["last"] < b["first"] or b["last"] < a["first"] or
+                    a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
+                    for a in tensors for b in tensors)
+        expect(apart, "plan: two tensors overlap")
+    out.unlink()
+    for options in (["--algorithm", "worst"], ["--alignment", 12], ["--alignment", 0]):
+        call(program, "plan", MODEL, *options, "-o", out, status=USAGE)
+    call(program, "plan", MODEL, "-o", folder / "no" / "plan.json", status=USAGE)
+    call(program, "plan", folder / "missing.pt2", "-o", out, status=MALFORMED)
+    expect(not out.exists(), "plan: an error left a file")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_passes):
+        for check in (check_files, check_outputs, check_pipeline, check_passes, check_plan):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)
-    print("\n".join(failures + [f"{len(failures)} failures"]))
-    return 1 if failures else 0
+    return report()
 
 
 if __name__ == "__main__":

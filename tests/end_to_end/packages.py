@@ -9,6 +9,7 @@ TWO_METHODS are further folders `X.encode`, `X.decode`, … with the models of m
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -19,35 +20,29 @@ try:
 except ImportError:
     sys.exit(77)
 
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, call, expect, failures, report
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
-OK, UNSUPPORTED, USAGE, MALFORMED = range(4)
+
+
+def dynamic(*suffixes):
+    """The nodes of what make_partition_fixtures.py calls so."""
+    return [kind + s for s in suffixes for kind in ("choose_qparams", "quantize_per_tensor", "dequantize_per_tensor")]
+
+
 # Fewest possible delegates, and which nodes must stay on the host.
 PARTITIONED = {
-    "chain": (2, ["upsample_bicubic2d", "upsample_bicubic2d_1"]),
-    "diamond": (2, ["grid_sampler", "upsample_bicubic2d", "grid_sampler_1"]),
+    "chain": (2, dynamic("", "_1")),
+    "diamond": (2, dynamic("", "_1", "_2")),
     "branch": (2, ["cond"]),
-    "quantized": (2, ["upsample_bicubic2d"]),
+    "quantized": (2, ["choose_qparams", "quantize_per_tensor_2", "dequantize_per_tensor_3"]),
+    "shared_weights": (2, ["dequantize_per_tensor_1", "choose_qparams", "quantize_per_tensor_3",
+                           "dequantize_per_tensor_5"]),
+    "towers": (3, dynamic("", "_1", "_2", "_3")),
 }
-
-failures = []
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-
-
-def call(program, *arguments, status=OK, says=""):
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    shown = " ".join(str(a) for a in arguments)
-    expect(done.returncode == status, f"`{shown}`: exit status {done.returncode}, not {status}: {done.stderr[:300]}")
-    expect(says in done.stdout + done.stderr, f"`{shown}` does not say '{says}': {(done.stdout + done.stderr)[:300]}")
-    if status != OK:
-        expect(done.stderr.startswith("error: "), f"`{shown}`: stderr is not 'error: …': {done.stderr[:100]}")
-        expect(done.stdout == "", f"`{shown}`: an error, but something on stdout")
-    return done
-
+# They compute nothing, so that no delegate is needed for one of them.
+MOVING = ("permute", "view", "reshape", "flatten", "quantize_per_tensor", "dequantize_per_tensor")
 
 def size_of(folder):
     return sum(p.stat().st_size for p in folder.iterdir())
@@ -95,6 +90,40 @@ def check_two_methods(program, folder, models):
     return size_of(package), apart
 
 
+def nodes_of(listing):
+    """Of a listing's graph, in its order: each node's name, op, and the names of its operands."""
+    for line in listing.splitlines():
+        left, _, right = line.partition(" = ")
+        if left.startswith("%"):
+            op, _, arguments = right.partition("(")
+            yield re.findall(r"%(\w+)", left), op, re.findall(r"%(\w+)", arguments)
+
+
+def fewest_delegates(listing, host):
+    """Nodes that a path leads between, through the host, are in different delegates: how many are there on a path?"""
+    inside, behind = {}, {}  # by value: most delegates on a path to it, the last of them still open, or left
+    for results, op, operands in nodes_of(listing):
+        at = max((inside.get(o, 0) for o in operands), default=0)
+        left = max((behind.get(o, 0) for o in operands), default=0)
+        kind = op.split(".")[1] if "." in op else op
+        if op == "higher_order.cond" and "cond" in host or any(r in host for r in results):
+            at, left = 0, max(at, left)
+        elif operands and kind not in MOVING:
+            at = max(at, left + 1)
+        for r in results:
+            inside[r], behind[r] = at, left
+    return max(inside.values())
+
+
+def check_order(listing, name):
+    """Each node of the host graph comes after what it uses: there is no cycle."""
+    known = set()
+    for results, op, operands in nodes_of(listing):
+        expect(set(operands) <= known, f"{name}: {op} uses {set(operands) - known} before they are there")
+        known.update(results)
+    expect(len(known) > 2, f"{name}: no host graph is shown")
+
+
 def check_partition(program, folder):
     for name, (delegates, host) in PARTITIONED.items():
         case = FIXTURES / "partition" / name
@@ -117,7 +146,19 @@ def check_partition(program, folder):
         expect(all(np.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in zip(expected, got)),
                f"{name}: other outputs than PyTorch's")
         shown = call(program, "show", package, says="delegate.call_delegate").stdout
+        check_order(shown, name)
+        original_graph = call(program, "show", case / "model.pt2").stdout
+        expect(delegates == fewest_delegates(original_graph, host), f"{name}: not the fewest delegates")
         expect(all(f"host node {n} (" in shown for n in host), f"{name}: show does not name the host nodes")
+        planned = folder / f"{name}.planned"
+        call(program, "lower", "--partition", "--plan-memory", case / "model.pt2", "-o", planned)
+        expect(same(got, outputs(program, planned, inputs, count, folder)), f"{name}: out-variants give other outputs")
+        in_buffers = call(program, "show", planned, says="memory.alloc(").stdout
+        expect(in_buffers.count("memory.alloc(") == len(re.findall(r"memory\.alloc\(.*memory=0, offset=\d+\)", in_buffers)),
+               f"{name}: a buffer has no place")
+        for folder_of_package in (package, planned):
+            told = call(program, "plan", folder_of_package, "--verify", says="host memory: peak").stdout
+            expect(told.count("lower bound") == 1 + delegates, f"{name}: a delegate has no plan")
         for i in range(delegates):
             part = folder / f"{name}{i}.tosa"
             call(program, "unpack", package, "--delegate", i, "-o", part)
@@ -139,6 +180,7 @@ def check_usage(program, folder):
     out = folder / "out"
     call(program, "lower", "-o", out, status=USAGE)
     call(program, "lower", "--partition", "-o", out, status=USAGE)
+    call(program, "lower", "--plan-memory", model, "-o", out, status=USAGE, says="--partition")
     call(program, "lower", model, "--method", f"a={model}", "-o", out, status=USAGE)
     for wrong in ("a", "a=", f"={model}", f"../a={model}", f".a={model}", f"a b={model}"):
         call(program, "lower", "--method", wrong, "-o", out, status=USAGE, says="NAME=MODEL")
@@ -147,7 +189,7 @@ def check_usage(program, folder):
     call(program, "lower", "--method", f"a={model}", "-o", out, "--target", "TOSA-9", status=USAGE)
     call(program, "lower", "--method", f"a={folder / 'none.pt2'}", "-o", out, status=MALFORMED)
     call(program, "lower", "--method", f"a={model}", "--method", f"b={refused}", "-o", out, status=UNSUPPORTED,
-         says="upsample_bicubic2d")
+         says="choose_qparams")
     buffers = FIXTURES / "buffer_update" / "model.pt2"
     call(program, "lower", "--method", f"a={buffers}", "-o", out, status=UNSUPPORTED, says="writes it back")
     call(program, "lower", "--partition", buffers, "-o", out, status=UNSUPPORTED, says="writes it back")
@@ -245,8 +287,7 @@ def main():
             size, apart = check_two_methods(program, folder / str(i), models)
             print(f"{pair}: {size} bytes, {apart} apart, {size / apart:.3f}")
             expect(size < 0.9 * apart, f"{pair}: {size} bytes, {apart} apart")
-    print("\n".join(failures + [f"{len(failures)} failures"]))
-    return 1 if failures else 0
+    return report()
 
 
 if __name__ == "__main__":

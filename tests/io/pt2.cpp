@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <headrace/io/npy.hpp>
@@ -145,7 +147,8 @@ TEST_CASE("pt2: a convolutional network", "[io][pt2]") {
 TEST_CASE("pt2: inputs, metadata and order of every fixture", "[io][pt2]") {
     for (const char* name :
          {"conv_bn_relu", "depthwise_residual", "attention", "upsample_concat", "tied_weights", "unused",
-          "integer_ops", "control_flow", "rnn", "multi_output", "buffer_update"}) {
+          "integer_ops", "control_flow", "rnn", "multi_output", "buffer_update", "quantized_cnn",
+          "quantized_attention", "quantized_int16"}) {
         INFO(name);
         const program p = read_fixture(name);
         std::size_t position = 0;
@@ -259,6 +262,58 @@ TEST_CASE("pt2: an op that is not known keeps its name, operands and metadata", 
     CHECK(a.operands.size() == 1);
     CHECK(n.find_annotation<provenance>()->op_name == "mine.relu.default");
     CHECK(n.results[0].meta->shape == int_list{1, 8, 8, 8});
+}
+
+namespace {
+
+/// The fixture after its relu has been made to call another op.
+result<program> with_relu_as(std::string_view target) {
+    std::vector<stored_zip::stored> entries = entries_of("conv_bn_relu");
+    for (stored_zip::stored& e : entries) {
+        const std::size_t at = e.data.find("torch.ops.aten.relu.default");
+        if (at != std::string::npos) e.data.replace(at, 27, "torch.ops." + std::string(target));
+    }
+    return read_entries(entries);
+}
+
+}  // namespace
+
+TEST_CASE("pt2: an op by another of its names", "[io][pt2]") {
+    for (const auto& [name, op] : {std::pair{"aten.negative.default", &info_of<aten::neg>},
+                                   std::pair{"aten.arctan.default", &info_of<aten::atan>},
+                                   std::pair{"aten.special_expit.default", &info_of<aten::sigmoid>}}) {
+        const auto read = with_relu_as(name);
+        REQUIRE(read);
+        const node* n = find_node(*read.value().graph, "relu");
+        REQUIRE(n != nullptr);
+        CHECK(n->op == op);
+        CHECK(n->find_annotation<provenance>()->op_name == name);
+    }
+}
+
+TEST_CASE("pt2: in place is the op and a copy into its operand", "[io][pt2]") {
+    for (const auto& [name, op, type] :
+         {std::tuple{"aten.sin_.default", &info_of<aten::sin>, dtype::float32},
+          std::tuple{"aten.absolute_.default", &info_of<aten::abs>, dtype::float32},
+          std::tuple{"aten.logical_not_.default", &info_of<aten::logical_not>, dtype::boolean}}) {
+        const auto read = with_relu_as(name);
+        REQUIRE(read);
+        const node& copy = only<aten::copy_inplace>(*read.value().graph);
+        const auto& a = args_of<aten::copy_inplace>(copy);
+        CHECK(copy.name() == "relu");
+        CHECK(a.src.producer->op == op);
+        CHECK(a.src.producer->operand(0) == a.self);
+        CHECK(meta_of(a.src)->dtype == type);
+        CHECK(a.src.producer->find_annotation<provenance>()->op_name == name);
+    }
+    const auto relu = with_relu_as("aten.relu_.default");  // one that the dialect has
+    REQUIRE(relu);
+    CHECK(find_node(*relu.value().graph, "relu")->op == &info_of<aten::relu_inplace>);
+    CHECK(pt2::find_target("aten.t_.default").op == nullptr);
+    CHECK(pt2::find_target("aten.unsqueeze_.default").op == nullptr);
+    CHECK(pt2::find_target("aten.__iand__.Tensor").op == &info_of<aten::and_tensor>);
+    CHECK(pt2::find_target("aten.__irshift__.Scalar").in_place);
+    CHECK(pt2::find_target("mine.sin_.default").op == nullptr);
 }
 
 TEST_CASE("pt2: archives of another kind", "[io][pt2]") {

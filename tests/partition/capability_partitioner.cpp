@@ -127,6 +127,45 @@ TEST_CASE("what depends on no input goes where it is used", "[capability_partiti
     CHECK(partitions[0].size() == 4);  // not `twice`, which the host needs
 }
 
+TEST_CASE("what depends on no input is copied for each that uses it", "[capability_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value weight = p.constant<float>(dtype::float32, {2}, {1, 2});
+    const value scaled = mul(p, add(p, weight, weight), weight);  // two nodes, both in three places
+    const value first = add(p, x, scaled);
+    const value host = p.make<aten::minimum>({.self = first, .other = scaled});
+    const value last = mul(p, add(p, host, scaled), scaled);
+    p.output(last);
+    p.finish();
+    const std::vector<tensor> inputs{tensor::of(dtype::float32, {2}, std::vector<double>{3, -4})};
+    const auto expected = run_graph(p.g, inputs);
+    REQUIRE(expected.has_value());
+
+    capability_based_partitioner partitioner(p.g, add_mul(), singles);
+    auto partitions = partitioner.propose_partitions();
+    REQUIRE(partitions.size() == 2);
+    CHECK(partitions[0].size() == 3);
+    CHECK(partitions[1].size() == 4);
+    const std::size_t size = p.g.size();
+    CHECK(size == 3 + 3 * 2 + 4);
+    partitions = partitioner.propose_partitions();  // nothing is left to copy
+    CHECK(p.g.size() == size);
+    const auto calls = partitioner.fuse_partitions(partitions);
+    REQUIRE(calls.has_value());
+    // Data alone passes the border, and each delegate has the weight.
+    CHECK(calls.value()[0]->operand_count == 1);
+    CHECK(calls.value()[0]->result_count == 1);
+    CHECK(calls.value()[1]->operand_count == 1);
+    for (const node* call : calls.value()) {
+        const graph& inside = *args_of<delegate::call_delegate>(*call).lowered_graph;
+        CHECK(inside.census().count(info_of<builtin::constant>) == 1);
+    }
+    CHECK(p.g.census().count(info_of<aten::add_tensor>) == 1);
+    const auto got = run_graph(p.g, inputs);
+    REQUIRE(got.has_value());
+    CHECK(tensor_difference(expected.value()[0], got.value()[0], 0).empty());
+}
+
 TEST_CASE("ops that compute nothing make no partition", "[capability_partitioner]") {
     program p;
     const value x = p.input(dtype::float32, {2, 3});

@@ -65,6 +65,25 @@ TEST_CASE("what is too little for a call says so", "[trial_partitioner]") {
     CHECK(found.value().host[0].reason == "too little to be worth a call");
 }
 
+TEST_CASE("what the host computes from constants says so", "[trial_partitioner]") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value weight = p.constant<float>(dtype::float32, {2}, {1, 2});
+    const value bias = p.constant<float>(dtype::float32, {2}, {3, 4});
+    const value shared = add(p, weight, bias, "shared");
+    const value first = add(p, x, shared, "first");
+    p.output(named(p, p.make<aten::minimum>({.self = first, .other = shared}), "least"));
+    p.finish();
+    const trial_partitioner partitioner(create_op_support<aten::add_tensor>(), &lower_sums, singles);
+    const auto found = partitioner.propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    REQUIRE(found.value().partitions.size() == 1);
+    CHECK(found.value().partitions[0].size() == 2);  // with a copy of `shared`
+    REQUIRE(found.value().host.size() == 2);
+    CHECK(found.value().host[0].which == shared.producer);
+    CHECK(found.value().host[0].reason == "it depends on no input, and the host uses it");
+}
+
 TEST_CASE("a refusal that names no node of the partition refuses all of it", "[trial_partitioner]") {
     program p;
     const value x = p.input(dtype::float32, {2});

@@ -49,8 +49,19 @@ struct widened : extends<base> {
     using targets = ops<toy::relu6>;
     std::optional<value> operator()(const args<toy::relu6>&, emit<produces>&) const { return std::nullopt; }
 };
+struct inherits : by_targets {};
+struct inherits_and_adds : by_targets {
+    using edge_ops = ops<toy::neg>;
+};
+struct widened_again : extends<widened, by_edge_and_aten> {
+    using produces = ops<toy::clamp>;
+};
 
 static_assert(std::is_same_v<targets_of<by_targets>, ops<toy::relu>>);
+// A base's own are found, too, through any number of bases.
+static_assert(std::is_same_v<targets_of<inherits>, ops<toy::relu>>);
+static_assert(std::is_same_v<targets_of<inherits_and_adds>, ops<toy::relu, toy::neg>>);
+static_assert(std::is_same_v<targets_of<widened_again>, ops<toy::relu6, toy::relu, toy::neg>>);
 static_assert(std::is_same_v<targets_of<by_target_ops>, ops<toy::relu>>);
 static_assert(std::is_same_v<targets_of<by_supported_ops>, ops<toy::relu, toy::relu6>>);
 static_assert(std::is_same_v<targets_of<by_edge_and_aten>, ops<toy::relu, toy::neg>>);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/pass/algebra.hpp>
+#include <headrace/pass/export_pass.hpp>
 
 #include "../support/toy.hpp"
 
@@ -36,6 +37,14 @@ struct shy : pass {
     bool should_run(const graph& g) const { return g.size() > 3; }
     value operator()(const args<toy::relu>& a, emit<produces>& e) const {
         return e.make<toy::clamp>({.self = a.self});
+    }
+};
+struct shy_interpreter : export_pass<shy_interpreter> {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    bool should_run(const graph& g) const { return g.size() > 3; }
+    value call_operator(const args<toy::relu>& a, const node_metadata& meta) {
+        return super().call_operator<toy::clamp>({.self = a.self}, meta);
     }
 };
 struct count_nodes : pass {
@@ -165,6 +174,19 @@ TEST_CASE("should_run may decline, but is not asked without targets", "[pipeline
     CHECK(p::run(few, c).value()[0].status == pass_status::declined);
     CHECK(p::run(many, c).value()[0].status == pass_status::ran);
     CHECK(p::run(few, c, {.skip = false}).value()[0].status == pass_status::ran);
+}
+
+TEST_CASE("should_run decides for interpreters, too", "[pipeline]") {
+    using p = pipeline<from<toy::relu, toy::neg>, to<toy::clamp, toy::relu, toy::neg>, shy_interpreter>;
+    pass_context c;
+    graph small, large, other;
+    build(small, {&info_of<toy::relu>});
+    build(large, {&info_of<toy::relu>, &info_of<toy::neg>});
+    build(other, {&info_of<toy::neg>, &info_of<toy::neg>});
+    CHECK(p::run(small, c).value()[0].status == pass_status::declined);
+    CHECK(p::run(large, c).value()[0].status == pass_status::ran);
+    CHECK(large.census().count(info_of<toy::clamp>) == 1);
+    CHECK(p::run(other, c).value()[0].status == pass_status::no_target);
 }
 
 TEST_CASE("passes over the whole graph always run", "[pipeline]") {

@@ -50,7 +50,7 @@ TEST_CASE("the standard pipeline has all passes of its folders, and that between
     CHECK(has_all(decompose_passes{}));
     CHECK(has_all(pass_list<narrow_int64>{}));
     CHECK(has_all(legalize_passes{}));
-    CHECK(has_all(layout_passes{}));
+    CHECK(has_all(layout_passes<no_evaluator>{}));
     CHECK(has_all(fold_passes<no_evaluator>{}));
     CHECK(has_all(pass_list<ensure_distinct_outputs>{}));
 }

@@ -110,6 +110,10 @@ inline void evaluate(aten::softplus, const args<aten::softplus>& a, evaluation& 
     map_real(e, a.self,
              [=](double x) { return x * beta > limit ? x : std::log1p(std::exp(x * beta)) / beta; });
 }
+inline void evaluate(aten::hardshrink, const args<aten::hardshrink>& a, evaluation& e) {
+    const auto lambda = number_as<double>(a.lambd, e.output_type());
+    map_real(e, a.self, [=](double x) { return x >= -lambda && x <= lambda ? 0 : x; });
+}
 inline void evaluate(aten::softshrink, const args<aten::softshrink>& a, evaluation& e) {
     const auto lambda = number_as<double>(a.lambd, e.output_type());
     map_real(e, a.self, [=](double x) {

@@ -93,6 +93,31 @@ inline void evaluate(aten::atan2, const args<aten::atan2>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double y, double x) { return std::atan2(y, x); });
 }
 
+/// NaN only where both are.
+inline void evaluate(aten::fmax, const args<aten::fmax>& a, evaluation& e) {
+    map_binary(e, a.self, a.other, [](auto x, auto y) { return x != x ? y : y != y || x > y ? x : y; });
+}
+inline void evaluate(aten::fmin, const args<aten::fmin>& a, evaluation& e) {
+    map_binary(e, a.self, a.other, [](auto x, auto y) { return x != x ? y : y != y || x < y ? x : y; });
+}
+inline void evaluate(aten::hypot, const args<aten::hypot>& a, evaluation& e) {
+    map_binary_real(e, a.self, a.other, [](double x, double y) { return std::hypot(x, y); });
+}
+inline void evaluate(aten::copysign_tensor, const args<aten::copysign_tensor>& a, evaluation& e) {
+    map_binary_real(e, a.self, a.other, [](double x, double y) { return std::copysign(x, y); });
+}
+inline void evaluate(aten::logaddexp, const args<aten::logaddexp>& a, evaluation& e) {
+    map_binary_real(e, a.self, a.other, [](double x, double y) {
+        if (std::isinf(x) && x == y) return x;
+        return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+    });
+}
+/// 0 where x is 0, whatever the logarithm is, unless y is NaN.
+inline void evaluate(aten::xlogy_tensor, const args<aten::xlogy_tensor>& a, evaluation& e) {
+    map_binary_real(e, a.self, a.other,
+                    [](double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); });
+}
+
 /// Result `f(a, b, c)` with broadcasting.
 template <class T, class A, class B, class C, class F>
 void broadcast_ternary(evaluation& e, const A& a, const B& b, const C& c, F f) {

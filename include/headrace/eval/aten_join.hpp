@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/eval/map.hpp>
+#include <headrace/infer/aten_join.hpp>
 #include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
@@ -28,6 +29,51 @@ inline void concatenate(evaluation& e, list<value> tensors, std::int64_t axis) {
 template <one_of<ops<aten::cat, aten::concat>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     concatenate(e, a.tensors, a.dim);
+}
+template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    tensor& out = e.output();
+    const auto axis = static_cast<std::size_t>(aten::stacked_axis<Op>(out.rank()));
+    const extents strides = row_major_strides(out.shape());
+    std::int64_t offset = 0;
+    for (const value v : a.tensors) {
+        const tensor in = e.input(v).cast(out.type());
+        const shape_builder shape = aten::stacked_shape<Op>(in.shape());
+        store_strided(out, in.reshaped(extents(shape.begin(), shape.end())), strides, offset);
+        offset += shape[axis] * strides[axis];
+    }
+}
+/// Each round leaves out[i + 1] - out[i].
+inline void evaluate(aten::diff, const args<aten::diff>& a, evaluation& e) {
+    extents shape = e.input(a.self).shape();
+    const std::size_t axis = wrap_axis(a.dim, shape.size());
+    const dtype type = e.output_type();
+    visit_compute(type, [&]<class T>(T) {
+        tensor now = e.input(a.self);
+        const auto join = [&](const tensor& x, const tensor& y) {
+            shape[axis] = x.dim(axis) + y.dim(axis);
+            tensor both(type, shape);
+            const extents strides = row_major_strides(shape);
+            store_strided(both, x.cast(type), strides, 0);
+            store_strided(both, y.cast(type), strides, x.dim(axis) * strides[axis]);
+            return both;
+        };
+        if (a.prepend) now = join(e.input(*a.prepend), now);
+        if (a.append) now = join(now, e.input(*a.append));
+        for (std::int64_t n = 0; n != a.n && now.dim(axis) != 0; ++n) {
+            const std::vector<T> in = now.to<T>();
+            const axis_view from(now.shape(), a.dim);
+            shape[axis] = from.size - 1;
+            const axis_view to(shape, a.dim);
+            std::vector<T> out(idx(elements_in(shape)));
+            to.for_each_line([&](std::int64_t o, std::int64_t k) {
+                for (std::int64_t i = 0; i != to.size; ++i)
+                    out[to.at(o, i, k)] = minus()(in[from.at(o, i + 1, k)], in[from.at(o, i, k)]);
+            });
+            now = tensor::of(type, shape, out);
+        }
+        e.set_output(now);
+    });
 }
 inline void evaluate(aten::stack, const args<aten::stack>& a, evaluation& e) {
     tensor& out = e.output();

@@ -109,7 +109,13 @@ inline constexpr std::size_t pool_dimensions<aten::adaptive_avg_pool3d> = 3;
 template <>
 inline constexpr std::size_t pool_dimensions<aten::_adaptive_avg_pool3d> = 3;
 template <>
+inline constexpr std::size_t pool_dimensions<aten::max_pool3d_with_indices> = 3;
+template <>
+inline constexpr std::size_t pool_dimensions<aten::adaptive_max_pool1d> = 1;
+template <>
 inline constexpr std::size_t pool_dimensions<aten::adaptive_max_pool2d> = 2;
+template <>
+inline constexpr std::size_t pool_dimensions<aten::adaptive_max_pool3d> = 3;
 
 template <one_of<ops<aten::avg_pool1d, aten::avg_pool2d, aten::avg_pool3d>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
@@ -123,7 +129,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         average_pool(e, a.self, in, ranges);
     }
 }
-template <one_of<ops<aten::max_pool1d, aten::max_pool2d, aten::max_pool2d_with_indices, aten::max_pool3d>> Op>
+template <one_of<ops<aten::max_pool1d, aten::max_pool2d, aten::max_pool2d_with_indices, aten::max_pool3d,
+                     aten::max_pool3d_with_indices>>
+              Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr std::size_t count = pool_dimensions<Op>;
     const triple in = pooled_sizes(e.input(a.self).shape(), count);
@@ -138,9 +146,11 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const triple in = pooled_sizes(e.input(a.self).shape(), count);
     average_pool(e, a.self, in, adaptive_pool_ranges(in, pooled_sizes(e.output_shape(), count)));
 }
-inline void evaluate(aten::adaptive_max_pool2d, const args<aten::adaptive_max_pool2d>& a, evaluation& e) {
-    const triple in = pooled_sizes(e.input(a.self).shape(), 2);
-    max_pool(e, a.self, in, adaptive_pool_ranges(in, pooled_sizes(e.output_shape(), 2)));
+template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    constexpr std::size_t count = pool_dimensions<Op>;
+    const triple in = pooled_sizes(e.input(a.self).shape(), count);
+    max_pool(e, a.self, in, adaptive_pool_ranges(in, pooled_sizes(e.output_shape(), count)));
 }
 
 }  // namespace headrace::eval

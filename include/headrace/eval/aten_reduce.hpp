@@ -36,6 +36,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
             reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{1}, times()));
     });
 }
+inline void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
+    visit_compute(e.output_type(), [&]<class T>(T) {
+        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{},
+                                                  [](T sum, T x) { return x != x ? sum : plus()(sum, x); }));
+    });
+}
 template <one_of<ops<aten::mean, aten::mean_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(reduction_of(e, a).mean(to_real(e.input(a.self), e.output_type())));
@@ -163,9 +169,14 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     for (double& x : out) x = std::sqrt(x);
     e.output().assign(out);
 }
-inline void evaluate(aten::var_mean_correction, const args<aten::var_mean_correction>& a, evaluation& e) {
-    e.output(0).assign(variance_of(e, a));
-    e.output(1).assign(reduction_of(e, a).mean(e.input(a.self).to<double>()));
+template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    std::vector<double> spread = variance_of(e, a);
+    if constexpr (std::is_same_v<Op, aten::std_mean_correction>) {
+        for (double& x : spread) x = std::sqrt(x);
+    }
+    e.output(0).assign(spread);
+    e.output(1).assign(reduction_of(e, a).mean(e.input(a.self).template to<double>()));
 }
 
 /// The p-norm of the elements behind each result.

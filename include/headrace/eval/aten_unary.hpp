@@ -45,6 +45,8 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::atanh, double x) { return std::atanh(x); }
 [[nodiscard]] inline double apply(aten::cos, double x) { return std::cos(x); }
 [[nodiscard]] inline double apply(aten::cosh, double x) { return std::cosh(x); }
+[[nodiscard]] inline double apply(aten::deg2rad, double x) { return x * (std::numbers::pi / 180); }
+[[nodiscard]] inline double apply(aten::rad2deg, double x) { return x * (180 / std::numbers::pi); }
 [[nodiscard]] inline double apply(aten::erf, double x) { return std::erf(x); }
 [[nodiscard]] inline double apply(aten::erfc, double x) { return std::erfc(x); }
 [[nodiscard]] inline double apply(aten::exp2, double x) { return std::exp2(x); }
@@ -73,7 +75,7 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::tanh_inplace, double x) { return std::tanh(x); }
 
 using real_functions =
-    ops<aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan, aten::atanh, aten::cos, aten::cosh,
+    ops<aten::acos, aten::deg2rad, aten::rad2deg, aten::acosh, aten::asin, aten::asinh, aten::atan, aten::atanh, aten::cos, aten::cosh,
         aten::erf, aten::erfc, aten::exp2, aten::expm1, aten::log10, aten::log1p, aten::log2, aten::sin,
         aten::sinh, aten::tan, aten::exp, aten::log, aten::sqrt, aten::tanh, aten::erfinv, aten::reciprocal,
         aten::rsqrt, aten::sigmoid, aten::frac, aten::exp_inplace, aten::log_inplace,
@@ -142,6 +144,9 @@ inline void evaluate(aten::isinf, const args<aten::isinf>& a, evaluation& e) {
 }
 inline void evaluate(aten::isnan, const args<aten::isnan>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return std::isnan(static_cast<double>(x)); });
+}
+inline void evaluate(aten::signbit, const args<aten::signbit>& a, evaluation& e) {
+    map_test(e, a.self, [](auto x) { return std::signbit(static_cast<double>(x)); });
 }
 inline void evaluate(aten::logical_not, const args<aten::logical_not>& a, evaluation& e) {
     map_test(e, a.self, [](auto x) { return x == decltype(x){}; });

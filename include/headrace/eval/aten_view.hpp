@@ -17,7 +17,7 @@ namespace headrace::eval {
 /// Ops whose result has the elements of self in the same order.
 using reshaping_ops =
     ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace,
-        aten::flatten_using_ints, aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy,
+        aten::flatten_using_ints, aten::ravel, aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy,
         aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_dim, aten::squeeze_dims,
         aten::squeeze_inplace_dim, aten::unflatten_int, aten::_unsafe_view, aten::unsqueeze,
         aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone, aten::contiguous,
@@ -72,6 +72,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 template <one_of<ops<aten::t, aten::t_copy>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     swap_axes(e, a.self, 0, -1);
+}
+inline void evaluate(aten::m_t, const args<aten::m_t>& a, evaluation& e) { swap_axes(e, a.self, -2, -1); }
+inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e) {
+    std::vector<std::size_t> order(e.input(a.self).rank());
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
+    permute_into(e, a.self, order);
 }
 inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from,
                       std::span<const std::int64_t> to) {
@@ -165,17 +171,45 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (in.rank() != 0) strides[wrap_axis(a.dimension, in.rank())] *= a.step;
     copy_strided(e.output(), in, strides);
 }
-inline void evaluate(aten::flip, const args<aten::flip>& a, evaluation& e) {
-    const tensor& in = e.input(a.self);
+/// Tensors of one shape, by their strides.
+inline void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors>& a, evaluation& e) {
+    for (std::size_t i = 0; i != e.output_count(); ++i)
+        e.set_output(i, broadcast_to(e.input(a.tensors[i]), e.output(i).shape()));
+}
+[[nodiscard]] inline tensor flipped(const tensor& in, std::span<const std::int64_t> dims) {
+    tensor out(in.type(), in.shape());
     extents strides = row_major_strides(in.shape());
     std::int64_t offset = 0;
-    for (const std::int64_t dim : a.dims) {
+    for (const std::int64_t dim : dims) {
         if (in.rank() == 0) break;
         const std::size_t d = wrap_axis(dim, in.rank());
         offset += (in.dim(d) - 1) * strides[d];
         strides[d] = -strides[d];
     }
-    copy_strided(e.output(), in, strides, offset);
+    copy_strided(out, in, strides, offset);
+    return out;
+}
+inline void evaluate(aten::flip, const args<aten::flip>& a, evaluation& e) {
+    e.set_output(flipped(e.input(a.self), a.dims));
+}
+inline void evaluate(aten::fliplr, const args<aten::fliplr>& a, evaluation& e) {
+    e.set_output(flipped(e.input(a.self), int_list{1}));
+}
+inline void evaluate(aten::flipud, const args<aten::flipud>& a, evaluation& e) {
+    e.set_output(flipped(e.input(a.self), int_list{0}));
+}
+/// k quarter turns from the first axis of the plane toward the second.
+inline void evaluate(aten::rot90, const args<aten::rot90>& a, evaluation& e) {
+    tensor turned = e.input(a.self);
+    const std::size_t first = wrap_axis(a.dims[0], turned.rank());
+    const std::size_t second = wrap_axis(a.dims[1], turned.rank());
+    for (std::int64_t k = (a.k % 4 + 4) % 4; k != 0; --k) {
+        std::vector<std::size_t> order(turned.rank());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::swap(order[first], order[second]);
+        turned = permuted(flipped(turned, int_list{a.dims[1]}), order);
+    }
+    e.set_output(turned);
 }
 
 }  // namespace headrace::eval

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of the builtin, delegate, dim_order_ops and higher_order dialects.
+// Defines the kernels of the builtin, delegate, dim_order_ops, higher_order and memory dialects.
 #ifndef HEADRACE_EVAL_BUILTIN_HPP
 #define HEADRACE_EVAL_BUILTIN_HPP
 
@@ -11,6 +11,7 @@
 #include <headrace/op/delegate.hpp>
 #include <headrace/op/dim_order_ops.hpp>
 #include <headrace/op/higher_order.hpp>
+#include <headrace/op/memory.hpp>
 
 namespace headrace::eval {
 
@@ -28,6 +29,11 @@ inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::
     static_cast<void>(e.output());
 }
 
+/// A buffer, for an out-variant to write to.
+inline void evaluate(memory::alloc, const args<memory::alloc>&, evaluation& e) {
+    static_cast<void>(e.output());
+}
+
 // --- graphs in graphs ------------------------------------------------------------------
 
 [[nodiscard]] inline std::vector<tensor> inputs_of(const evaluation& e, list<value> values) {
@@ -38,7 +44,7 @@ inline void evaluate(dim_order_ops::_empty_dim_order, const args<dim_order_ops::
 /// The results of a nested graph; empty, and the evaluation failed, if it could not run.
 [[nodiscard]] inline std::vector<tensor> run_region(evaluation& e, const graph* region,
                                                     const std::vector<tensor>& inputs) {
-    result<std::vector<tensor>> results = run_graph(*region, inputs, e.variables());
+    result<std::vector<tensor>> results = run_graph(*region, inputs, e.state());
     if (results) return std::move(results).value();
     e.fail(results.error());
     return {};
@@ -54,10 +60,22 @@ inline void set_outputs(evaluation& e, const std::vector<tensor>& results) {
 inline void branch(evaluation& e, value condition, const graph* yes, const graph* no, list<value> operands) {
     set_outputs(e, run_region(e, e.input(condition).integer(0) != 0 ? yes : no, inputs_of(e, operands)));
 }
+/// In an arena, what a loop carries lies where its results will be: the loop's graph overwrites its own
+/// tensors when it runs again.
+inline void carry(evaluation& e, std::vector<tensor>& carried) {
+    if (e.state().arena == nullptr) return;
+    for (tensor& t : carried) t = duplicate(t);  // two may change places
+    for (std::size_t i = 0; i != carried.size() && i != e.output_count(); ++i) {
+        if (carried[i].shape() != e.output_shape(i)) continue;
+        e.set_output(i, carried[i]);
+        carried[i] = e.result_so_far(i);
+    }
+}
 /// Runs the body while the condition holds; `fixed` are operands that all iterations share.
 inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
                  list<value> fixed) {
     std::vector<tensor> carried = inputs_of(e, first);
+    carry(e, carried);
     const std::vector<tensor> shared = inputs_of(e, fixed);
     const auto with_shared = [&] {
         std::vector<tensor> all = carried;
@@ -71,6 +89,7 @@ inline void loop(evaluation& e, const graph* condition, const graph* body, list<
         if (goes_on[0].integer(0) == 0) break;
         carried = run_region(e, body, with_shared());
         if (e.failed()) return;
+        carry(e, carried);
     }
     set_outputs(e, carried);
 }
@@ -106,6 +125,7 @@ inline void put_slice(evaluation& e, std::size_t result, std::int64_t i, const t
 inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> carried, list<value> xs,
                         list<value> fixed, bool slices_first) {
     const std::size_t kept = carried.size();
+    carry(e, carried);
     const std::vector<tensor> sequences = inputs_of(e, xs);
     const std::vector<tensor> shared = inputs_of(e, fixed);
     const std::int64_t count = sequences.empty() || sequences[0].rank() == 0 ? 0 : sequences[0].dim(0);
@@ -116,8 +136,9 @@ inline void scan_slices(evaluation& e, const graph* body, std::vector<tensor> ca
         const std::vector<tensor> results = run_region(e, body, inputs);
         if (e.failed()) return;
         if (results.size() < e.output_count()) return e.fail("its graph has too few results");
-        carried.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(kept));
         for (std::size_t r = kept; r != e.output_count(); ++r) put_slice(e, r, i, results[r]);
+        carried.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(kept));
+        carry(e, carried);
     }
     for (std::size_t r = 0; r != kept && r != e.output_count(); ++r) e.set_output(r, carried[r]);
 }

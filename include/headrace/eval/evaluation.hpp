@@ -3,8 +3,10 @@
 #ifndef HEADRACE_EVAL_EVALUATION_HPP
 #define HEADRACE_EVAL_EVALUATION_HPP
 
+#include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,9 +28,20 @@ namespace headrace::eval {
 /// What the VARIABLE operators of TOSA keep between runs of a graph, by name.
 using variable_store = std::map<std::string, tensor, std::less<>>;
 
+class planned_arena;
+
+/// What a graph and the graphs that it holds share while they run.
+struct run_state {
+    variable_store* variables;
+    planned_arena* arena = nullptr;  ///< where results lie; without it each has memory of its own
+
+    run_state(variable_store& store) : variables(&store) {}  // a store alone is enough: no explicit
+    run_state(variable_store& store, planned_arena& memory) : variables(&store), arena(&memory) {}
+};
+
 /// Runs a graph; see eval/evaluator.hpp. Declared here for the kernels of ops that hold graphs.
 [[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                    variable_store& variables);
+                                                    const run_state& state);
 
 /// One execution of one node. Kernels are overloads
 ///
@@ -40,13 +53,18 @@ using variable_store = std::map<std::string, tensor, std::less<>>;
 class evaluation {
 public:
     /// `operands` are parallel to the node's operand edges, `metas` to its results; unknown dtype: not known.
+    /// `places` are tensors whose elements the results overwrite; results beyond, or with an empty one, get
+    /// memory of their own.
     evaluation(const node& n, std::span<const tensor> operands, std::vector<tensor_meta> metas,
-               variable_store& store)
+               const run_state& state, std::vector<tensor> places = {})
         : node_(&n),
           operands_(operands),
           metas_(std::move(metas)),
           results_(metas_.size()),
-          variables_(&store) {}
+          state_(state),
+          places_(std::move(places)) {
+        places_.resize(metas_.size());
+    }
 
     [[nodiscard]] const node& current_node() const { return *node_; }
     [[nodiscard]] const tensor& input(value v) const {
@@ -66,18 +84,35 @@ public:
     }
     /// Result `i`, to be written to: zeros until then.
     [[nodiscard]] tensor& output(std::size_t i = 0) {
-        if (results_[i].type() == dtype::unknown) results_[i] = tensor(output_type(i), output_shape(i));
+        if (results_[i].type() != dtype::unknown) return results_[i];
+        if (has_place(i)) {
+            results_[i] = places_[i];
+            std::ranges::fill(results_[i].mutable_bytes(), std::byte{});
+        } else {
+            results_[i] = tensor(output_type(i), output_shape(i));
+        }
         return results_[i];
     }
     /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought
     /// to the dtype and shape that the node promises.
     void set_output(std::size_t i, const tensor& t) {
-        results_[i] = t.cast(output_type(i)).reshaped(output_shape(i));
+        const tensor whole = t.cast(output_type(i)).reshaped(output_shape(i));
+        if (has_place(i)) {
+            results_[i] = places_[i];
+            const std::size_t bytes = std::min(whole.byte_count(), results_[i].byte_count());
+            if (bytes != 0) std::memmove(results_[i].mutable_bytes().data(), whole.bytes().data(), bytes);
+        } else {
+            results_[i] = whole;
+        }
     }
     void set_output(const tensor& t) { set_output(0, t); }
     [[nodiscard]] std::size_t output_count() const { return results_.size(); }
 
-    [[nodiscard]] variable_store& variables() const { return *variables_; }
+    /// What result `i` is at present, for an op that goes on computing with it.
+    [[nodiscard]] const tensor& result_so_far(std::size_t i) const { return results_[i]; }
+
+    [[nodiscard]] const run_state& state() const { return state_; }
+    [[nodiscard]] variable_store& variables() const { return *state_.variables; }
 
     void fail(error e) {
         if (!error_) error_ = std::move(e);
@@ -95,11 +130,14 @@ public:
     }
 
 private:
+    [[nodiscard]] bool has_place(std::size_t i) const { return places_[i].type() != dtype::unknown; }
+
     const node* node_;
     std::span<const tensor> operands_;
     std::vector<tensor_meta> metas_;
     std::vector<tensor> results_;
-    variable_store* variables_;
+    run_state state_;
+    std::vector<tensor> places_;
     std::optional<error> error_;
     tensor none_;
 };

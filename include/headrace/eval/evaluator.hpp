@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::run_graph and headrace::evaluate_node, which execute graphs of any stage on the CPU.
+// Defines headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of any
+// stage on the CPU.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
 
@@ -12,6 +13,7 @@
 #include <headrace/eval/aten.hpp>
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/evaluation.hpp>
+#include <headrace/eval/planned_arena.hpp>
 #include <headrace/eval/quantized_decomposed.hpp>
 #include <headrace/eval/tosa.hpp>
 #include <headrace/infer/aten.hpp>
@@ -19,9 +21,11 @@
 #include <headrace/infer/delegate.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/memory.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/out_variant.hpp>
 
 namespace headrace::eval {
 
@@ -29,7 +33,8 @@ namespace detail {
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
     return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                       higher_order::dialect, tosa::dialect, delegate::dialect, builtin::dialect>(op);
+                       higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
+                       builtin::dialect>(out::functional_of(op));
 }
 
 /// What inference says of a node's results; nothing if it has no rule, or does not know an operand. Of
@@ -37,7 +42,8 @@ namespace detail {
 [[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
     const inference_rule rule =
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                  tosa::dialect, delegate::dialect, builtin::dialect>(*n.op);
+                  tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
+            out::functional_of(*n.op));
     const bool is_source = n.operand_count == 0 && n.result_count != 0 && n.results[0].meta.has_value();
     bool operands_known = rule != nullptr && !is_source;
     for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;
@@ -72,9 +78,33 @@ namespace detail {
     return metas;
 }
 
+/// The tensors that a node's results overwrite: the buffers of an out-variant, or the plan's places.
+[[nodiscard]] inline result<std::vector<tensor>> places_of(const node& n, std::span<const tensor> operands,
+                                                           std::span<const tensor_meta> metas,
+                                                           const run_state& state) {
+    std::vector<tensor> places(metas.size());
+    const list<value> buffers = out_buffers(n);
+    if (!buffers.empty()) {
+        if (buffers.size() != metas.size())
+            return invalid(message_prefix(n) + "it does not have one buffer for each result");
+        const std::size_t first = operands.size() - buffers.size();  // they are its last operands
+        for (std::size_t i = 0; i != places.size(); ++i) {
+            if (!operands[first + i].has_meta(metas[i]))
+                return invalid(message_prefix(n) + "its buffer is of another type or shape than its result");
+            places[i] = operands[first + i];
+        }
+    } else if (state.arena != nullptr && !is<builtin::constant>(n)) {
+        for (std::uint32_t i = 0; i != places.size(); ++i) {
+            const value v{const_cast<node*>(&n), i};
+            if (!state.arena->is_shared(v)) places[i] = state.arena->place(v, metas[i]);
+        }
+    }
+    return places;
+}
+
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
                                                                std::span<const tensor> operands,
-                                                               variable_store& variables) {
+                                                               const run_state& state) {
     const evaluation_kernel kernel = kernel_of(*n.op);
     if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
     std::pmr::monotonic_buffer_resource arena;
@@ -82,9 +112,12 @@ namespace detail {
     if (n.result_count != 0 && metas[0].dtype == dtype::unknown) {
         return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
     }
-    evaluation e(n, operands, std::move(metas), variables);
+    BOOST_OUTCOME_TRY(places, places_of(n, operands, metas, state));
+    evaluation e(n, operands, std::move(metas), state, std::move(places));
     kernel(n.arguments, e);
-    return e.take_results();
+    auto results = e.take_results();
+    if (results && state.arena != nullptr) state.arena->settle(n, results.value());
+    return results;
 }
 
 /// The values of a run that are still to be used.
@@ -135,21 +168,25 @@ private:
 /// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user
 /// has run.
 [[nodiscard]] inline result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                           variable_store& variables) {
+                                                           const run_state& state) {
     detail::live_values values(g);
     std::size_t next_input = 0;
     for (const node& n : g.inputs()) {
         if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
         BOOST_OUTCOME_TRY(detail::check_input(n, inputs[next_input]));
-        values.set(n, {inputs[next_input++]});
+        std::vector<tensor> given{inputs[next_input++]};
+        // Those of a nested graph lie where its node has them.
+        if (state.arena != nullptr && g.parent() == nullptr) state.arena->settle(n, given);
+        values.set(n, std::move(given));
     }
     if (next_input != inputs.size()) return invalid("the graph has fewer inputs than were given");
     for (const node& n : g.nodes()) {
         if (is<builtin::placeholder>(n)) continue;
         const std::vector<tensor> operands = values.take_operands(n);
         if (is<builtin::output>(n)) return operands;
-        BOOST_OUTCOME_TRY(results, detail::evaluate_node(n, operands, variables));
+        BOOST_OUTCOME_TRY(results, detail::evaluate_node(n, operands, state));
         values.set(n, std::move(results));
+        if (state.arena != nullptr) state.arena->finish(n);
     }
     return invalid("the graph has no output node");
 }
@@ -158,11 +195,23 @@ private:
     return run_graph(g, inputs, variables);
 }
 
+/// The same, with every tensor of the plan at its place in one block of memory for each of the plan's
+/// memories. The plan must count in `eval::evaluated_bytes`. A plan that is wrong gives wrong results.
+[[nodiscard]] inline result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
+                                                             std::span<const tensor> inputs) {
+    BOOST_OUTCOME_TRY(arena, planned_arena::make(plan));
+    variable_store variables;
+    BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena)));
+    for (tensor& t : outputs) t = duplicate(t);  // the arena goes away
+    return std::move(outputs);
+}
+
 }  // namespace headrace::eval
 
 namespace headrace {
 using eval::evaluate_node;
 using eval::run_graph;
+using eval::run_planned;
 }  // namespace headrace
 
 #endif

@@ -165,7 +165,9 @@ inline void evaluate(tosa::variable, const args<tosa::variable>& a, evaluation& 
     e.variables().try_emplace(std::string(a.variable_name), initial);
 }
 inline void evaluate(tosa::variable_write, const args<tosa::variable_write>& a, evaluation& e) {
-    e.variables()[std::string(a.variable_name)] = e.input(a.input1);
+    // A variable outlives the arena that its value may lie in.
+    const tensor& given = e.input(a.input1);
+    e.variables()[std::string(a.variable_name)] = e.state().arena == nullptr ? given : duplicate(given);
 }
 inline void evaluate(tosa::variable_read, const args<tosa::variable_read>& a, evaluation& e) {
     const auto found = e.variables().find(a.variable_name);

@@ -152,12 +152,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool2d_with_indices>> Op>
+template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(
         shape,
-        detail::pooled_shape(self.shape, 2, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+        detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                             {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -178,10 +179,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::adaptive_max_pool2d>> Op>
+template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, 2, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }

@@ -3,12 +3,39 @@
 #ifndef HEADRACE_INFER_ATEN_JOIN_HPP
 #define HEADRACE_INFER_ATEN_JOIN_HPP
 
+#include <algorithm>
+#include <type_traits>
+
+#include <headrace/infer/aten_view.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
 
 namespace headrace {
 namespace aten {
+
+/// What hstack, vstack, dstack and column_stack make of a tensor before they join (PyTorch, torch.atleast_1d
+/// to atleast_3d).
+template <class Op>
+[[nodiscard]] constexpr shape_builder stacked_shape(sizes s) {
+    if constexpr (std::is_same_v<Op, column_stack>) {
+        return s.size() < 2 ? shape_builder{s.empty() ? 1 : s[0], 1} : shape_builder(s);
+    } else if constexpr (std::is_same_v<Op, hstack>) {
+        return s.empty() ? shape_builder{1} : shape_builder(s);
+    } else if constexpr (std::is_same_v<Op, vstack>) {
+        return s.size() < 2 ? shape_builder{1, s.empty() ? 1 : s[0]} : shape_builder(s);
+    } else {
+        if (s.size() > 2) return shape_builder(s);
+        return s.size() == 2 ? shape_builder{s[0], s[1], 1} : shape_builder{1, s.empty() ? 1 : s[0], 1};
+    }
+}
+/// The axis along which it then joins tensors of that rank.
+template <class Op>
+[[nodiscard]] constexpr std::int64_t stacked_axis(std::size_t rank) {
+    if constexpr (std::is_same_v<Op, vstack>) return 0;
+    if constexpr (std::is_same_v<Op, dstack>) return 2;
+    return rank == 1 ? 0 : 1;
+}
 
 using split_ops = ops<split_tensor, split_copy_tensor, unsafe_split_tensor>;
 using split_with_sizes_ops = ops<split_with_sizes, split_with_sizes_copy, unsafe_split_with_sizes>;
@@ -105,6 +132,29 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
     }
     shape[axis] = sum;
     return add_result(out, type.type(), shape);
+}
+
+/// The same after each tensor has been seen in another shape.
+template <class Shape, class Axis>
+result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of, Axis&& axis_of_rank) {
+    promotion type;
+    shape_builder joined;
+    std::int64_t sum = 0;
+    for (const value v : tensors) {
+        const tensor_meta& t = inference::of(v);
+        type.add(t);
+        shape_builder shape = shape_of(t.shape);
+        const auto axis = static_cast<std::size_t>(axis_of_rank(shape.size()));
+        sum = saturating_add(sum, shape[axis]);
+        if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
+        if (!joined.empty() && joined != shape) {
+            return invalid("cannot join " + shape_text(joined) + " and " + shape_text(shape));
+        }
+        joined = shape;
+    }
+    if (tensors.empty()) return invalid("there are no tensors to join");
+    joined[static_cast<std::size_t>(axis_of_rank(joined.size()))] = sum;
+    return add_result(out, type.type(), joined);
 }
 
 /// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
@@ -219,6 +269,46 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(first.shape);
     shape.insert(axis, static_cast<std::int64_t>(a.tensors.size()));
     return add_result(out, type.type(), shape);
+}
+/// The joined tensors as NumPy sees them: rows at least for vstack, columns, or planes of three axes.
+template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_stacked(out, a.tensors, [](sizes s) { return aten::stacked_shape<Op>(s); },
+                                 aten::stacked_axis<Op>);
+}
+template <one_of<ops<aten::broadcast_tensors>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    shape_builder shape;
+    for (const value v : a.tensors) {
+        BOOST_OUTCOME_TRY(both, broadcast(shape, inference::of(v).shape));
+        shape = both;
+    }
+    for (const value v : a.tensors) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+    }
+    return boost::outcome_v2::success();
+}
+template <one_of<ops<aten::diff>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
+    shape_builder shape(self.shape);
+    for (const std::optional<value>& more : {a.prepend, a.append}) {
+        if (!more) continue;
+        const tensor_meta& beside = inference::of(*more);
+        BOOST_OUTCOME_TRY(require_rank("what is joined", beside.shape, self.rank()));
+        shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
+    }
+    shape[axis] = a.n < shape[axis] ? shape[axis] - std::max<std::int64_t>(a.n, 0) : 0;
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::rot90>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.dims.size() != 2) return invalid("a plane has two axes");
+    return a.k % 2 == 0 ? add_result(out, self)
+                        : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -44,7 +44,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), {});
 }
 
-template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int>> Op>
+template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
@@ -94,7 +94,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::aminmax, aten::var_mean_correction>> Op>
+template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));

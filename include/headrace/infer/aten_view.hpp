@@ -3,6 +3,8 @@
 #ifndef HEADRACE_INFER_ATEN_VIEW_HPP
 #define HEADRACE_INFER_ATEN_VIEW_HPP
 
+#include <algorithm>
+
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
 
@@ -139,6 +141,24 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (self.rank() == 0) return add_result(out, self);
     BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
+}
+template <one_of<ops<aten::m_t>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    return detail::infer_transposed(out, self, -2, -1);
+}
+template <one_of<ops<aten::numpy_t>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    shape_builder shape(self.shape);
+    std::reverse(shape.begin(), shape.end());
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::ravel>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, self.dtype, {element_count(self.shape)});
 }
 template <one_of<aten::transpose_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/infer/rules.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/tosa.hpp>
 

@@ -31,6 +31,8 @@
 #include <headrace/op/delegate.hpp>
 #include <headrace/op/dim_order_ops.hpp>
 #include <headrace/op/higher_order.hpp>
+#include <headrace/op/memory.hpp>
+#include <headrace/op/out_variant.hpp>
 #include <headrace/op/quantized_decomposed.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/op/tosa.hpp>
@@ -311,7 +313,8 @@ private:
     void read_node(element text, std::string_view name) {
         const op_info* op =
             find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                    higher_order::dialect, delegate::dialect, tosa::dialect, builtin::dialect>(name);
+                    higher_order::dialect, delegate::dialect, tosa::dialect, memory::dialect, out::dialect,
+                    builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
         if (graph_->output() != nullptr) fail_malformed("it lies behind the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");

@@ -18,6 +18,7 @@
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_number.hpp>
+#include <headrace/io/pt2_target.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/op/op.hpp>
 
@@ -110,7 +111,7 @@ private:
 
     const field_info& field_for(std::string_view name) {
         if (!name.empty()) {
-            const field_info* found = op_->find(name);
+            const field_info* found = op_->find(argument_name(*op_, name));
             if (found == nullptr) fail_malformed("the op has no such argument");
             return *found;
         }

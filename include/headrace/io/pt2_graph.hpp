@@ -3,10 +3,12 @@
 #ifndef HEADRACE_IO_PT2_GRAPH_HPP
 #define HEADRACE_IO_PT2_GRAPH_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,20 +17,12 @@
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_arguments.hpp>
 #include <headrace/io/pt2_scope.hpp>
+#include <headrace/io/pt2_target.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/aten.hpp>
-#include <headrace/op/cortex_m.hpp>
-#include <headrace/op/dim_order_ops.hpp>
 #include <headrace/op/higher_order.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
 
 namespace headrace::pt2 {
-
-/// The op that a node calls, or null.
-[[nodiscard]] inline const op_info* find_target(std::string_view name) {
-    return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                   higher_order::dialect>(name);
-}
 
 /// Text that many nodes have in common is kept once for neighbours: module stacks mostly repeat.
 class text_cache {
@@ -124,7 +118,7 @@ private:
         read_results(text.outputs, results, scratch);
         argument_reader reader(names, json_, &scratch,
                                [&](std::string_view region) { return read_region(g, region); });
-        const op_info* op = find_target(target);
+        const auto [op, in_place] = find_target(target);
         node* made = nullptr;
         if (op == nullptr) {
             const builtin::opaque::args arguments{target, reader.read_operands(text.inputs)};
@@ -134,10 +128,39 @@ private:
             made = &g.create(*op, arguments, results_of(*op, results.size()));
             check_regions(*made);
         }
-        annotate(*made, text, name.empty() && !results.empty() ? results[0] : std::string_view(name));
+        const auto annotate_as = [&](node& n) {
+            annotate(n, text, target, name.empty() && !results.empty() ? results[0] : std::string_view(name));
+        };
+        annotate_as(*made);
+        if (in_place) {
+            if (made->operand_count == 0) fail_malformed("it writes in place, but not to a tensor");
+            node& pure = *made;
+            made = &g.create<aten::copy_inplace>({.self = pure.operand(0), .src = pure.result()});
+            annotate_as(*made);
+            set_pure_meta(g, names, pure, *made, results);
+            return;
+        }
         for (std::uint32_t i = 0; i != results.size(); ++i) {
             if (!results[i].empty()) names.define(made->result(i), results[i]);
         }
+    }
+
+    // What is written has the type and shape of the tensor itself; only predicates are booleans before that.
+    static void set_pure_meta(graph& g, scope& names, node& pure, node& written,
+                              std::span<const std::string_view> results) {
+        if (results.empty() || results[0].empty()) fail_malformed("it has no result");
+        names.define(written.result(), results[0]);
+        const tensor_meta* meta = meta_of(written.result());
+        if (meta == nullptr) return;
+        tensor_meta of_pure = *meta;
+        if (is_predicate(*pure.op)) of_pure.dtype = dtype::boolean;
+        g.set_meta(pure.result(), of_pure);
+    }
+    [[nodiscard]] static bool is_predicate(const op_info& op) {
+        constexpr std::array names{"eq", "ne", "lt", "le", "gt", "ge"};
+        std::string_view name = op.name.substr(op.name.find('.') + 1);
+        name = name.substr(0, name.find('.'));
+        return name.starts_with("logical_") || std::find(names.begin(), names.end(), name) != names.end();
     }
 
     // A result without a name is one that is None.
@@ -246,9 +269,10 @@ private:
         }
     }
 
-    void annotate(node& n, const node_text& text, std::string_view name) {
+    // A node that means another op than it names, or makes two nodes, keeps the name that the program has.
+    void annotate(node& n, const node_text& text, std::string_view target, std::string_view name) {
         graph& g = *n.owner;
-        const std::string_view op = is<builtin::opaque>(n) ? args_of<builtin::opaque>(n).target : n.op->name;
+        const std::string_view op = n.op->name == target ? n.op->name : g.own(target);
         g.annotate(n, provenance{g.own(name), op});
         if (!text.modules.empty()) g.annotate(n, module_stack{modules_.own(g, json_, text.modules)});
         if (!text.custom.empty()) g.annotate(n, custom_metadata{custom_.own(g, json_, text.custom)});

@@ -43,21 +43,14 @@ public:
     [[nodiscard]] result<method_results> preprocess_multimethod(const method_programs& programs,
                                                                 const method_compile_specs& specs) const {
         named_data_store store;
-        method_results results;
-        for (const auto& [method, graphs] : programs) {
-            const auto given = specs.find(method);
-            if (given == specs.end() || given->second.size() != graphs.size())
-                return invalid("method " + method + ": not as many compile specs as programs");
-            for (std::size_t i = 0; i != graphs.size(); ++i) {
-                auto made = preprocess_into(*graphs[i], given->second[i], store);
-                if (!made) return error{made.error().kind, "method " + method + ": " + made.error().message};
-                results[method].push_back(std::move(made).value());
-            }
-        }
+        BOOST_OUTCOME_TRY(results, preprocess_each(programs, specs,
+                                                   [&](graph& program, std::span<const compile_spec> given) {
+                                                       return preprocess_into(program, given, store);
+                                                   }));
         for (auto& [method, made] : results) {
             if (!made.empty()) made.front().data = store.output();
         }
-        return results;
+        return std::move(results);
     }
 
 private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::for_each_region, which finds the nested graphs that a node holds.
+// Defines headrace::for_each_region, which finds the nested graphs that a node holds, and holds_regions.
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -23,6 +24,12 @@ void for_each_region(const node& n, F&& f) {
             f(field, *region);
         }
     }
+}
+
+/// Has an op graphs among its arguments?
+[[nodiscard]] inline bool holds_regions(const op_info& op) {
+    return std::any_of(op.begin(), op.end(),
+                       [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
 }  // namespace headrace

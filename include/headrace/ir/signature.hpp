@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::output_names, how the exported program names its outputs, and
-// headrace::interface_quantization, what integers at the border of a graph stand for.
+// Defines the annotations of what lies at the border of a graph: how the exported program names its outputs,
+// what integers stand for, and in which order the axes of images are.
 #ifndef HEADRACE_IR_SIGNATURE_HPP
 #define HEADRACE_IR_SIGNATURE_HPP
 
@@ -32,6 +32,13 @@ struct interface_quantization {
 struct output_quantizations {
     static constexpr bool inherited = false;
     list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
+/// their user, not NCHW as they were exported.
+struct channels_last_interface {
+    static constexpr bool inherited = false;
+    bool applied = false;  ///< the shapes say so already
 };
 
 }  // namespace headrace

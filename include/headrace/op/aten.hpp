@@ -111,7 +111,13 @@ struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size"> {
     struct args { value self; int_list output_size; };
 };
+struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
+    struct args { value self; int_list output_size; };
+};
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default", "self, output_size", 2> {
+    struct args { value self; int_list output_size; };
+};
+struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d
@@ -159,6 +165,14 @@ struct max_pool2d_with_indices
 };
 struct max_pool3d
     : op<dialect, "aten.max_pool3d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    struct args {
+        value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
+        bool ceil_mode = false;
+    };
+};
+struct max_pool3d_with_indices
+    : op<dialect, "aten.max_pool3d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -381,6 +395,9 @@ struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate"> {
 struct glu : op<dialect, "aten.glu.default", "self, dim"> {
     struct args { value self; std::int64_t dim = -1; };
 };
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd"> {
+    struct args { value self; scalar lambd = 0.5; };
+};
 struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self"> { struct args { value self; }; };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self"> {
     struct args { value self; };
@@ -451,6 +468,7 @@ struct ceil : op<dialect, "aten.ceil.default", "self"> { struct args { value sel
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self"> { struct args { value self; }; };
 struct cos : op<dialect, "aten.cos.default", "self"> { struct args { value self; }; };
 struct cosh : op<dialect, "aten.cosh.default", "self"> { struct args { value self; }; };
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self"> { struct args { value self; }; };
 struct erf : op<dialect, "aten.erf.default", "self"> { struct args { value self; }; };
 struct erfc : op<dialect, "aten.erfc.default", "self"> { struct args { value self; }; };
 struct erfinv : op<dialect, "aten.erfinv.default", "self"> { struct args { value self; }; };
@@ -474,6 +492,7 @@ struct nan_to_num : op<dialect, "aten.nan_to_num.default", "self, nan, posinf, n
 };
 struct neg : op<dialect, "aten.neg.default", "self"> { struct args { value self; }; };
 struct neg_inplace : op<dialect, "aten.neg_.default", "self"> { struct args { value self; }; };
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self"> { struct args { value self; }; };
 struct reciprocal : op<dialect, "aten.reciprocal.default", "self"> { struct args { value self; }; };
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self"> { struct args { value self; }; };
 struct round : op<dialect, "aten.round.default", "self"> { struct args { value self; }; };
@@ -485,6 +504,7 @@ struct rsqrt : op<dialect, "aten.rsqrt.default", "self"> { struct args { value s
 struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self"> { struct args { value self; }; };
 struct sgn : op<dialect, "aten.sgn.default", "self"> { struct args { value self; }; };
 struct sign : op<dialect, "aten.sign.default", "self"> { struct args { value self; }; };
+struct signbit : op<dialect, "aten.signbit.default", "self"> { struct args { value self; }; };
 struct sin : op<dialect, "aten.sin.default", "self"> { struct args { value self; }; };
 struct sinh : op<dialect, "aten.sinh.default", "self"> { struct args { value self; }; };
 struct sqrt : op<dialect, "aten.sqrt.default", "self"> { struct args { value self; }; };
@@ -515,6 +535,9 @@ struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, va
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
 struct atan2 : op<dialect, "aten.atan2.default", "self, other"> { struct args { value self, other; }; };
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other"> {
+    struct args { value self, other; };
+};
 struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
@@ -540,15 +563,21 @@ struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other"> {
 struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
+struct fmax : op<dialect, "aten.fmax.default", "self, other"> { struct args { value self, other; }; };
+struct fmin : op<dialect, "aten.fmin.default", "self, other"> { struct args { value self, other; }; };
 struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
 struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other"> { struct args { value self, other; }; };
+struct hypot : op<dialect, "aten.hypot.default", "self, other"> { struct args { value self, other; }; };
 struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight"> {
     struct args { value self, end; scalar weight; };
 };
 struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight"> {
     struct args { value self, end, weight; };
+};
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other"> {
+    struct args { value self, other; };
 };
 struct max_other : op<dialect, "aten.max.other", "self, other"> { struct args { value self, other; }; };
 struct maximum : op<dialect, "aten.maximum.default", "self, other"> { struct args { value self, other; }; };
@@ -615,6 +644,7 @@ struct subtract_tensor : op<dialect, "aten.subtract.Tensor", "self, other, alpha
 struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor", "self, other"> {
     struct args { value self, other; };
 };
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other"> { struct args { value self, other; }; };
 
 // Limits.
 
@@ -805,6 +835,11 @@ struct min : op<dialect, "aten.min.default", "self"> { struct args { value self;
 struct min_dim : op<dialect, "aten.min.dim", "self, dim, keepdim", 2> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype"> {
+    struct args {
+        value self; std::optional<int_list> dim{}; bool keepdim = false; std::optional<headrace::dtype> dtype{};
+    };
+};
 struct prod : op<dialect, "aten.prod.default", "self, dtype"> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
@@ -823,6 +858,11 @@ struct std_correction : op<dialect, "aten.std.correction", "self, dim, correctio
 };
 struct std_dim : op<dialect, "aten.std.dim", "self, dim, unbiased, keepdim"> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
+};
+struct std_mean_correction : op<dialect, "aten.std_mean.correction", "self, dim, correction, keepdim", 2> {
+    struct args {
+        value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
+    };
 };
 struct sum : op<dialect, "aten.sum.default", "self, dtype"> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
@@ -847,6 +887,9 @@ struct var_mean_correction : op<dialect, "aten.var_mean.correction", "self, dim,
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
+};
+struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2> {
+    struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
 
 // Views and their copies.
@@ -877,6 +920,7 @@ struct expand_copy : op<dialect, "aten.expand_copy.default", "self, size, implic
 struct flatten_using_ints : op<dialect, "aten.flatten.using_ints", "self, start_dim, end_dim"> {
     struct args { value self; std::int64_t start_dim = 0, end_dim = -1; };
 };
+struct m_t : op<dialect, "aten.mT.default", "self"> { struct args { value self; }; };
 struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination"> {
     struct args { value self; std::int64_t source, destination; };
 };
@@ -889,12 +933,14 @@ struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length"> {
 struct narrow_copy : op<dialect, "aten.narrow_copy.default", "self, dim, start, length"> {
     struct args { value self; std::int64_t dim, start, length; };
 };
+struct numpy_t : op<dialect, "aten.numpy_T.default", "self"> { struct args { value self; }; };
 struct permute : op<dialect, "aten.permute.default", "self, dims"> {
     struct args { value self; int_list dims; };
 };
 struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims"> {
     struct args { value self; int_list dims; };
 };
+struct ravel : op<dialect, "aten.ravel.default", "self"> { struct args { value self; }; };
 struct reshape : op<dialect, "aten.reshape.default", "self, shape"> {
     struct args { value self; int_list shape; };
 };
@@ -1013,16 +1059,31 @@ struct unsafe_split_with_sizes
 
 // Joining and rearranging.
 
+struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default", "tensors", variadic_results> {
+    struct args { list<value> tensors; };
+};
 struct cat : op<dialect, "aten.cat.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
 struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups"> {
     struct args { value self; std::int64_t groups; };
 };
+struct column_stack : op<dialect, "aten.column_stack.default", "tensors"> {
+    struct args { list<value> tensors; };
+};
 struct concat : op<dialect, "aten.concat.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
+struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> {
+    struct args {
+        value self; std::int64_t n = 1, dim = -1; std::optional<value> prepend{}, append{};
+    };
+};
+struct dstack : op<dialect, "aten.dstack.default", "tensors"> { struct args { list<value> tensors; }; };
 struct flip : op<dialect, "aten.flip.default", "self, dims"> { struct args { value self; int_list dims; }; };
+struct fliplr : op<dialect, "aten.fliplr.default", "self"> { struct args { value self; }; };
+struct flipud : op<dialect, "aten.flipud.default", "self"> { struct args { value self; }; };
+struct hstack : op<dialect, "aten.hstack.default", "tensors"> { struct args { list<value> tensors; }; };
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
@@ -1042,6 +1103,9 @@ struct repeat_interleave_self_int
 struct roll : op<dialect, "aten.roll.default", "self, shifts, dims"> {
     struct args { value self; int_list shifts, dims{}; };
 };
+struct rot90 : op<dialect, "aten.rot90.default", "self, k, dims"> {
+    struct args { value self; std::int64_t k = 1; int_list dims{0, 1}; };
+};
 struct stack : op<dialect, "aten.stack.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
@@ -1052,6 +1116,7 @@ struct tril : op<dialect, "aten.tril.default", "self, diagonal"> {
 struct triu : op<dialect, "aten.triu.default", "self, diagonal"> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
+struct vstack : op<dialect, "aten.vstack.default", "tensors"> { struct args { list<value> tensors; }; };
 
 // Padding.
 
@@ -1101,6 +1166,9 @@ struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, so
 };
 struct index_copy_inplace : op<dialect, "aten.index_copy_.default", "self, dim, index, source"> {
     struct args { value self; std::int64_t dim; value index, source; };
+};
+struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar", "self, dim, index, value"> {
+    struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
 struct index_put : op<dialect, "aten.index_put.default", "self, indices, values, accumulate"> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
@@ -1467,8 +1535,9 @@ struct dialect : dialect_of<"aten",
       conv1d, conv1d_padding, conv2d, conv2d_padding, conv3d, conv3d_padding, conv_transpose1d,
       conv_transpose2d_input, conv_transpose3d_input, convolution,
       adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d, _adaptive_avg_pool3d,
-      adaptive_avg_pool3d, adaptive_max_pool2d, avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d,
-      max_pool2d_with_indices, max_pool3d,
+      adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
+      avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool2d_with_indices, max_pool3d,
+      max_pool3d_with_indices,
       addmm, baddbmm, bmm, dot, einsum, linear, matmul, mm, mv, outer,
       gru_cell, gru_input, lstm_cell, lstm_input, rnn_relu_cell, rnn_relu_input, rnn_tanh_cell,
       rnn_tanh_input,
@@ -1478,24 +1547,24 @@ struct dialect : dialect_of<"aten",
       native_batch_norm, _native_batch_norm_legit, _native_batch_norm_legit_no_stats,
       _native_batch_norm_legit_no_training, native_group_norm, native_layer_norm, norm_scalar,
       norm_scalaropt_dim, rms_norm,
-      celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardsigmoid, hardsigmoid_inplace,
-      hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid,
-      log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace,
-      relu_inplace, selu, selu_inplace, sigmoid, sigmoid_inplace, silu, silu_inplace, softplus, softshrink,
-      tanh, tanh_inplace, threshold, threshold_inplace,
-      abs, abs_inplace, acos, acosh, asin, asinh, atan, atanh, ceil, ceil_inplace, cos, cosh, erf, erfc,
-      erfinv, exp, exp2, exp_inplace, expm1, floor, floor_inplace, frac, isfinite, isinf, isnan, log, log10,
-      log1p, log2, log_inplace, nan_to_num, neg, neg_inplace, reciprocal, reciprocal_inplace, round,
-      round_decimals, round_inplace, rsqrt, rsqrt_inplace, sgn, sign, sin, sinh, sqrt, sqrt_inplace, square,
-      square_inplace, tan, trunc,
+      celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardshrink, hardsigmoid,
+      hardsigmoid_inplace, hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu,
+      leaky_relu_inplace, log_sigmoid, log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel,
+      relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace, sigmoid, sigmoid_inplace, silu,
+      silu_inplace, softplus, softshrink, tanh, tanh_inplace, threshold, threshold_inplace,
+      abs, abs_inplace, acos, acosh, asin, asinh, atan, atanh, ceil, ceil_inplace, cos, cosh, deg2rad, erf,
+      erfc, erfinv, exp, exp2, exp_inplace, expm1, floor, floor_inplace, frac, isfinite, isinf, isnan, log,
+      log10, log1p, log2, log_inplace, nan_to_num, neg, neg_inplace, rad2deg, reciprocal, reciprocal_inplace,
+      round, round_decimals, round_inplace, rsqrt, rsqrt_inplace, sgn, sign, signbit, sin, sinh, sqrt,
+      sqrt_inplace, square, square_inplace, tan, trunc,
       add_inplace_scalar, add_inplace_tensor, add_scalar, add_tensor, addcdiv, addcmul, atan2,
-      div_inplace_scalar, div_inplace_tensor, div_scalar, div_scalar_mode, div_tensor, div_tensor_mode,
-      divide_tensor, floor_divide, floor_divide_scalar, fmod_scalar, fmod_tensor, lerp_scalar, lerp_tensor,
-      max_other, maximum, min_other, minimum, mul_inplace_scalar, mul_inplace_tensor, mul_scalar, mul_tensor,
-      multiply_tensor, pow_inplace_scalar, pow_inplace_tensor, pow_scalar, pow_tensor_scalar,
-      pow_tensor_tensor, remainder_scalar, remainder_scalar_tensor, remainder_tensor, rsub_scalar,
-      rsub_tensor, sub_inplace_scalar, sub_inplace_tensor, sub_scalar, sub_tensor, subtract_tensor,
-      true_divide_tensor,
+      copysign_tensor, div_inplace_scalar, div_inplace_tensor, div_scalar, div_scalar_mode, div_tensor,
+      div_tensor_mode, divide_tensor, floor_divide, floor_divide_scalar, fmax, fmin, fmod_scalar, fmod_tensor,
+      hypot, lerp_scalar, lerp_tensor, logaddexp, max_other, maximum, min_other, minimum, mul_inplace_scalar,
+      mul_inplace_tensor, mul_scalar, mul_tensor, multiply_tensor, pow_inplace_scalar, pow_inplace_tensor,
+      pow_scalar, pow_tensor_scalar, pow_tensor_tensor, remainder_scalar, remainder_scalar_tensor,
+      remainder_tensor, rsub_scalar, rsub_tensor, sub_inplace_scalar, sub_inplace_tensor, sub_scalar,
+      sub_tensor, subtract_tensor, true_divide_tensor, xlogy_tensor,
       clamp, clamp_inplace, clamp_max, clamp_max_inplace, clamp_max_tensor, clamp_min, clamp_min_inplace,
       clamp_min_tensor, clamp_tensor, clip,
       eq_scalar, eq_tensor, ge_scalar, ge_tensor, gt_scalar, gt_tensor, le_scalar, le_tensor, lt_scalar,
@@ -1506,25 +1575,28 @@ struct dialect : dialect_of<"aten",
       logical_and, logical_not, logical_or, logical_xor, lshift_scalar, lshift_tensor, or_scalar, or_tensor,
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
       all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
-      max, max_dim, mean, mean_dim, min, min_dim, prod, prod_dim_int, std_, std_correction, std_dim, sum,
-      sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
+      max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
+      std_mean_correction, sum, sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
+      var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
-      expand, expand_as, expand_copy, flatten_using_ints, movedim_int, movedim_intlist, narrow, narrow_copy,
-      permute, permute_copy, reshape, reshape_as, select_copy_int, select_int, slice_copy_tensor,
-      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims,
-      squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy,
-      _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
+      expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,
+      narrow_copy, numpy_t, permute, permute_copy, ravel, reshape, reshape_as, select_copy_int, select_int,
+      slice_copy_tensor, slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims,
+      squeeze_dim, squeeze_dims, squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int,
+      unflatten_int, unfold, unfold_copy, _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,
-      cat, channel_shuffle, concat, flip, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat,
-      repeat_interleave_self_int, roll, stack, tile, tril, triu,
+      broadcast_tensors, cat, channel_shuffle, column_stack, concat, diff, dstack, flip, fliplr, flipud,
+      hstack, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat, repeat_interleave_self_int, roll,
+      rot90, stack, tile, tril, triu, vstack,
       constant_pad_nd, pad, reflection_pad1d, reflection_pad2d, reflection_pad3d, replication_pad1d,
       replication_pad2d, replication_pad3d,
-      embedding, gather, index_add, index_copy, index_copy_inplace, index_put, index_put_inplace,
-      index_select, index_tensor, masked_fill_inplace_scalar, masked_fill_inplace_tensor, masked_fill_scalar,
-      masked_fill_tensor, one_hot, scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter,
-      _unsafe_index_put, _unsafe_index_tensor, where_scalar, where_scalarother, where_scalarself, where_self,
+      embedding, gather, index_add, index_copy, index_copy_inplace, index_fill_int_scalar, index_put,
+      index_put_inplace, index_select, index_tensor, masked_fill_inplace_scalar, masked_fill_inplace_tensor,
+      masked_fill_scalar, masked_fill_tensor, one_hot, scatter_add, scatter_src, scatter_value,
+      select_scatter, slice_scatter, _unsafe_index_put, _unsafe_index_tensor, where_scalar, where_scalarother,
+      where_scalarself, where_self,
       grid_sampler, grid_sampler_2d, upsample_bicubic2d, upsample_bicubic2d_vec, upsample_bilinear2d,
       upsample_bilinear2d_vec, upsample_linear1d, upsample_linear1d_vec, upsample_nearest1d,
       upsample_nearest1d_vec, upsample_nearest2d, upsample_nearest2d_vec, upsample_nearest3d,

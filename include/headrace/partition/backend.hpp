@@ -122,6 +122,26 @@ concept multimethod_backend = backend<T> &&
     { b.preprocess_multimethod(programs, specs) } -> std::same_as<result<method_results>>;
 };
 
+/// Calls `f(graph& program, std::span<const compile_spec> specs) -> result<preprocess_result>` for each
+/// program of each method, and collects what it makes. The error names the method.
+template <class F>
+[[nodiscard]] result<method_results> preprocess_each(const method_programs& programs,
+                                                     const method_compile_specs& specs, F&& f) {
+    method_results results;
+    for (const auto& [method, graphs] : programs) {
+        const auto given = specs.find(method);
+        if (given == specs.end() || given->second.size() != graphs.size())
+            return invalid("method " + method + ": not as many compile specs as programs");
+        std::vector<preprocess_result>& made = results[method];
+        for (std::size_t i = 0; i != graphs.size(); ++i) {
+            result<preprocess_result> done = f(*graphs[i], std::span(std::as_const(given->second[i])));
+            if (!done) return error{done.error().kind, "method " + method + ": " + done.error().message};
+            made.push_back(std::move(done).value());
+        }
+    }
+    return results;
+}
+
 /// Preprocesses all programs of all methods: through the backend's own preprocess_multimethod, or else one by
 /// one. The error names the method.
 template <backend Backend>
@@ -130,20 +150,9 @@ template <backend Backend>
     if constexpr (multimethod_backend<Backend>) {
         return b.preprocess_multimethod(programs, specs);
     } else {
-        method_results results;
-        for (const auto& [method, graphs] : programs) {
-            const auto given = specs.find(method);
-            if (given == specs.end() || given->second.size() != graphs.size()) {
-                return invalid("method " + method + ": not as many compile specs as programs");
-            }
-            std::vector<preprocess_result>& made = results[method];
-            for (std::size_t i = 0; i != graphs.size(); ++i) {
-                auto done = b.preprocess(*graphs[i], given->second[i]);
-                if (!done) return error{done.error().kind, "method " + method + ": " + done.error().message};
-                made.push_back(std::move(done).value());
-            }
-        }
-        return results;
+        return preprocess_each(programs, specs, [&](graph& program, std::span<const compile_spec> given) {
+            return b.preprocess(program, given);
+        });
     }
 }
 

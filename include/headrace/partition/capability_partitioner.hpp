@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include <headrace/infer/delegate.hpp>
 #include <headrace/ir/contraction.hpp>
 #include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/ir/topological_order.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/partition/operator_support.hpp>
@@ -52,7 +54,8 @@ public:
     capability_based_partitioner(graph& g, operator_support support, partitioner_options options = {})
         : graph_(g), support_(std::move(support)), options_(std::move(options)) {}
 
-    /// The partitions, in an order in which they can run, the nodes of each in execution order.
+    /// The partitions, in an order in which they can run, the nodes of each in execution order. Nodes that
+    /// depend on no input are copied in the graph where partitions, or one and the host, share them.
     [[nodiscard]] std::vector<node_group> propose_partitions() {
         find_levels();
         sink_components();
@@ -86,29 +89,55 @@ private:
         return is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<builtin::output>(n);
     }
 
-    // What depends on no input, such as a weight that is dequantized, belongs to what uses it: to the host if
-    // that does.
     void find_supported() {
         supported_.assign(graph_.id_bound(), false);
-        std::vector<bool> varies(graph_.id_bound());
+        varies_.assign(graph_.id_bound(), false);
         for (const node& n : graph_.nodes()) {
             const auto edges = n.operand_edges();
             supported_[n.id] = !is_border(n) && support_.is_node_supported(n);
-            varies[n.id] =
-                is<builtin::placeholder>(n) ||
-                std::any_of(edges.begin(), edges.end(), [&](const edge& e) { return varies[e.source->id]; });
+            varies_[n.id] =
+                is<builtin::placeholder>(n) || holds_regions(*n.op) ||
+                std::any_of(edges.begin(), edges.end(), [&](const edge& e) { return varies_[e.source->id]; });
         }
-        for (const node* n = graph_.last(); n != nullptr; n = n->previous) {
-            if (varies[n->id]) continue;
-            for (const edge& e : n->uses()) {
-                if (!supported_[e.target->id] && !is<builtin::output>(*e.target)) supported_[n->id] = false;
+    }
+
+    // What depends on no input, such as a weight that is dequantized, belongs to what uses it, the host or a
+    // partition: where several do, each gets a copy. `place(user)` gives a number for each; the node itself
+    // goes to the least, `move(node, number)` says where a node is. Users come first.
+    template <class Place, class Move>
+    void copy_invariants(Place&& place, Move&& move) {
+        for (node* n = graph_.last(); n != nullptr; n = n->previous) {
+            if (varies_[n->id] || !supported_[n->id]) continue;
+            std::map<std::uint32_t, std::vector<edge*>> uses;
+            for (edge& e : n->uses()) {
+                if (!is<builtin::output>(*e.target)) uses[place(*e.target)].push_back(&e);
+            }
+            bool first = true;
+            for (const auto& [where, edges] : uses) {
+                node& held = first ? *n : copy_for(*n, edges);
+                move(held, where);
+                first = false;
             }
         }
+    }
+    node& copy_for(node& n, const std::vector<edge*>& uses) {
+        node& made = graph_.create(*n.op, n.arguments, n.result_count, n.next);
+        made.annotations = n.annotations;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta) graph_.set_meta(made.result(i), *n.results[i].meta);
+        }
+        for (edge* e : uses) graph_.set_operand(*e, made.result(e->slot->result));
+        supported_.push_back(true);
+        varies_.push_back(false);
+        level_.push_back(0);
+        return made;
     }
 
     void find_levels() {
         find_supported();
         level_.assign(graph_.id_bound(), 0);  // of an unsupported node: the lowest that its users can have
+        copy_invariants([&](const node& user) { return supported_[user.id] ? 1U : 0U; },
+                        [&](const node& n, std::uint32_t where) { supported_[n.id] = where != 0; });
         level_count_ = 0;
         for (const node& n : graph_.nodes()) {
             std::uint32_t level = 0;
@@ -119,6 +148,8 @@ private:
             level_[n.id] = level;
             if (supported_[n.id]) level_count_ = std::max(level_count_, std::size_t{level} + 1);
         }
+        copy_invariants([&](const node& user) { return level_[user.id]; },
+                        [&](const node& n, std::uint32_t where) { level_[n.id] = where; });
     }
 
     // What nothing in its level joins moves down to the level of its first users, so that its results need
@@ -178,6 +209,7 @@ private:
     operator_support support_;
     partitioner_options options_;
     std::vector<bool> supported_;       // by id
+    std::vector<bool> varies_;          // by id: depends on an input
     std::vector<std::uint32_t> level_;  // by id
     std::size_t level_count_ = 0;
 };

@@ -99,15 +99,19 @@ private:
 
     void explain(const graph& g, trial_result& found, const reasons& refused) const {
         std::vector<bool> taken(g.id_bound());
+        std::vector<bool> varies(g.id_bound());
         for (const node_group& nodes : found.partitions) {
             for (const node* n : nodes) taken[n->id] = true;
         }
         for (const node& n : g.nodes()) {
+            varies[n.id] = is<builtin::placeholder>(n);
+            for (const edge& e : n.operand_edges()) varies[n.id] = varies[n.id] || varies[e.source->id];
             if (taken[n.id] || is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
                 is<builtin::output>(n))
                 continue;
             const auto known = refused.find(&n);
-            std::string reason = "too little to be worth a call";
+            std::string reason = varies[n.id] ? "too little to be worth a call"
+                                              : "it depends on no input, and the host uses it";
             if (known != refused.end()) {
                 reason = known->second;
             } else if (is<builtin::opaque>(n)) {

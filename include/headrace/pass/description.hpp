@@ -17,8 +17,8 @@ struct pass_description {
     std::vector<std::string_view> removes;
     std::vector<std::string_view> produces;
     bool whole_graph = false;
-    bool can_fire = false;     ///< false: pruned from the generated code
-    std::size_t ops_before = 0;  ///< how many ops can be in the graph before it
+    bool can_fire = false;                 ///< false: pruned from the generated code
+    std::vector<std::string_view> before;  ///< the ops that can be in the graph before it
 };
 
 struct pipeline_description {
@@ -45,7 +45,7 @@ pipeline_description describe_passes(pass_list<Passes...>) {
         using effects = effects_of<P>;
         d.passes.push_back({pass_name<P>(), names_in(effects::target_set), names_in(effects::removed_set),
                             names_in(effects::produced_set), graph_pass<P>, Pipeline::can_fire(i),
-                            Pipeline::ops_before(i).size()});
+                            names_in(Pipeline::ops_before(i))});
         ++i;
     };
     (add.template operator()<Passes>(), ...);

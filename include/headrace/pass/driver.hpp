@@ -162,13 +162,10 @@ inline void hand_over_name(const result_slot& from, value to) {
     std::vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::region) continue;
-            graph* region =
-                *reinterpret_cast<graph* const*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+        for_each_region(n, [&](const field_info&, graph* region) {
             if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
                 live.push_back(region);
-        }
+        });
     }
     return live;
 }

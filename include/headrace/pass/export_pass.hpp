@@ -420,14 +420,15 @@ struct export_hooks {
 ///
 /// Hooks, each of which may be left out; `super()` has the interpreter's own form of each:
 ///
-///     value call_operator(const args<Op>& a, const node_metadata& meta);      // for each op of `targets`,
-///     or value call_operator(Op, const args<Op>& a, const node_metadata& meta);  // as a template for a
-///     family of them, value_list call_operator(const operator_call& call, const node_metadata& meta);  // or
-///     for ops by run time value placeholder(std::string_view name, const tensor_meta& val, const
-///     node_metadata& meta); value get_attr(std::string_view name, const tensor_data&, const tensor_meta&
-///     val, const node_metadata& meta); void output(std::span<const value> values, const node_metadata&
-///     meta); void submodule(graph& region, const node_metadata& meta); result<void> require(const graph&)
-///     const; result<void> ensure(const graph&) const;
+/// - for each op of `targets`, `value call_operator(const args<Op>& a, const node_metadata& meta)`, or for a
+///   family of them a template `value call_operator(Op, const args<Op>& a, const node_metadata& meta)`;
+/// - for ops by run time, `value_list call_operator(const operator_call& call, const node_metadata& meta)`;
+/// - `value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta)`;
+/// - `value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
+///   const node_metadata& meta)`;
+/// - `void output(std::span<const value> values, const node_metadata& meta)`;
+/// - `void submodule(graph& region, const node_metadata& meta)`;
+/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`.
 ///
 /// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
 /// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one

@@ -202,7 +202,7 @@ public:
         const auto make = [this]<class P>() {
             if constexpr (detail::has_no_state<P>) {
                 add(any_pass(info_of_pass<P>));
-            } else {
+            } else if constexpr (std::is_default_constructible_v<P>) {
                 add(P{});
             }
         };

@@ -119,37 +119,37 @@ private:
         const auto* rule = n.find_annotation<matching_rule>();
         if (is<builtin::constant>(n)) return copy_constant(n, rule);
         const std::string op(n.op->name);
-        bool has_region = false;
-        for (const field_info& f : *n.op) has_region |= f.kind == field_kind::region;
-        if (has_region) return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
+        if (holds_regions(*n.op))
+            return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
 
         remapped_arguments arguments(n, [&](value v) { return mapped(v); });
         if (rule != nullptr) {
             for (const literal_binding& b : rule->literals)
                 arguments.set(n.op->fields[b.field], match_.literals[b.placeholder]);
         }
-        value unknown;
-        const bool known = all_operands(*n.op, arguments.data(), [&](value v) {
-            unknown = v;
-            return v && meta_of(v) != nullptr;
-        });
-        if (!known) {
-            const std::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
-            return fail("cannot make " + op + ": operand " + which + " has no `val`", error_kind::invalid);
-        }
-
-        node probe;  // inference looks at an op and its arguments alone
-        probe.op = n.op;
-        probe.arguments = arguments.data();
         inference inferred(site_.g.arena());
-        const result<void> status =
-            rules_ != nullptr ? rules_(probe, inferred) : site_.context.infer(probe, inferred);
-        if (!status) return fail("cannot make " + op + ": " + status.error().message, status.error().kind);
+        if (const result<void> status = infer(*n.op, arguments, inferred); !status)
+            return fail("cannot make " + op + ": " + status.error().message, status.error().kind);
         node& copied = site_.g.create(*n.op, arguments.data(), inferred.results().size(), site_.before);
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inferred.results()) site_.g.set_meta(copied.result(i++), meta);
         remember(n, copied);
         return outcome_kind::replaced;
+    }
+    result<void> infer(const op_info& op, remapped_arguments& arguments, inference& out) const {
+        value unknown;
+        const bool known = all_operands(op, arguments.data(), [&](value v) {
+            unknown = v;
+            return v && meta_of(v) != nullptr;
+        });
+        if (!known) {
+            const std::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
+            return invalid("operand " + which + " has no `val`");
+        }
+        node probe;  // inference looks at an op and its arguments alone
+        probe.op = &op;
+        probe.arguments = arguments.data();
+        return rules_ != nullptr ? rules_(probe, out) : site_.context.infer(probe, out);
     }
     outcome_kind copy_constant(const node& n, const matching_rule* rule) {
         if (rule != nullptr && rule->filled_with) {

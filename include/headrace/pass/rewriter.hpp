@@ -104,13 +104,7 @@ private:
             for (const node* from : m.returning_nodes) graph_.inherit_annotations(*n, *from);
             for (const node* from : nodes) graph_.inherit_annotations(*n, *from);
         }
-        for (std::size_t i = 0; i != with.size(); ++i) {
-            const value from = m.returning_values[i];
-            if (!with[i]) continue;
-            hand_over_name(from.producer->results[from.result], with[i]);
-            redirect(from, with[i], made);
-            changes_.emplace_back(from, with[i]);
-        }
+        put_in_place(m, with, made);
         // Users of what this match makes now come behind it, in the order that they had.
         for (node* n : users) graph_.move_before(*n, behind);
         erase_unused(made);
@@ -118,6 +112,16 @@ private:
         std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
         replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
         return boost::outcome_v2::success();
+    }
+
+    void put_in_place(const subgraph_match& m, const value_list& with, const std::vector<node*>& made) {
+        for (std::size_t i = 0; i != with.size(); ++i) {
+            const value from = m.returning_values[i];
+            if (!with[i]) continue;
+            hand_over_name(from.producer->results[from.result], with[i]);
+            redirect(from, with[i], made);
+            changes_.emplace_back(from, with[i]);
+        }
     }
 
     // An input of this match may be what a match before it returned.

@@ -104,9 +104,13 @@ private:
                 return "it returns its placeholder " + std::string(e.source->name());
             }
         }
+        find_anchors(out);
+        return {};
+    }
+    void find_anchors(const node* out) {
         if (options_.match_output) {
             anchors_ = {out};
-            return {};
+            return;
         }
         for (const edge& e : out->operand_edges()) {
             const auto uses = e.source->uses();
@@ -115,7 +119,6 @@ private:
             if (sink && std::find(anchors_.begin(), anchors_.end(), e.source) == anchors_.end())
                 anchors_.push_back(e.source);
         }
-        return {};
     }
 
     // The census says at once that most graphs have no match for most patterns.

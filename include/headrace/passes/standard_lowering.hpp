@@ -24,10 +24,7 @@ namespace headrace {
 /// or named here, or the pipeline does not compile.
 struct exported_program {
     using not_lowered =
-        ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
-            aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
-            aten::upsample_trilinear3d_vec, aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec,
-            aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+        ops<aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
@@ -50,8 +47,7 @@ template <class Evaluator>
 struct standard_lowering
     : pipeline_of<from<exported_program>, to<tosa::dialect>, normalize_passes, tabulate_passes<Evaluator>,
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
-                  layout_passes, pass_list<remove_dead_code, fold_constants<Evaluator>>, u55_passes,
-                  pass_list<merge_equal_constants, merge_duplicates>,
+                  layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace

@@ -119,3 +119,15 @@ TEST_CASE("as_strided") {
               p.output(p.make<aten::as_strided>({.self = x, .size = {4}, .stride = {1}}));
           }).starts_with("as_strided of a view"));
 }
+
+TEST_CASE("one number at the indices of an axis") {
+    for (const std::int64_t dim : {0, 1, -1}) {
+        CHECK(compare_runs<decompose_partial_writes>(
+                  [=](program& p) {
+                      const value self = p.input(fp32, {3, 2, 4});
+                      const value index = p.constant<std::int32_t>(dtype::int32, {2}, {1, 0});
+                      p.output(p.make<aten::index_fill_int_scalar>({self, dim, index, scalar(2.5)}));
+                  },
+                  {}, 0) == "");
+    }
+}

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
+#include <headrace/passes/decompose/decompose_comparisons.hpp>
+#include <headrace/passes/decompose/decompose_exponentials.hpp>
 #include <headrace/passes/decompose/decompose_limits.hpp>
 #include <headrace/passes/decompose/decompose_masks.hpp>
 #include <headrace/passes/decompose/decompose_mean.hpp>
@@ -15,6 +17,7 @@
 #include <headrace/passes/decompose/decompose_shuffles.hpp>
 #include <headrace/passes/decompose/decompose_sigmoids.hpp>
 #include <headrace/passes/decompose/decompose_softmax.hpp>
+#include <headrace/passes/decompose/decompose_trigonometric.hpp>
 #include <headrace/passes/decompose/decompose_var.hpp>
 
 #include "../../support/pass_test.hpp"
@@ -137,4 +140,72 @@ TEST_CASE("softmax by its other names, and shuffled channels") {
         check<decompose_shuffles>(
             [=](program& p, value x) { return p.make<aten::channel_shuffle>({x, groups}); });
     }
+}
+
+TEST_CASE("functions of two numbers, NaN and infinities among them") {
+    std::vector<double> left, right;
+    for (const double x : special) {
+        for (const double y : special) {
+            left.push_back(x);
+            right.push_back(y);
+        }
+        left.push_back(x);
+        right.push_back(std::numeric_limits<double>::quiet_NaN());
+        left.push_back(std::numeric_limits<double>::quiet_NaN());
+        right.push_back(x);
+    }
+    const auto size = static_cast<std::int64_t>(left.size());
+    const std::vector<tensor> numbers{tensor::of(fp32, {size}, left), tensor::of(fp32, {size}, right)};
+    const auto check_pairs = [&]<class Pass, class Op>(Pass, Op) {
+        INFO(Op::name);
+        CHECK(compare_runs<Pass>(
+                  [=](program& p) { p.output(p.make<Op>({p.input(fp32, {size}), p.input(fp32, {size})})); },
+                  numbers, 1e-5) == "");
+        CHECK(compare_runs<Pass>([](program& p) {
+                  p.output(p.make<Op>({p.input(fp32, {3, 1}), p.input(fp32, {2, 1, 4})}));
+              }) == "");
+    };
+    check_pairs(decompose_limits{}, aten::fmax{});
+    check_pairs(decompose_limits{}, aten::fmin{});
+    check_pairs(decompose_rounding{}, aten::copysign_tensor{});
+    check_pairs(decompose_exponentials{}, aten::hypot{});
+    check_pairs(decompose_exponentials{}, aten::logaddexp{});
+    check_pairs(decompose_exponentials{}, aten::xlogy_tensor{});
+}
+
+TEST_CASE("degrees, signs, shrinking, and sums without NaN") {
+    check<decompose_trigonometric>([](program& p, value x) { return p.make<aten::deg2rad>({x}); });
+    check<decompose_trigonometric>([](program& p, value x) { return p.make<aten::rad2deg>({x}); });
+    const auto hardshrink = [](program& p, value x) {
+        return p.make<aten::hardshrink>({.self = x, .lambd = 0.25});
+    };
+    check<decompose_rectifiers>(hardshrink);
+    check_numbers<decompose_rectifiers>(special, hardshrink);
+    check_numbers<decompose_rounding>(special,
+                                      [](program& p, value x) { return p.make<aten::signbit>({x}); });
+    std::vector<double> holes = special;
+    holes[2] = std::numeric_limits<double>::quiet_NaN();
+    holes[12] = holes[13] = 1;
+    check_numbers<decompose_mean>(holes, [](program& p, value x) { return p.make<aten::nansum>({x}); });
+    check<decompose_mean>([](program& p, value x) {
+        return p.make<aten::nansum>({.self = x, .dim = int_list{0, -1}, .keepdim = true});
+    });
+}
+
+TEST_CASE("numbers as truth values") {
+    const auto rounded = [](program& p, dtype type) {
+        return p.make<aten::round>({p.input(type, {3, 4})});
+    };
+    const auto check_truth = [&](const auto& make) {
+        CHECK(compare_runs<decompose_comparisons>([&](program& p) { p.output(make(p, rounded(p, fp32))); }) ==
+              "");
+    };
+    check_truth([](program& p, value x) { return p.make<aten::logical_not>({x}); });
+    check_truth([](program& p, value x) { return p.make<aten::_to_copy>({.self = x, .dtype = dtype::boolean}); });
+    check_truth([](program& p, value x) { return p.make<aten::any_dim>({.self = x, .dim = 1}); });
+    check_truth([](program& p, value x) { return p.make<aten::all>({x}); });
+    check_truth([&](program& p, value x) { return p.make<aten::logical_xor>({x, rounded(p, fp32)}); });
+    check_truth([](program& p, value x) {
+        return p.make<aten::logical_or>({p.input(dtype::boolean, {4}), x});
+    });
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 static_assert(effects_of<fuse_transposes>::sound && !effects_of<fuse_transposes>::always_runs);
 static_assert(effects_of<fuse_reshapes>::sound && effects_of<remove_noop_layout>::sound);
-static_assert(graph_pass<sink_transposes> && graph_pass<ensure_distinct_outputs>);
+static_assert(graph_pass<choose_layouts> && graph_pass<ensure_distinct_outputs>);
 
 value shape_of(program& p, std::initializer_list<std::int64_t> values) {
     return p.make<tosa::const_shape>({.values = values});
@@ -79,31 +79,6 @@ TEST_CASE("operators that do nothing go") {
     REQUIRE(counts);
     CHECK(counts.value().rewritten == 5);
     CHECK(count_of<tosa::reverse>(p.g) == 1);
-}
-
-TEST_CASE("transposes meet past elementwise operators") {
-    const auto build = [](program& p) {
-        const value x = transposed(p, p.input(fp32, {2, 4, 5, 3}), {0, 3, 1, 2});
-        const value y = transposed(p, p.input(fp32, {2, 1, 1, 3}), {0, 3, 1, 2});
-        const value bias = p.constant<float>(fp32, {1, 3, 1, 1}, {1, 2, 3});
-        const value shift = p.constant<std::int8_t>(dtype::int8, {1}, {0});
-        value v = p.make<tosa::add>({.input1 = p.make<tosa::tanh>({.input = x}), .input2 = bias});
-        v = p.make<tosa::mul>({.input1 = v, .input2 = y, .shift = shift});
-        v = p.make<tosa::greater>({.input1 = v, .input2 = p.constant<float>(fp32, {1, 1, 1, 1}, {0})});
-        p.output(transposed(p, v, {0, 2, 3, 1}));
-    };
-    CHECK(compare_runs<sink_transposes, fuse_transposes>(build) == "");
-    CHECK(transposes_after<sink_transposes, fuse_transposes>(build) == 0);
-}
-
-TEST_CASE("a transpose with other users stays") {
-    const auto build = [](program& p) {
-        const value x = transposed(p, p.input(fp32, {2, 3}), {1, 0});
-        p.output(x);
-        p.output(p.make<tosa::exp>({.input1 = x}));
-    };
-    CHECK(compare_runs<sink_transposes>(build) == "");
-    CHECK(transposes_after<sink_transposes>(build) == 1);
 }
 
 TEST_CASE("each output has a tensor of its own") {

@@ -7,6 +7,7 @@
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
 #include <headrace/passes/decompose/decompose_batch_norm.hpp>
+#include <headrace/passes/decompose/decompose_bicubic.hpp>
 #include <headrace/passes/decompose/decompose_comparisons.hpp>
 #include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
 #include <headrace/passes/decompose/decompose_division.hpp>
@@ -27,6 +28,7 @@
 #include <headrace/passes/decompose/decompose_partial_writes.hpp>
 #include <headrace/passes/decompose/decompose_pow.hpp>
 #include <headrace/passes/decompose/decompose_predicates.hpp>
+#include <headrace/passes/decompose/decompose_rearrangements.hpp>
 #include <headrace/passes/decompose/decompose_rectifiers.hpp>
 #include <headrace/passes/decompose/decompose_recurrent.hpp>
 #include <headrace/passes/decompose/decompose_repeats.hpp>
@@ -36,15 +38,18 @@
 #include <headrace/passes/decompose/decompose_sigmoids.hpp>
 #include <headrace/passes/decompose/decompose_softmax.hpp>
 #include <headrace/passes/decompose/decompose_stack.hpp>
+#include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
 #include <headrace/passes/decompose/decompose_trigonometric.hpp>
 #include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/decompose/decompose_volumes.hpp>
 #include <headrace/passes/decompose/decompose_windows.hpp>
 
 namespace headrace {
 
 using decompose_passes = pass_list<
-    decompose_normalization, decompose_recurrent, decompose_attention, decompose_einsum, decompose_matmul,
-    decompose_batch_norm, decompose_grouped_convolution, decompose_adaptive_pooling,
+    decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
+    decompose_einsum, decompose_bicubic, decompose_matmul, decompose_batch_norm,
+    decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes, decompose_adaptive_pooling,
     decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats, decompose_shuffles,
     decompose_partial_writes, decompose_windows, decompose_as_strided, decompose_var, decompose_mean,
     decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu, decompose_softmax,

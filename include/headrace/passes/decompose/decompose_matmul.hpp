@@ -11,9 +11,10 @@ namespace headrace {
 
 /// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
 /// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
-/// left out, and a beta of 0 ignores self, NaN included.
+/// left out, and a beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
 struct decompose_matmul : pass {
-    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm>;
+    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm,
+                        aten::linear>;
     using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
 
     value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
@@ -34,6 +35,11 @@ struct decompose_matmul : pass {
     }
     value operator()(const args<aten::baddbmm>& a, emit<produces>& e) const {
         return sum(e, a.self, a.beta, product(e, a.batch1, a.batch2), a.alpha);
+    }
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
+        if (e.rank(a.weight) != 1) return std::nullopt;
+        const value v = product(e, a.input, a.weight);
+        return a.bias ? e.make<aten::add_tensor>(v, *a.bias) : v;
     }
 
 private:

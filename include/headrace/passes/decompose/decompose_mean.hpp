@@ -10,12 +10,23 @@
 
 namespace headrace {
 
-/// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
+/// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32. nansum
+/// is the sum with 0 in place of each NaN.
 struct decompose_mean : pass {
-    using targets = ops<aten::mean, aten::mean_dim>;
-    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy>;
+    using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
+    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor,
+                         aten::where_self>;
 
-    template <one_of<targets> Op>
+    value operator()(const args<aten::nansum>& a, emit<produces>& e) const {
+        value v = a.self;
+        if (is_floating(e.dtype(v))) {
+            v = e.make<aten::where_self>(e.make<aten::eq_tensor>(v, v), v,
+                                         e.splat(0.0, e.dtype(v), e.rank(v)));
+        }
+        return e.make<aten::sum_dim_intlist>(
+            {.self = v, .dim = a.dim, .keepdim = a.keepdim, .dtype = e.result_meta().dtype});
+    }
+    template <one_of<ops<aten::mean, aten::mean_dim>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return mean_of(e, a.self, a, e.result_meta().dtype);
     }

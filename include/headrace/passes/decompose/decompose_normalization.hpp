@@ -11,12 +11,13 @@ namespace headrace {
 
 /// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
 /// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
-/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
+/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is. By running
+/// statistics, instance norm is a batch norm.
 struct decompose_normalization : pass {
     using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
                         aten::instance_norm, aten::rms_norm>;
     using produces = ops<aten::mean_dim, aten::sub_tensor, aten::mul_tensor, aten::add_tensor, aten::rsqrt,
-                         aten::view, aten::_to_copy>;
+                         aten::view, aten::_to_copy, aten::batch_norm>;
 
     value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
         return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
@@ -37,8 +38,17 @@ struct decompose_normalization : pass {
         return {s.result, flat(s.mean), flat(s.scale)};
     }
     value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats)
-            return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
+        if (!a.use_input_stats) {
+            return e.make<aten::batch_norm>({.input = a.input,
+                                             .weight = a.weight,
+                                             .bias = a.bias,
+                                             .running_mean = a.running_mean,
+                                             .running_var = a.running_var,
+                                             .training = false,
+                                             .momentum = a.momentum,
+                                             .eps = a.eps,
+                                             .cudnn_enabled = false});
+        }
         shape_builder axes;
         for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
         const value result = normalized(e, a.input, axes, a.eps).result;

@@ -13,10 +13,12 @@
 namespace headrace {
 
 /// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and
-/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced.
+/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced. index_fill
+/// puts one number at the indices of an axis.
 struct decompose_partial_writes : pass {
-    using targets = ops<aten::select_scatter, aten::slice_scatter>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd>;
+    using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
+    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd,
+                         aten::index_copy>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -36,6 +38,15 @@ struct decompose_partial_writes : pass {
         if (a.step == 1 || count == 1) return replaced(e, a.self, axis, range.start, part);
         return replaced(e, a.self, axis, range.start,
                         interleaved(e, a.self, axis, range.start, part, a.step));
+    }
+    value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if (e.failed() || e.rank(a.self) == 0) return e.unsupported("index_fill of a single number; use full");
+        const shape_builder part = build::with_axis(e.shape(a.self), axis, e.meta(a.index).elements());
+        return e.make<aten::index_copy>({.self = a.self,
+                                         .dim = a.dim,
+                                         .index = a.index,
+                                         .source = e.splat(a.value, e.dtype(a.self), sizes(part))});
     }
 
 private:

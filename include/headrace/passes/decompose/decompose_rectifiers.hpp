@@ -12,10 +12,11 @@ namespace headrace {
 ///     hardsigmoid(x) = clamp(x + 3, 0, 6) / 6          hardswish(x) = x · hardsigmoid(x)
 ///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
 ///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
+///     hardshrink(x) = 0 where |x| <= λ, else x
 struct decompose_rectifiers : pass {
     using targets =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
+            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink, aten::hardshrink>;
     using produces = joined<formula_ops, ops<aten::view>>;
 
     value operator()(const args<aten::relu>& a, emit<produces>& e) const {
@@ -55,6 +56,10 @@ struct decompose_rectifiers : pass {
     value operator()(const args<aten::softshrink>& a, emit<produces>& e) const {
         const auto x = formula::term_of(e, a.self);
         return x - clamp(x, -a.lambd.to_double(), a.lambd.to_double());
+    }
+    value operator()(const args<aten::hardshrink>& a, emit<produces>& e) const {
+        const auto x = formula::term_of(e, a.self);
+        return where(abs(x) <= a.lambd.to_double(), 0, x);
     }
 
 private:

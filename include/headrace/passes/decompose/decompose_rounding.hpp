@@ -8,10 +8,11 @@
 namespace headrace {
 
 /// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
-/// NaN. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
+/// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
 /// stay.
 struct decompose_rounding : pass {
-    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn>;
+    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
+                        aten::signbit, aten::copysign_tensor>;
     using produces = formula_ops;
 
     value operator()(const args<aten::round>& a, emit<produces>& e) const {
@@ -38,6 +39,16 @@ struct decompose_rounding : pass {
         if (is_boolean(e.dtype(x))) return x;
         if (!is_floating(e.dtype(x))) return clamp(x, -1, 1);
         return where(x > 0, x.number(1), where(x < 0, x.number(-1), x.number(0)));
+    }
+    value operator()(const args<aten::signbit>& a, emit<produces>& e) const {
+        const auto x = formula::term_of(e, a.self);
+        if (is_boolean(e.dtype(x))) return e.splat(false, dtype::boolean, e.shape(x));
+        return is_floating(e.dtype(x)) ? is_negative(x).v : (x < 0).v;
+    }
+    value operator()(const args<aten::copysign_tensor>& a, emit<produces>& e) const {
+        const auto magnitude = abs(formula::real(e, a.self));
+        const auto negative = is_negative(formula::real(e, a.other));
+        return in_result_type(where(negative, -magnitude, magnitude));
     }
 
 private:

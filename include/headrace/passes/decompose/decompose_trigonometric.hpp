@@ -15,7 +15,7 @@ namespace headrace {
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
-    using targets = ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2>;
+    using targets = ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2, aten::deg2rad, aten::rad2deg>;
     using produces = formula_ops;
 
     value operator()(const args<aten::tan>& a, emit<produces>& e) const {
@@ -57,6 +57,13 @@ struct decompose_trigonometric : pass {
         angle = where(steep, half_pi - angle, angle);
         angle = where(is_negative(x), std::numbers::pi - angle, angle);
         return in_result_type(where(is_negative(y), -angle, angle));
+    }
+
+    value operator()(const args<aten::deg2rad>& a, emit<produces>& e) const {
+        return in_result_type(formula::real(e, a.self) * (half_pi / 90));
+    }
+    value operator()(const args<aten::rad2deg>& a, emit<produces>& e) const {
+        return in_result_type(formula::real(e, a.self) * (90 / half_pi));
     }
 
 private:

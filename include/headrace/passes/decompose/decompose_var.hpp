@@ -18,7 +18,8 @@ namespace headrace {
 /// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
     using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
-                        aten::std_correction, aten::var_mean_correction>;
+                        aten::std_correction, aten::var_mean_correction, aten::var_mean_dim,
+                        aten::std_mean_correction>;
     using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
 
     template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
@@ -29,8 +30,11 @@ struct decompose_var : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
     }
-    std::tuple<value, value> operator()(const args<aten::var_mean_correction>& a, emit<produces>& e) const {
-        const moments m = spread(e, a);
+    template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction>> Op>
+    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        moments m = spread(e, a);
+        if constexpr (std::is_same_v<Op, aten::std_mean_correction>)
+            m.variance = e.make<aten::sqrt>(m.variance);
         const value mean = e.make<aten::reshape>({.self = m.mean, .shape = e.result_meta(1).shape});
         return {narrowed(e, m.variance), narrowed(e, mean)};
     }

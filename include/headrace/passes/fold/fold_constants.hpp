@@ -27,6 +27,7 @@ namespace headrace {
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";
+    static constexpr bool repeatable = true;
     using produces = ops<builtin::constant>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
@@ -159,7 +160,6 @@ private:
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     static constexpr std::string_view name = "fold_quantized_constants";
-    static constexpr bool repeatable = true;
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::dequantize_per_channel>;

@@ -10,6 +10,8 @@ namespace headrace {
 
 /// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
 struct remove_dead_code : pass {
+    static constexpr bool repeatable = true;
+
     using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }

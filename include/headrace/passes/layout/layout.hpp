@@ -3,20 +3,28 @@
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/layout/choose_layouts.hpp>
 #include <headrace/passes/layout/ensure_distinct_outputs.hpp>
 #include <headrace/passes/layout/fuse_clamps.hpp>
 #include <headrace/passes/layout/fuse_reshapes.hpp>
 #include <headrace/passes/layout/fuse_transposes.hpp>
+#include <headrace/passes/layout/lay_out_interface.hpp>
 #include <headrace/passes/layout/merge_transposed_axes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
-#include <headrace/passes/layout/sink_transposes.hpp>
 #include <headrace/passes/layout/sort_topologically.hpp>
+#include <headrace/passes/layout/transpose_by_convolution.hpp>
 
 namespace headrace {
 
-using layout_passes =
-    pass_list<sort_topologically, remove_noop_layout, fuse_clamps, fuse_reshapes, fuse_transposes,
-              sink_transposes, fuse_transposes, merge_transposed_axes, fuse_reshapes>;
+/// Constants are folded before layouts are chosen, as weights take any, and after, when they have been
+/// transposed.
+template <class Evaluator>
+using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
+                                fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
+                                choose_layouts, transpose_by_convolution, merge_transposed_axes,
+                                fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 
 }  // namespace headrace
 

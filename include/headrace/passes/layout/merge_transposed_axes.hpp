@@ -9,13 +9,14 @@
 namespace headrace {
 
 /// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
-/// those that stay neighbours become one. NPUs move four axes at a time.
+/// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
+/// the faster; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
     using targets = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        constexpr std::size_t most = 4;
+        const std::size_t most = e.target().has(target_feature::u55) ? 2 : 4;
         const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
         if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
         const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);

@@ -16,7 +16,8 @@ struct canonicalize_pooling : pass {
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targets =
         joined<one_dimensional, unbatched,
-               ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices, aten::adaptive_max_pool2d>>;
+               ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices, aten::adaptive_max_pool1d,
+                   aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -44,6 +45,16 @@ struct canonicalize_pooling : pass {
         return over_rows(e, a.self, [&](value rows) {
             return e.make<aten::adaptive_avg_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
         });
+    }
+
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
+        if (indices_are_used(e)) return {refuse_indices(e), {}};
+        const auto pool = [&](value rows) {
+            node* made =
+                e.make_node<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
+            return made == nullptr ? value{} : made->result();
+        };
+        return {over_rows(e, a.self, pool), {}};
     }
 
     template <one_of<unbatched> Op>

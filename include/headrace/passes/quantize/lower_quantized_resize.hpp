@@ -4,18 +4,16 @@
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_RESIZE_HPP
 
 #include <headrace/passes/support/dequantized.hpp>
-#include <headrace/passes/support/interpolating.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
 
 /// Interpolation of a dequantized image as that of its codes, which RESIZE gives multiplied by the unit of
 /// its weights: dq(x) resized = dq(x resized), at the scale of the codes divided by that unit. Where that is
-/// read in the quantization of x, the codes are rounded at once, zero point and all. Ethos-U55 has no such
-/// RESIZE: there it is built from convolutions.
+/// read in the quantization of x, the codes are rounded at once, zero point and all.
 struct lower_quantized_resize : pass {
     using targets = linear_ops;
-    using produces = joined<build::resize_ops, build::interpolate_ops, ops<tosa::sub>>;
+    using produces = joined<build::resize_ops, requantize_ops, dequantize_ops, ops<tosa::sub>>;
 
     template <one_of<targets> Op>
     std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
@@ -27,10 +25,6 @@ struct lower_quantized_resize : pass {
         else
             of_codes.self = x->codes;
         const quantization& q = x->parameters;
-        if (e.target().has(target_feature::u55)) {
-            const build::resizing r = build::read_resizing<Op>(e, of_codes);
-            return r.input ? build::interpolation(e, r, q)(r.input) : value{};
-        }
         const auto [image, unit] = build::resize<Op>(e, of_codes);
         if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // of the same size
         if (is_read_in(e.current(), q)) {

@@ -39,7 +39,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     const tensor_meta& meta = *meta_of(v);
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
-    if (width != 1 && width != 2 && width != 4 && width != 8) return std::nullopt;
+    if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
     const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
     const int unused = 64 - 8 * static_cast<int>(width);
     std::vector<std::int64_t> numbers;

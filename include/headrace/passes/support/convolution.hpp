@@ -157,13 +157,19 @@ private:
         const value input = transpose(e_, a_.input, to_channels_last(4));
         const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
         shape_builder pad;
+        shape_builder start{0, 0, 0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
             // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
             const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
-            pad.push_back(-a_.padding[i]);
-            pad.push_back(result[2 + i] - full + a_.padding[i]);
+            // No more than the kernel can be taken off here; the rest is sliced off the result.
+            const std::int64_t least = 1 - e_.shape(weight)[1 + i];
+            const std::int64_t before = -a_.padding[i];
+            const std::int64_t after = result[2 + i] - full - before;
+            pad.push_back(std::max(before, least));
+            pad.push_back(std::max(after, least));
+            start[1 + i] = pad[2 * i] - before;
         }
-        return e_.template make<tosa::transpose_conv2d>(
+        const value made = e_.template make<tosa::transpose_conv2d>(
             {.input = input,
              .weight = weight,
              .bias = bias(),
@@ -172,6 +178,10 @@ private:
              .out_pad = int_list(pad),
              .stride = a_.stride,
              .acc_type = accumulator_of(e_.dtype(input))});
+        const shape_builder wanted{result[0], result[2], result[3], result[1]};
+        if (!made || e_.shape(made) == int_list(wanted)) return made;
+        return e_.template make<tosa::slice>(
+            {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
     }
 
     // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.

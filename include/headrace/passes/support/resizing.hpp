@@ -33,12 +33,6 @@ struct sampled_axis {
 
     // Does output o read position o?
     [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
-    // Which of so many elements does output o read, to the nearest?
-    [[nodiscard]] std::int64_t nearest(std::int64_t o, std::int64_t size) const {
-        const std::int64_t position = 2 * (o * d + offset) + n;  // in halves, and half an element further
-        const std::int64_t below = position >= 0 ? position / (2 * n) : -1;
-        return std::clamp<std::int64_t>(below, 0, size - 1);
-    }
     // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
     [[nodiscard]] bool legal() const {
         return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
@@ -124,37 +118,6 @@ namespace build {
 
 using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
 
-/// A resize as RESIZE takes it, save the order of axes.
-struct resizing {
-    value input{};            ///< [N, C, H, W]
-    shape_builder out{};      ///< the shape of the result, likewise
-    headrace::detail::sampled_axis axes[2] = {};  ///< height and width
-    bool interpolates = false;
-};
-/// Reads PyTorch's arguments; refuses what is beyond RESIZE, whose `input` then is empty.
-template <op_tag Op, class E>
-resizing read_resizing(E& e, const args<Op>& a) {
-    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
-    resizing r{headrace::detail::resized_input(a), e.result_meta().shape};
-    shape_builder in(e.shape(r.input));
-    if constexpr (rows_only) {
-        in.insert(2, 1);
-        r.out.insert(2, 1);
-        r.input = reshape(e, r.input, in);
-    }
-    const auto scales = headrace::detail::resize_scales(a);
-    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
-    for (std::size_t i = 0; i != 2; ++i) {
-        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
-        r.axes[i] = headrace::detail::sampling(mode, in[2 + i], r.out[2 + i], scale);
-        if (!r.axes[i].legal())
-            r.input = e.unsupported(headrace::detail::resize_fault(in[2 + i], r.out[2 + i]));
-    }
-    r.interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
-                     mode == headrace::detail::sampling_mode::aligned;
-    return r;
-}
-
 /// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
 struct resized {
     value image{};  ///< with the axes, and the shape, of the op's result
@@ -167,18 +130,35 @@ struct resized {
 /// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
 template <op_tag Op, class E>
 resized resize(E& e, const args<Op>& a) {
-    const resizing r = read_resizing<Op>(e, a);
-    if (!r.input) return {};
-    const auto& [h, w] = r.axes;
+    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
     const int_list result = e.result_meta().shape;
-    if (h.is_identity() && w.is_identity()) return {reshape(e, r.input, result)};
-    const value made = e.template make<tosa::resize>(
-        {.input = transpose(e, r.input, to_channels_last(4)),
-         .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-         .offset = const_shape(e, shape_builder{h.offset, w.offset}),
-         .border = const_shape(e, shape_builder{h.border, w.border}),
-         .mode = r.interpolates ? resize_mode::bilinear : resize_mode::nearest});
-    return {reshape(e, transpose(e, made, to_channels_first(4)), result), r.interpolates ? h.n * w.n : 1};
+    value input = headrace::detail::resized_input(a);
+    shape_builder in(e.shape(input));
+    shape_builder out(result);
+    if constexpr (rows_only) {
+        in.insert(2, 1);
+        out.insert(2, 1);
+        input = reshape(e, input, in);
+    }
+    const auto scales = headrace::detail::resize_scales(a);
+    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
+    headrace::detail::sampled_axis axes[2];
+    for (std::size_t i = 0; i != 2; ++i) {
+        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
+        axes[i] = headrace::detail::sampling(mode, in[2 + i], out[2 + i], scale);
+        if (!axes[i].legal()) return {e.unsupported(headrace::detail::resize_fault(in[2 + i], out[2 + i]))};
+    }
+    const auto& [h, w] = axes;
+    if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
+    const bool interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
+                              mode == headrace::detail::sampling_mode::aligned;
+    const value made =
+        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+                                       .border = const_shape(e, shape_builder{h.border, w.border}),
+                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+    return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
 }
 
 }  // namespace build

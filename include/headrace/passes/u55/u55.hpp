@@ -9,6 +9,7 @@
 #include <headrace/passes/u55/expand_extrema.hpp>
 #include <headrace/passes/u55/expand_gather.hpp>
 #include <headrace/passes/u55/expand_moves.hpp>
+#include <headrace/passes/u55/expand_resize.hpp>
 #include <headrace/passes/u55/expand_windows.hpp>
 #include <headrace/passes/u55/number_booleans.hpp>
 #include <headrace/passes/u55/rescale_before_moving.hpp>
@@ -18,7 +19,7 @@ namespace headrace {
 /// After constants are folded, as what is known decides what has to be computed. Each pass makes what the
 /// ones after it lower: first conditions, then indices, then booleans, bits and layouts.
 using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
-                             expand_windows, rescale_before_moving, expand_moves>;
+                             expand_resize, expand_windows, rescale_before_moving, expand_moves>;
 
 }  // namespace headrace
 

@@ -16,23 +16,31 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 
+namespace headrace {
+struct memory_plan;
+}
+
 namespace headrace::prebuilt {
 
 [[nodiscard]] result<std::vector<eval::tensor>> evaluate_node(const node& n,
                                                               std::span<const eval::tensor> operands);
 [[nodiscard]] result<std::vector<eval::tensor>> run_graph(const graph& g,
                                                           std::span<const eval::tensor> inputs);
+[[nodiscard]] result<std::vector<eval::tensor>> run_planned(const graph& g, const memory_plan& plan,
+                                                            std::span<const eval::tensor> inputs);
 
 }  // namespace headrace::prebuilt
 
 namespace headrace::eval {
 using prebuilt::evaluate_node;
 using prebuilt::run_graph;
+using prebuilt::run_planned;
 }  // namespace headrace::eval
 
 namespace headrace {
 using prebuilt::evaluate_node;
 using prebuilt::run_graph;
+using prebuilt::run_planned;
 }  // namespace headrace
 
 #endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "lowering.hpp"
+#include "pipeline_view.hpp"
+
+namespace headrace::cli {
+
+namespace {
+
+constexpr std::size_t everything = SIZE_MAX;
+
+// The names, as far as there is room, and how many more there are.
+std::string text_of(const op_names& names, std::string_view separator = " ", std::size_t room = everything) {
+    if (names.empty()) return "nothing";
+    const std::size_t shown = std::min(room, names.size());
+    std::string text =
+        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), separator));
+    if (shown != names.size()) text += fmt::format("{}and {} more", separator, names.size() - shown);
+    return text;
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+    return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+void print_line(std::string_view label, const op_names& names) {
+    if (!names.empty()) fmt::print("      {:8} {}\n", label, text_of(names));
+}
+
+// tests/checks/passes_readme.py reads this.
+void print_pass(const pipeline_description& d, std::size_t i) {
+    const pass_description& p = d.passes[i];
+    const op_names met = met_by(p);
+    fmt::print("{:3} {}{}\n", i + 1, p.name, p.can_fire ? "" : "  (pruned: can never fire)");
+    fmt::print("      {} ops can be in the graph before it, {} after\n", p.before.size(),
+               (i + 1 == d.passes.size() ? d.result : d.passes[i + 1].before).size());
+    print_line("targets", p.targets);
+    if (met.size() != p.targets.size()) {
+        fmt::print("      {:8} {}\n", "meets", text_of(met));
+    }
+    print_line("produces", p.produces);
+}
+
+void print_meetings(const pipeline_description& d) {
+    fmt::print(
+        "\nWhich passes can meet which ops. Those that always rewrite them are marked -; passes without "
+        "targets are left out.\n");
+    for (const op_group& g : groups_of(d)) {
+        fmt::print("\n{}: {}\n", counted(g.ops.size(), "op", "ops"), text_of(g.ops));
+        if (g.met_by.empty()) fmt::print("      no pass\n");
+        for (const meeting& m : g.met_by)
+            fmt::print("    {:3}{} {}\n", m.pass + 1, m.removes ? '-' : ' ', d.passes[m.pass].name);
+    }
+}
+
+void print_pipeline(const pipeline_description& d) {
+    fmt::print("{} passes, from {} source ops, of which {} are proven to end in TOSA\n\n", d.passes.size(),
+               d.source.size(), d.supported.size());
+    for (std::size_t i = 0; i != d.passes.size(); ++i) print_pass(d, i);
+    fmt::print("\nwhat can leave it: {}\n", fmt::join(d.result, " "));
+    print_meetings(d);
+}
+
+std::string fate_of(const pipeline_description& d, std::string_view op) {
+    const auto among = [&](const op_names& names) {
+        return std::find(names.begin(), names.end(), op) != names.end();
+    };
+    if (among(d.supported)) return "a source op, proven to end in TOSA";
+    if (among(d.source)) return "a source op, not proven to end in TOSA";
+    return among(d.result) ? "made by passes, and can leave the pipeline"
+                           : "made by passes, and cannot leave";
+}
+
+void print_op(const pipeline_description& d, std::string_view op) {
+    constexpr std::size_t room = 6;
+    const std::vector<meeting> meetings = meetings_of(d, op);
+    fmt::print("{}: {}\n\n{} can meet it{}\n", op, fate_of(d, op), counted(meetings.size(), "pass", "passes"),
+               meetings.empty() ? "" : ":");
+    for (const meeting& m : meetings) {
+        const pass_description& p = d.passes[m.pass];
+        fmt::print("  {:3} {} {}\n        and may make {}\n", m.pass + 1, p.name,
+                   m.removes ? "removes it" : "may rewrite it", text_of(p.produces));
+    }
+    op_names left;
+    const std::vector<flow_step> steps = flow_of(d, op, left);
+    if (steps.size() != meetings.size()) {
+        fmt::print(
+            "\nThe way to TOSA, at the most: what may have come from it where a pass meets that; - where all "
+            "of it is removed\n");
+        for (const flow_step& s : steps) {
+            fmt::print("  {:3}{} {:32} {}\n", s.pass + 1, s.gone.size() == s.met.size() ? '-' : ' ',
+                       d.passes[s.pass].name, text_of(s.met, " ", room));
+        }
+    }
+    fmt::print("\nWhat of that can leave the pipeline: {}\n", text_of(left));
+}
+
+// A pass and its neighbours: who makes what it meets, and who meets what it makes.
+void print_neighbours(const pipeline_description& d, std::size_t i) {
+    const pass_description& p = d.passes[i];
+    const op_names met = met_by(p);
+    print_line("removes", common(met, p.removes));
+    print_line("may keep", without(met, p.removes));
+    for (std::size_t k = 0; k != d.passes.size(); ++k) {
+        const op_names shared =
+            k < i ? common(d.passes[k].produces, met) : common(p.produces, met_by(d.passes[k]));
+        if (k == i || shared.empty() || !d.passes[k].can_fire) continue;
+        fmt::print("      {} {:3} {}: {}\n", k < i ? "from" : "to  ", k + 1, d.passes[k].name,
+                   text_of(shared));
+    }
+}
+
+void print_passes_called(const pipeline_description& d, std::string_view name) {
+    for (std::size_t i = 0; i != d.passes.size(); ++i) {
+        if (d.passes[i].name != name) continue;
+        print_pass(d, i);
+        print_neighbours(d, i);
+    }
+}
+
+// --- pictures ----------------------------------------------------------------------------------------------
+
+void begin_picture() {
+    fmt::print("digraph pipeline {{\n  rankdir=LR;\n  node [fontname=\"monospace\", fontsize=10];\n");
+}
+
+void draw_pass(const pipeline_description& d, std::size_t i) {
+    const pass_description& p = d.passes[i];
+    const std::string meets = p.targets.empty()
+                                  ? "the whole graph"
+                                  : fmt::format("{} of {} targets", met_by(p).size(), p.targets.size());
+    fmt::print("  p{} [shape=box, style=\"{}\", fillcolor=lightgrey, label=\"{} {}\\n{}\"];\n", i,
+               p.can_fire ? "filled" : "filled,dashed", i + 1, p.name, meets);
+}
+
+// What a node of ops says; all of them are in its tooltip.
+void draw_ops(std::string_view id, const op_names& ops) {
+    fmt::print("  {} [shape=note, label=\"{}\\l\", tooltip=\"{}\"];\n", id, text_of(ops, "\\l", 6),
+               text_of(ops));
+}
+
+// Each group of ops, each pass that can meet it, solid where it always rewrites them. The chain of passes
+// keeps these in order.
+void draw_pipeline(const pipeline_description& d) {
+    begin_picture();
+    for (std::size_t i = 0; i != d.passes.size(); ++i) {
+        draw_pass(d, i);
+        if (i != 0) fmt::print("  {{rank=same; p{} -> p{} [style=invis, weight=100];}}\n", i - 1, i);
+    }
+    std::size_t id = 0;
+    for (const op_group& g : groups_of(d)) {
+        if (g.met_by.empty()) continue;
+        draw_ops(fmt::format("g{}", id), g.ops);
+        for (const meeting& m : g.met_by)
+            fmt::print("  g{} -> p{}{};\n", id, m.pass, m.removes ? "" : " [style=dashed]");
+        ++id;
+    }
+    fmt::print("}}\n");
+}
+
+// The way of one op: what each pass meets of it, and may make of that.
+void draw_op(const pipeline_description& d, std::string_view op) {
+    begin_picture();
+    op_names left;
+    const std::vector<flow_step> steps = flow_of(d, op, left);
+    for (std::size_t i = 0; i != steps.size(); ++i) {
+        const flow_step& s = steps[i];
+        draw_pass(d, s.pass);
+        draw_ops(fmt::format("m{}", i), s.met);
+        fmt::print("  m{} -> p{}{};\n", i, s.pass, s.gone.size() == s.met.size() ? "" : " [style=dashed]");
+        // To what meets it next; each op that a pass makes is drawn there.
+        for (std::size_t k = i + 1; k != steps.size(); ++k) {
+            const op_names handed = common(d.passes[s.pass].produces, steps[k].met);
+            if (handed.empty()) continue;
+            fmt::print("  p{} -> m{} [tooltip=\"{}\"];\n", s.pass, k, text_of(handed));
+        }
+    }
+    draw_ops("left", left);
+    for (const flow_step& s : steps) {
+        if (!common(d.passes[s.pass].produces, left).empty()) fmt::print("  p{} -> left;\n", s.pass);
+    }
+    fmt::print("}}\n");
+}
+
+void draw_passes_called(const pipeline_description& d, std::string_view name) {
+    begin_picture();
+    for (std::size_t i = 0; i != d.passes.size(); ++i) {
+        if (d.passes[i].name != name) continue;
+        const pass_description& p = d.passes[i];
+        const op_names met = met_by(p);
+        draw_pass(d, i);
+        const op_names parts[] = {common(met, p.removes), without(met, p.removes)};
+        for (std::size_t k = 0; k != 2; ++k) {
+            if (parts[k].empty()) continue;
+            draw_ops(fmt::format("in{}_{}", i, k), parts[k]);
+            fmt::print("  in{}_{} -> p{}{};\n", i, k, i, k == 0 ? "" : " [style=dashed]");
+        }
+        for (std::size_t k = i + 1; k != d.passes.size(); ++k) {
+            const op_names handed = common(p.produces, met_by(d.passes[k]));
+            if (handed.empty()) continue;
+            draw_pass(d, k);
+            draw_ops(fmt::format("out{}_{}", i, k), handed);
+            fmt::print("  p{0} -> out{0}_{1} -> p{1};\n", i, k);
+        }
+    }
+    fmt::print("}}\n");
+}
+
+int report_unknown(std::string_view kind, std::string_view name, const op_names& candidates) {
+    constexpr std::size_t room = 8;
+    return report_usage(candidates.empty() ? fmt::format("the pipeline knows no {} '{}'", kind, name)
+                                           : fmt::format("the pipeline knows no {} '{}'; did you mean {}",
+                                                         kind, name, text_of(candidates, ", ", room)));
+}
+
+}  // namespace
+
+int show_pipeline(const show_options& options) {
+    if (!options.op.empty() && !options.pass.empty()) return report_usage("give --op or --pass, not both");
+    const pipeline_description d = describe_lowering();
+    op_names candidates;
+    if (!options.op.empty()) {
+        const auto op = find_op(d, options.op, candidates);
+        if (!op) return report_unknown("op", options.op, candidates);
+        options.dot ? draw_op(d, *op) : print_op(d, *op);
+    } else if (!options.pass.empty()) {
+        if (!has_pass(d, options.pass, candidates)) return report_unknown("pass", options.pass, candidates);
+        options.dot ? draw_passes_called(d, options.pass) : print_passes_called(d, options.pass);
+    } else {
+        options.dot ? draw_pipeline(d) : print_pipeline(d);
+    }
+    return status_ok;
+}
+
+}  // namespace headrace::cli

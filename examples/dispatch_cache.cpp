@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Inferences that are the same are looked up. A scope adds dialects for as long as it lives.
+#include <cstdio>
+
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+#include "my_passes.hpp"
+#include "small_graph.hpp"
+
+using namespace headrace;
+
+result<void> infer(const node& n, inference& out) {
+    return find_rule<aten::dialect, my::dialect>(*n.op)(n.arguments, out);
+}
+
+// Infers every node again, as the retracing driver does if it may not copy what is no target.
+void infer_all(graph& g, dispatch_cache& cache, const char* when) {
+    pass_context context(&infer);
+    context.copy_fast(false);
+    context.use_cache(&cache);
+    cache.reset_counts();
+    if (!apply_pass(my::decompose_swish{}, g, context, driver_kind::retracing)) std::printf("failed\n");
+    std::printf("%s: %zu hits, %zu misses, %zu past the cache\n", when, cache.hits(), cache.misses(),
+                cache.bypassed());
+}
+
+int main() {
+    small_graph g;
+    value v = g.input("x", {2, 8});
+    for (int i = 0; i != 4; ++i)
+        v = g.make<my::scale_shift>({.self = g.make<aten::relu>({.self = v}), .scale = 2});
+    g.output(v);
+
+    dispatch_cache cache({&info_of_dialect<aten::dialect>});
+    infer_all(g, cache, "ATen alone");
+    {
+        const auto with_mine = cache.extend<my::dialect>();
+        infer_all(g, cache, "with my dialect");
+        infer_all(g, cache, "once more");
+    }
+    infer_all(g, cache, "after the scope");
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Defines the rule of the memory dialect: a buffer is of the type and shape that it was made for.
+#ifndef HEADRACE_INFER_MEMORY_HPP
+#define HEADRACE_INFER_MEMORY_HPP
+
+#include <headrace/infer/rules.hpp>
+#include <headrace/op/memory.hpp>
+
+namespace headrace {
+
+template <one_of<ops<memory::alloc>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype, a.size);
+}
+
+}  // namespace headrace
+
+#endif

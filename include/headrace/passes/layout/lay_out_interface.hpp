@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::lay_out_interface.
+#ifndef HEADRACE_PASSES_LAYOUT_LAY_OUT_INTERFACE_HPP
+#define HEADRACE_PASSES_LAYOUT_LAY_OUT_INTERFACE_HPP
+
+#include <span>
+
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/signature.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace {
+
+/// Makes inputs and outputs of four axes NHWC where channels_last_interface says that their user has them so.
+/// The transposes that this takes meet those of the convolutions.
+struct lay_out_interface : pass {
+    using produces = build::transpose_ops;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        for (const node& n : g.inputs()) {
+            if (is_asked(n)) return true;
+        }
+        return g.output() != nullptr && is_asked(*g.output());
+    }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t laid_out = 0;
+        for (node& n : g.inputs()) {
+            const tensor_meta meta = n.results[0].meta.value_or(tensor_meta{});
+            if (!is_asked(n) || meta.rank() != 4) continue;
+            const int_list& s = meta.shape;
+            g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
+            emit<produces> e(g, &n, n.next, context);
+            const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
+            if (!exported) continue;
+            g.replace_all_uses(n.result(), exported, exported.producer);
+            g.annotate(n, channels_last_interface{true});
+            ++laid_out;
+        }
+        node* out = g.output();
+        if (out == nullptr || !is_asked(*out)) return laid_out;
+        emit<produces> e(g, out, out, context);
+        for (edge& operand : std::span(out->operands, out->operand_count)) {
+            if (e.rank(*operand.slot) != 4) continue;
+            const value v = build::transpose(e, *operand.slot, build::to_channels_last(4));
+            if (v) g.set_operand(operand, v);
+            ++laid_out;
+        }
+        g.annotate(*out, channels_last_interface{true});
+        return laid_out;
+    }
+
+private:
+    static bool is_asked(const node& n) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return asked != nullptr && !asked->applied;
+    }
+};
+
+}  // namespace headrace
+
+#endif

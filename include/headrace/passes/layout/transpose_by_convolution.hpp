@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::transpose_by_convolution.
+#ifndef HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
+#define HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
+
+#include <optional>
+#include <vector>
+
+#include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/support/rescaling.hpp>
+
+namespace headrace {
+
+/// A TRANSPOSE of a few planes to the innermost axis, as of an image to channels-last, as a convolution that
+/// multiplies by 0 and 1: groups of 16 pixels are its channels, the planes its window. Vela estimates a sixth
+/// of the cycles for an Ethos-U85; an Ethos-U55 gains nothing.
+struct transpose_by_convolution : pass {
+    using targets = ops<tosa::transpose>;
+    using produces = joined<build::reshape_ops, build::rescale_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return g.target().has(target_feature::profile_int) && !g.target().has(target_feature::u55);
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        constexpr std::int64_t group = 16;
+        constexpr std::int64_t most_planes = 4;
+        constexpr std::int64_t fewest_pixels = 256;  // where it begins to pay
+        const auto moved = build::merge_axes(e.shape(a.input1), a.perms);
+        const bool batched = moved.perms == shape_builder{0, 2, 1};
+        if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(a.input1) != dtype::int8)
+            return std::nullopt;
+        const std::int64_t batch = batched ? moved.shape[0] : 1;
+        const std::int64_t planes = moved.shape[batched ? 1 : 0];
+        const std::int64_t pixels = moved.shape[batched ? 2 : 1];
+        if (planes > most_planes || pixels < fewest_pixels || pixels % group != 0) return std::nullopt;
+
+        const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
+        const value sums = e.make<tosa::conv2d>({.input = image,
+                                                 .weight = weights(e, planes, group),
+                                                 .bias = e.splat(0, dtype::int32, 1),
+                                                 .input_zp = build::zero_point(e, dtype::int8),
+                                                 .weight_zp = build::zero_point(e, dtype::int8),
+                                                 .pad = {0, 0, 0, 0},
+                                                 .stride = {1, 1},
+                                                 .dilation = {1, 1},
+                                                 .acc_type = dtype::int32});
+        return build::reshape(e, build::rescale(e, sums, 1.0, {.to = dtype::int8}), e.result_meta().shape);
+    }
+
+private:
+    // Output channel (pixel, plane) takes that pixel of that plane.
+    static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
+        const int_list shape{group * planes, planes, 1, group};
+        std::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
+        for (std::int64_t pixel = 0; pixel != group; ++pixel) {
+            for (std::int64_t plane = 0; plane != planes; ++plane) {
+                const std::int64_t channel = pixel * planes + plane;
+                taken[static_cast<std::size_t>((channel * planes + plane) * group + pixel)] = 1;
+            }
+        }
+        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Tests of the emitter that handlers get: nodes, constants, copies, and failures, which stick.
+
+#include <catch2/catch.hpp>
+
+#include <headrace/pass/emit.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct relu_graph : graph {
+    relu_graph() {
+        node& x = create<builtin::placeholder>({});
+        set_meta(x.result(), {dtype::float32, {2, 3}});
+        relu = &create<toy::relu>({x.result()});
+        set_meta(relu->result(), {dtype::float32, {2, 3}});
+        annotate(*relu, provenance{"act", "aten.relu.default"});
+        create<builtin::output>({.values = {relu->result()}});
+    }
+    node* relu;
+};
+struct relu_of_input : relu_graph {
+    pass_context context;
+    emit<ops<toy::neg, toy::add, toy::sum, toy::cat>> e{*this, relu, relu, context};
+};
+
+template <class T>
+T element(value v, std::size_t i = 0) {
+    T found;
+    std::memcpy(&found, args_of<builtin::constant>(*v.producer).data.bytes + i * sizeof(T), sizeof(T));
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("nodes come before the one that is rewritten, with types and annotations", "[emit]") {
+    relu_of_input g;
+    const value v = g.e.make<toy::neg>(g.relu->operand(0));
+    REQUIRE(v);
+    CHECK(v.producer->next == g.relu);
+    CHECK(g.e.shape(v) == int_list{2, 3});
+    CHECK(g.e.dtype(v) == dtype::float32);
+    CHECK(g.e.rank(v) == 2);
+    CHECK(g.e.result_meta() == g.e.meta(v));
+    CHECK(origin_name(*v.producer) == "act");
+    CHECK(&g.e.current() == g.relu);
+}
+
+TEST_CASE("a number fills a constant of any type that holds it", "[emit]") {
+    relu_of_input g;
+    CHECK(element<float>(g.e.splat(1.5, dtype::float32, 2)) == 1.5F);
+    CHECK(element<double>(g.e.splat(-2, dtype::float64, 0)) == -2.0);
+    CHECK(element<std::uint16_t>(g.e.splat(1.0, dtype::float16, 1)) == 0x3c00);
+    CHECK(element<std::uint16_t>(g.e.splat(1.00390625, dtype::bfloat16, 1)) == 0x3f80);  // half: to even
+    CHECK(element<std::uint16_t>(g.e.splat(1.01171875, dtype::bfloat16, 1)) == 0x3f82);
+    CHECK((element<std::uint16_t>(g.e.splat(std::nan(""), dtype::bfloat16, 1)) & 0x7fffU) > 0x7f80U);
+    CHECK(element<std::int8_t>(g.e.splat(-128, dtype::int8, 1)) == -128);
+    CHECK(element<std::uint8_t>(g.e.splat(255, dtype::uint8, 1)) == 255);
+    CHECK(element<std::int16_t>(g.e.splat(-300, dtype::int16, 1)) == -300);
+    CHECK(element<std::int32_t>(g.e.splat(70000, dtype::int32, 1)) == 70000);
+    CHECK(element<std::int64_t>(g.e.splat(-1, dtype::int64, 1)) == -1);
+    CHECK(element<std::uint8_t>(g.e.splat(2, dtype::boolean, 1)) == 1);
+    const value ones = g.e.splat(1, dtype::int32, std::array<std::int64_t, 2>{2, 2});
+    CHECK(element<std::int32_t>(ones, 3) == 1);
+    CHECK(g.e.shape(g.e.splat(1, dtype::int8, 3)) == int_list{1, 1, 1});
+    CHECK_FALSE(g.e.failed());
+    CHECK_FALSE(g.e.splat(1, dtype::int4, 1));  // two to a byte
+    CHECK(g.e.failed());
+}
+
+TEST_CASE("a failure sticks, and is told once", "[emit]") {
+    relu_of_input g;
+    const std::size_t size = g.size();
+    CHECK_FALSE(g.e.unsupported("not this one"));
+    CHECK_FALSE(g.e.make<toy::neg>(g.relu->operand(0)));
+    CHECK(g.e.make_node<toy::sum>({g.relu->operand(0)}) == nullptr);
+    CHECK_FALSE(g.e.unsupported("nor that"));
+    REQUIRE(g.context.diagnostics().size() == 1);
+    CHECK(g.context.diagnostics()[0].node == "act");
+    CHECK(g.context.diagnostics()[0].op == "aten.relu.default");
+    CHECK(g.context.diagnostics()[0].reason == "not this one");
+    CHECK(g.size() == size);
+    CHECK(g.e.dtype(value{}) == dtype::unknown);
+}
+
+TEST_CASE("operands without a type, and what inference refuses, are failures that name the op", "[emit]") {
+    relu_of_input g;
+    CHECK_FALSE(g.e.make<toy::cat>(list<value>{}));
+    CHECK(g.context.diagnostics()[0].reason == "cannot make toy.cat.default: cat of no tensors");
+    relu_of_input h;
+    h.clear_meta(h.relu->operand(0));
+    CHECK_FALSE(h.e.make<toy::neg>(h.relu->operand(0)));
+    CHECK(h.context.diagnostics()[0].reason == "operand  of toy.neg.default has no `val`");
+    CHECK(h.context.diagnostics()[0].kind == error_kind::invalid);
+}
+
+TEST_CASE("a copy of a node takes other operands and another type", "[emit]") {
+    relu_of_input g;
+    const value other = g.e.splat(1, dtype::float32, 2);
+    const node* copy = g.e.clone(*g.relu, std::span(&other, 1), [](tensor_meta& meta) {
+        meta.shape = {1, 1};
+    });
+    REQUIRE(copy != nullptr);
+    CHECK(is<toy::relu>(*copy));  // though it is not among what the pass produces
+    CHECK(copy->operand(0) == other);
+    CHECK(copy->results[0].meta->shape == int_list{1, 1});
+    CHECK(origin_name(*copy) == "act");
+    const value none;
+    CHECK(g.e.clone(*g.relu, std::span(&none, 1), [](tensor_meta&) {}) == nullptr);
+    CHECK(g.e.failed());
+}

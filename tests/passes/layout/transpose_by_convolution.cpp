@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Tests that transposes of few planes become convolutions, to the last bit.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/layout/transpose_by_convolution.hpp>
+
+#include "../../support/quantized_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr dtype i8 = dtype::int8;
+static_assert(effects_of<transpose_by_convolution>::sound);
+
+auto image(dtype type, std::initializer_list<std::int64_t> shape) {
+    const int_list extents(shape);
+    return [type, sizes_of = std::vector<std::int64_t>(extents.begin(), extents.end())](program& p) {
+        const value x = p.input(type, int_list(std::span<const std::int64_t>(sizes_of)));
+        p.output(p.make<tosa::transpose>({.input1 = x, .perms = {0, 2, 3, 1}}));
+    };
+}
+template <class Build>
+std::size_t left(const Build& build) {
+    return count_after<tosa::transpose, transpose_by_convolution>(build);
+}
+
+}  // namespace
+
+TEST_CASE("an image to channels-last") {
+    for (const auto& build :
+         {image(i8, {1, 3, 16, 16}), image(i8, {2, 4, 8, 32}), image(i8, {3, 2, 20, 16})}) {
+        CHECK(left(build) == 0);
+        CHECK(compare_runs<transpose_by_convolution>(build, {}, 0) == "");
+    }
+}
+
+TEST_CASE("other transposes stay: many planes, few pixels or an odd number, other types") {
+    CHECK(left(image(i8, {1, 5, 16, 16})) == 1);
+    CHECK(left(image(i8, {1, 3, 8, 8})) == 1);
+    CHECK(left(image(i8, {1, 3, 17, 17})) == 1);
+    CHECK(left(image(dtype::int16, {1, 3, 16, 16})) == 1);
+}
+
+TEST_CASE("it is for integer targets that are no Ethos-U55") {
+    graph g;
+    const auto runs = [&](std::string_view target) {
+        g.set_target(*parse_target(target));
+        return transpose_by_convolution{}.should_run(g);
+    };
+    CHECK(runs("TOSA-1.0+INT"));
+    CHECK_FALSE(runs("TOSA-1.0+INT+u55"));
+    CHECK_FALSE(runs("TOSA-1.0+FP"));
+}

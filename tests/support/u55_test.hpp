@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::expanded, with which tests see that passes make what Ethos-U55 lacks from what it has.
+#ifndef HEADRACE_TESTS_SUPPORT_U55_TEST_HPP
+#define HEADRACE_TESTS_SUPPORT_U55_TEST_HPP
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <headrace/infer/u55_verify.hpp>
+
+#include "quantized_test.hpp"
+
+namespace headrace {
+
+inline constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u55");
+
+/// The first rule of Ethos-U55 that a graph breaks; empty if it breaks none.
+[[nodiscard]] inline std::string u55_fault(const graph& g) {
+    for (const node& n : g.nodes()) {
+        if (n.op->dialect != &info_of_dialect<tosa::dialect>) continue;
+        if (std::string fault = u55::restriction(n); !fault.empty()) return fault;
+    }
+    return {};
+}
+
+using result_builder = std::function<value(program&)>;  // of one type: tests compile once for all of them
+using program_builder = std::function<void(program&)>;
+
+/// The program that gives what `build` makes, for Ethos-U55.
+[[nodiscard]] inline program_builder for_u55_target(const result_builder& build) {
+    return [build](program& p) {
+        p.g.set_target(u55_target);
+        p.output(build(p));
+    };
+}
+
+/// Empty if Ethos-U55 lacks something of the program whose result `build` gives, and the passes make all of
+/// it from what it has, with both drivers and the same results for `inputs`, which are random unless given.
+template <class... Passes>
+[[nodiscard]] std::string expanded(const result_builder& build, const std::vector<tensor>& inputs = {}) {
+    const program_builder whole = for_u55_target(build);
+    program before, after;
+    const graph& given = lowered<>(before, whole);
+    if (!before.fault.empty()) return "inference: " + before.fault;
+    if (u55_fault(given).empty()) return "Ethos-U55 has all of it";
+    const std::string fault = u55_fault(lowered<Passes...>(after, whole));
+    if (!fault.empty()) return fault;
+    return compare_runs<Passes...>(whole, inputs.empty() ? random_inputs(whole) : inputs, 0);
+}
+
+/// A tensor of those integers.
+[[nodiscard]] inline tensor integers(dtype type, const int_list& shape,
+                                     const std::vector<std::int64_t>& numbers) {
+    return tensor::of(type, extents(shape.begin(), shape.end()), numbers);
+}
+/// Any numbers of a type, its least, its most and those around 0 among them.
+[[nodiscard]] inline tensor any_integers(dtype type, const int_list& shape, unsigned seed) {
+    std::mt19937 random(seed);
+    const auto [lowest, highest] = range_of(type);
+    std::vector<std::int64_t> numbers{lowest, highest, 0, -1, 1, lowest + 1, highest - 1};
+    const auto count = static_cast<std::size_t>(element_count(shape));
+    std::uniform_int_distribution<std::int64_t> any(lowest, highest);
+    while (numbers.size() < count) numbers.push_back(any(random));
+    numbers.resize(count);
+    std::shuffle(numbers.begin(), numbers.end(), random);
+    return integers(type, shape, numbers);
+}
+
+}  // namespace headrace
+
+#endif
