@@ -13,7 +13,8 @@ namespace headrace::cli {
 struct lower_options {
     std::string model;
     std::string output;
-    std::string target;  ///< empty: chosen by what the graph holds
+    std::string target;              ///< empty: chosen by what the graph holds
+    std::string io_layout = "nchw";  ///< of inputs and outputs with four axes: nchw, or nhwc
     std::string io;
     std::string report;
     std::string dot_directory;

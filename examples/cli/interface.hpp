@@ -11,11 +11,18 @@
 
 namespace headrace::cli {
 
+/// Makes the pipeline give the graph inputs and outputs of four axes channels-last (NHWC).
+void ask_for_channels_last(graph& g);
+
+/// Has a tensor of that rank at that placeholder or output node its channels last, other than when it was
+/// exported?
+[[nodiscard]] bool is_channels_last(const node& n, std::size_t rank);
+
 /// The exported program's inputs as the graph takes them: quantized where its annotations say so, and in its
-/// types, since a lowering narrows int64.
+/// types, since a lowering narrows int64, and layouts.
 [[nodiscard]] std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported);
 
-/// What the graph gives, dequantized where its annotations say so.
+/// What the graph gives as the exported program would: dequantized, and in its layout.
 [[nodiscard]] std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given);
 
 /// The quantization step of each output, 0 where it has none.

@@ -167,9 +167,10 @@ result<void> lower_once(const lower_options& options, const std::optional<target
     BOOST_OUTCOME_TRY(refuse_mutations(l.model));
     l.targets = target ? std::vector{*target} : default_targets(g);
     g.set_target(l.targets[std::min(attempt, l.targets.size() - 1)]);
+    if (options.io_layout == "nhwc") ask_for_channels_last(g);
     watch.stage("read");
 
-    l.report = {options.model, target_text(g.target()), g.size(), 0, count_transposes(g), 0, {}, {}};
+    l.report = {options.model, target_text(g.target()), g.size(), 0, count_transposes(g), {}, {}, {}};
     std::vector<tensor> inputs;
     if (options.verify) {
         BOOST_OUTCOME_TRY(given, read_inputs(g, options.inputs));
@@ -200,7 +201,7 @@ result<int> lower_model(const lower_options& options, const std::optional<target
     BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
     watch.stage("emit");
     l->report.nodes_out = g.size();
-    l->report.transposes_out = count_transposes(g);
+    l->report.transposes_left = remaining_transposes(g);
     l->report.stages = watch.stages();
     if (auto written = write_files(options, g, l->report, emitted.bytes()); !written) {
         return report_usage(written.error().message);
@@ -211,7 +212,10 @@ result<int> lower_model(const lower_options& options, const std::optional<target
 }  // namespace
 
 int lower(const lower_options& options) {
-    if (options.partition || options.plan_memory || !options.methods.empty()) return lower_package(options);
+    const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
+    if (packaged && options.io_layout != "nchw")
+        return report_usage("--io-layout is for one flatbuffer, not for a package");
+    if (packaged) return lower_package(options);
     if (options.model.empty()) return report_usage("lower needs a model, or --method");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;

@@ -51,6 +51,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--target", o.target,
                       "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
                       "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
+    lower
+        ->add_option("--io-layout", o.io_layout,
+                     "nchw: images come and go as exported; nhwc: with their channels last")
+        ->check(CLI::IsMember({"nchw", "nhwc"}));
     lower->add_option("--io", o.io, "Write what a caller must know of inputs and outputs (JSON)");
     lower->add_option("--report", o.report, "Write what each pass did, and how long it took (JSON)");
     lower->add_option("--dot", o.dot_directory,

@@ -7,6 +7,8 @@
 
 #include <headrace/ir/signature.hpp>
 
+#include "interface.hpp"
+
 namespace headrace::cli {
 
 namespace {
@@ -57,6 +59,7 @@ std::string io_json(const graph& g) {
     for (const node& n : g.inputs()) {
         j["inputs"].push_back(describe_tensor(n.name(), *n.results[0].meta));
         if (const auto* q = n.find_annotation<interface_quantization>()) describe(j["inputs"].back(), *q);
+        if (is_channels_last(n, n.results[0].meta->rank())) j["inputs"].back()["layout"] = "NHWC";
     }
     const auto* exported = g.output()->find_annotation<output_names>();
     const auto* quantized = g.output()->find_annotation<output_quantizations>();
@@ -65,6 +68,7 @@ std::string io_json(const graph& g) {
         const bool named = exported != nullptr && i < exported->names.size();
         j["outputs"].push_back(describe_tensor(named ? exported->names[i] : v.producer->name(), *meta_of(v)));
         if (quantized != nullptr) describe(j["outputs"].back(), quantized->values[i]);
+        if (is_channels_last(*g.output(), meta_of(v)->rank())) j["outputs"].back()["layout"] = "NHWC";
         ++i;
     }
     return j.dump(1) + "\n";
@@ -88,12 +92,23 @@ std::string report_json(const lowering_report& report) {
         }
         passes.push_back(std::move(entry));
     }
+    json left = json::array();
+    for (const remaining_transpose& t : report.transposes_left) {
+        left.push_back({{"node", t.node},
+                        {"shape", t.shape},
+                        {"perms", t.perms},
+                        {"bytes", t.bytes},
+                        {"reason", t.reason}});
+    }
     json stages;
     for (const stage_time& s : report.stages) stages[s.name] = milliseconds(s.nanoseconds);
     const json j{{"model", report.model},
                  {"target", report.target},
                  {"nodes", {{"in", report.nodes_in}, {"out", report.nodes_out}}},
-                 {"transposes", {{"before", report.transposes_in}, {"after", report.transposes_out}}},
+                 {"transposes",
+                  {{"before", report.transposes_in},
+                   {"after", report.transposes_left.size()},
+                   {"left", std::move(left)}}},
                  {"passes_run", ran},
                  {"passes_skipped", report.passes.size() - ran},
                  {"nodes_rewritten", total.rewritten},

@@ -4,9 +4,11 @@
 #define HEADRACE_EXAMPLES_CLI_REPORT_HPP
 
 #include <string>
+#include <vector>
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
+#include <headrace/passes/support/remaining_transposes.hpp>
 
 namespace headrace::cli {
 
@@ -25,7 +27,7 @@ struct lowering_report {
     std::size_t nodes_in = 0;
     std::size_t nodes_out = 0;
     std::size_t transposes_in = 0;
-    std::size_t transposes_out = 0;
+    std::vector<remaining_transpose> transposes_left;
     run_statistics passes;
     std::vector<stage_time> stages;
 };

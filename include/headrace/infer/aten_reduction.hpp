@@ -94,7 +94,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction>>
+template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
+                     aten::std_mean_dim>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

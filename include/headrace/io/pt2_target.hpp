@@ -126,8 +126,12 @@ inline constexpr std::array synonyms{
 /// in-place form is known as well.
 [[nodiscard]] inline target find_target(std::string_view name) {
     if (const op_info* op = detail::find_known(name)) return {op, false};
-    const std::string pure = detail::out_of_place(name);
+    std::string pure = detail::out_of_place(name);
     const op_info* op = pure.empty() ? nullptr : detail::find_known(pure);
+    if (op == nullptr && !pure.empty()) {  // floor_divide_.Tensor is floor_divide.default in place
+        pure.erase(pure.rfind('.'));
+        op = detail::find_known(pure.append(".default"));
+    }
     const bool writes = op != nullptr && op->results == 1 && op->field_count != 0 &&
                         op->fields[0].name == "self" && !detail::reshapes(*op);
     return writes ? target{op, true} : target{};

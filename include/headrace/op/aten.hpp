@@ -859,6 +859,9 @@ struct std_correction : op<dialect, "aten.std.correction", "self, dim, correctio
 struct std_dim : op<dialect, "aten.std.dim", "self, dim, unbiased, keepdim"> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
 };
+struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2> {
+    struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
+};
 struct std_mean_correction : op<dialect, "aten.std_mean.correction", "self, dim, correction, keepdim", 2> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
@@ -1576,7 +1579,7 @@ struct dialect : dialect_of<"aten",
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
       all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
       max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
-      std_mean_correction, sum, sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
+      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
       var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
       expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,

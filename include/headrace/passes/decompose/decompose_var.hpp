@@ -19,7 +19,7 @@ namespace headrace {
 struct decompose_var : pass {
     using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
                         aten::std_correction, aten::var_mean_correction, aten::var_mean_dim,
-                        aten::std_mean_correction>;
+                        aten::std_mean_correction, aten::std_mean_dim>;
     using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
 
     template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
@@ -30,10 +30,12 @@ struct decompose_var : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
     }
-    template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction>> Op>
+    template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
+                     aten::std_mean_dim>>
+              Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         moments m = spread(e, a);
-        if constexpr (std::is_same_v<Op, aten::std_mean_correction>)
+        if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>)
             m.variance = e.make<aten::sqrt>(m.variance);
         const value mean = e.make<aten::reshape>({.self = m.mean, .shape = e.result_meta(1).shape});
         return {narrowed(e, m.variance), narrowed(e, mean)};

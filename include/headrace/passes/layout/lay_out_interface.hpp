@@ -27,14 +27,15 @@ struct lay_out_interface : pass {
         std::size_t laid_out = 0;
         for (node& n : g.inputs()) {
             const tensor_meta meta = n.results[0].meta.value_or(tensor_meta{});
-            if (!is_asked(n) || meta.rank() != 4) continue;
+            if (!is_asked(n)) continue;
+            g.annotate(n, channels_last_interface{true});
+            if (meta.rank() != 4) continue;
             const int_list& s = meta.shape;
             g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
             emit<produces> e(g, &n, n.next, context);
             const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
             if (!exported) continue;
             g.replace_all_uses(n.result(), exported, exported.producer);
-            g.annotate(n, channels_last_interface{true});
             ++laid_out;
         }
         node* out = g.output();

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Tests of files that are written whole or not at all.
+
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <headrace/io/atomic_file.hpp>
+
+using namespace headrace;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct scratch {
+    scratch() {
+        std::string name = (fs::temp_directory_path() / "headrace.XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        folder = name;
+    }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    ~scratch() { fs::remove_all(folder); }
+    [[nodiscard]] std::ptrdiff_t files() const {
+        return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    }
+    fs::path folder;
+};
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+result<void> write(const fs::path& path, std::string_view text, durability d = durability::none) {
+    return write_atomically(path.string(), std::as_bytes(std::span(text.data(), text.size())), d);
+}
+
+}  // namespace
+
+TEST_CASE("a file is written, or replaced, and nothing is left beside it", "[atomic_file]") {
+    const scratch s;
+    const fs::path file = s.folder / "file";
+    REQUIRE(write(file, "first"));
+    CHECK(content_of(file) == "first");
+    REQUIRE(write(file, "", durability::synced));
+    CHECK(content_of(file).empty());
+    CHECK(s.files() == 1);
+}
+
+TEST_CASE("a new file has the rights that the umask leaves, a replaced one its own", "[atomic_file]") {
+    const scratch s;
+    const fs::path file = s.folder / "file";
+    const auto mode = [&] { return static_cast<unsigned>(fs::status(file).permissions()); };
+    const mode_t mask = ::umask(027);
+    const auto made = write(file, "x");
+    ::umask(mask);
+    REQUIRE(made);
+    CHECK(mode() == 0640U);
+    REQUIRE(::chmod(file.c_str(), 0600) == 0);
+    REQUIRE(write(file, "y"));
+    CHECK(mode() == 0600U);
+}
+
+TEST_CASE("what cannot be written leaves what was there, and says why", "[atomic_file]") {
+    const scratch s;
+    const auto missing = write(s.folder / "no" / "file", "x");
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().message.starts_with("cannot write " + (s.folder / "no" / "file").string() + ": "));
+    fs::create_directory(s.folder / "folder");
+    CHECK_FALSE(write(s.folder / "folder", "x"));
+    CHECK(fs::is_directory(s.folder / "folder"));
+    CHECK(s.files() == 1);
+}
+
+TEST_CASE("a device is written to as it is", "[atomic_file]") {
+    REQUIRE(write("/dev/null", "x"));
+    CHECK(fs::is_character_file("/dev/null"));
+    const auto full = write("/dev/full", "x");
+    REQUIRE_FALSE(full);
+    CHECK(fs::is_character_file("/dev/full"));
+}
