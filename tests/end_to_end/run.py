@@ -29,6 +29,8 @@ REFUSED = {
 TARGETS = {"integer_ops": "TOSA-1.0+INT+FP"}
 # What another target must refuse, with the same demands.
 REFUSED_BY_TARGET = {"control_flow": ("TOSA-1.0+FP", 1, "cond"), "integer_ops": ("TOSA-1.0+FP", 1, "INT")}
+# Which need no transpose if images come and go channels-last.
+NO_TRANSPOSE = ("conv_bn_relu", "depthwise_residual", "kws_dscnn", "kws_dscnn_int8", "upsample_concat")
 
 
 class Failure(Exception):
@@ -122,21 +124,46 @@ def dequantized(x, io):
     return x if q is None else (x.astype(np.float64) - q["zero_point"]) * q["scale"]
 
 
-def lowered(program, case, meta, target, folder):
-    output, io_file = folder / "model.tosa", folder / "io.json"
-    call(program, "lower", case / "model.pt2", "-o", output, "--io", io_file, "--verify", "--target", target)
+def to_layout(x, io):
+    return np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if io.get("layout") == "NHWC" else x
+
+
+def from_layout(x, io):
+    return x.transpose(0, 3, 1, 2) if io.get("layout") == "NHWC" else x
+
+
+def check_transposes(report, case, layout):
+    """The report explains each transpose that is left."""
+    left = report["transposes"]["left"]
+    if len(left) != report["transposes"]["after"]:
+        raise Failure(f"--report lists {len(left)} transposes of {report['transposes']['after']}")
+    for t in left:
+        if not t["node"] or t["bytes"] <= 0 or " and " not in t["reason"]:
+            raise Failure(f"--report explains a transpose by {t}")
+    if layout == "nhwc" and left and case.name in NO_TRANSPOSE:
+        raise Failure(f"--io-layout nhwc leaves {left}")
+
+
+def lowered(program, case, meta, target, folder, layout):
+    output, io_file, report_file = folder / "model.tosa", folder / "io.json", folder / "report.json"
+    call(program, "lower", case / "model.pt2", "-o", output, "--io", io_file, "--verify", "--target", target,
+         "--io-layout", layout, "--report", report_file)
+    check_transposes(json.loads(report_file.read_text()), case, layout)
     io = json.loads(io_file.read_text())
+    if layout == "nhwc" and not any("layout" in t for t in io["inputs"] + io["outputs"]):
+        return "no images"
     tensors = [i for i in meta["inputs"] if "const" not in i]
     arrays = {i["name"]: np.load(case / i.get("file", f"in{k}.npy")) for k, i in enumerate(tensors)}
     inputs = [arrays[i["name"]] for i in io["inputs"]]
     expected = [np.load(case / f"out{k}.npy") for k in range(len(meta["outputs"]))]
     if [o["name"] for o in io["outputs"]] != [o["name"] for o in meta["outputs"]]:
         raise Failure(f"--io names the outputs {[o['name'] for o in io['outputs']]}")
-    codes = [quantized(x, i) for x, i in zip(inputs, io["inputs"])]
+    codes = [to_layout(quantized(x, i), i) for x, i in zip(inputs, io["inputs"])]
     steps = [o.get("quantization", {}).get("scale", 0) for o in io["outputs"]]
 
     def compare_given(what, given):
-        return compare(what, [dequantized(x, o) for x, o in zip(given, io["outputs"])], expected, meta, steps)
+        real = [from_layout(dequantized(x, o), o) for x, o in zip(given, io["outputs"])]
+        return compare(what, real, expected, meta, steps)
 
     worst = compare_given("the reference model", reference(output.read_bytes(), codes, io["inputs"]))
     exported = execute(program, case / "model.pt2", list(arrays.values()), len(expected), folder)
@@ -159,7 +186,8 @@ def check(program, case):
             said.append(f"refused for {target}")
         profile = "INT" if meta.get("kind") == "INT" else "FP"
         target = TARGETS.get(case.name, meta.get("tosa_spec", f"TOSA-1.0+{profile}"))
-        said.append(lowered(program, case, meta, target, pathlib.Path(name)))
+        for layout in ("nchw", "nhwc"):
+            said.append(f"{layout} {lowered(program, case, meta, target, pathlib.Path(name), layout)}")
     return "; ".join(said)
 
 

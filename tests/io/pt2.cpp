@@ -145,10 +145,9 @@ TEST_CASE("pt2: a convolutional network", "[io][pt2]") {
 }
 
 TEST_CASE("pt2: inputs, metadata and order of every fixture", "[io][pt2]") {
-    for (const char* name :
-         {"conv_bn_relu", "depthwise_residual", "attention", "upsample_concat", "tied_weights", "unused",
-          "integer_ops", "control_flow", "rnn", "multi_output", "buffer_update", "quantized_cnn",
-          "quantized_attention", "quantized_int16"}) {
+    for (const char* name : {"conv_bn_relu", "depthwise_residual", "attention", "upsample_concat",
+                             "tied_weights", "unused", "integer_ops", "control_flow", "rnn", "multi_output",
+                             "buffer_update", "quantized_cnn", "quantized_attention", "quantized_int16"}) {
         INFO(name);
         const program p = read_fixture(name);
         std::size_t position = 0;

@@ -62,7 +62,7 @@ TEST_CASE("buffers get their places as arguments") {
     REQUIRE(manager(p.g, context).has_value());
     const std::string text = listing(p.g);
     CHECK(text.find("memory.alloc(size=[4], dtype=float32, memory=0, offset=") != std::string::npos);
-    CHECK(text.find("%y: float32[4] = aten.relu.out(%x, out=%alloc)") != std::string::npos);
+    CHECK(text.find("%y: float32[4] = aten.relu.out(%x, %alloc)") != std::string::npos);
     for (const node& n : p.g.nodes_of(info_of<memory::alloc>)) {
         const value buffer{const_cast<node*>(&n), 0};
         CHECK(place_of(buffer)->offset == args_of<memory::alloc>(n).offset);

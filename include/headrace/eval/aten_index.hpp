@@ -143,12 +143,11 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     move_elements(e.output(), e.input(a.source),
                   [&](auto move) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, move); });
 }
-inline void evaluate(aten::index_fill_int_scalar, const args<aten::index_fill_int_scalar>& a,
-                     evaluation& e) {
+inline void evaluate(aten::index_fill_int_scalar, const args<aten::index_fill_int_scalar>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     visit_compute(e.output_type(), [&]<class T>(T) {
-        const tensor value = tensor::of(e.output_type(), {},
-                                        std::vector<T>{number_as<T>(a.value, e.output_type())});
+        const tensor value =
+            tensor::of(e.output_type(), {}, std::vector<T>{number_as<T>(a.value, e.output_type())});
         move_elements(e.output(), value, [&](auto move) {
             put_slices(e, e.input(a.index), e.output_shape(), a.dim,
                        [&](std::size_t to, std::size_t) { move(to, 0); });

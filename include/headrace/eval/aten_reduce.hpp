@@ -169,9 +169,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     for (double& x : out) x = std::sqrt(x);
     e.output().assign(out);
 }
-template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
-                     aten::std_mean_dim>>
-              Op>
+template <
+    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+        Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     std::vector<double> spread = variance_of(e, a);
     if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>) {

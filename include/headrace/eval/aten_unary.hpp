@@ -75,12 +75,12 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::tanh_inplace, double x) { return std::tanh(x); }
 
 using real_functions =
-    ops<aten::acos, aten::deg2rad, aten::rad2deg, aten::acosh, aten::asin, aten::asinh, aten::atan, aten::atanh, aten::cos, aten::cosh,
-        aten::erf, aten::erfc, aten::exp2, aten::expm1, aten::log10, aten::log1p, aten::log2, aten::sin,
-        aten::sinh, aten::tan, aten::exp, aten::log, aten::sqrt, aten::tanh, aten::erfinv, aten::reciprocal,
-        aten::rsqrt, aten::sigmoid, aten::frac, aten::exp_inplace, aten::log_inplace,
-        aten::reciprocal_inplace, aten::rsqrt_inplace, aten::sqrt_inplace, aten::sigmoid_inplace,
-        aten::tanh_inplace>;
+    ops<aten::acos, aten::deg2rad, aten::rad2deg, aten::acosh, aten::asin, aten::asinh, aten::atan,
+        aten::atanh, aten::cos, aten::cosh, aten::erf, aten::erfc, aten::exp2, aten::expm1, aten::log10,
+        aten::log1p, aten::log2, aten::sin, aten::sinh, aten::tan, aten::exp, aten::log, aten::sqrt,
+        aten::tanh, aten::erfinv, aten::reciprocal, aten::rsqrt, aten::sigmoid, aten::frac, aten::exp_inplace,
+        aten::log_inplace, aten::reciprocal_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
+        aten::sigmoid_inplace, aten::tanh_inplace>;
 template <one_of<real_functions> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return apply(Op{}, x); });

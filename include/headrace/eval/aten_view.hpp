@@ -17,12 +17,12 @@ namespace headrace::eval {
 /// Ops whose result has the elements of self in the same order.
 using reshaping_ops =
     ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace,
-        aten::flatten_using_ints, aten::ravel, aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_copy,
-        aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_dim, aten::squeeze_dims,
-        aten::squeeze_inplace_dim, aten::unflatten_int, aten::_unsafe_view, aten::unsqueeze,
-        aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone, aten::contiguous,
-        aten::lift_fresh, aten::lift_fresh_copy, aten::_to_copy, aten::to_device, aten::to_dtype,
-        aten::to_dtype_layout, aten::to_other, aten::type_as, aten::dropout_inplace>;
+        aten::flatten_using_ints, aten::ravel, aten::reshape, aten::reshape_as, aten::squeeze,
+        aten::squeeze_copy, aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_dim,
+        aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unflatten_int, aten::_unsafe_view,
+        aten::unsqueeze, aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone,
+        aten::contiguous, aten::lift_fresh, aten::lift_fresh_copy, aten::_to_copy, aten::to_device,
+        aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as, aten::dropout_inplace>;
 template <one_of<reshaping_ops> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));

@@ -155,10 +155,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
-        shape,
-        detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
-                             {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(shape,
+                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }

@@ -15,17 +15,17 @@ using same_as_self_ops =
     ops<celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, hardsigmoid, hardsigmoid_inplace, hardswish,
         hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid, mish,
         mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace,
-        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, hardshrink, tanh_inplace, threshold, threshold_inplace,
-        abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac, log_inplace,
-        nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace, rsqrt_inplace,
-        sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace, clamp_max_inplace,
-        clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar, pow_inplace_scalar,
-        sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy, detach_inplace,
-        channel_shuffle, flip, fliplr, flipud, roll, tril, triu, masked_fill_inplace_scalar, masked_fill_inplace_tensor,
-        clone, contiguous, dropout_inplace, fill_inplace_scalar, fill_inplace_tensor, fill_scalar,
-        fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add, index_copy, index_copy_inplace, index_fill_int_scalar,
-        index_put, index_put_inplace, scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter,
-        _unsafe_index_put>;
+        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, hardshrink, tanh_inplace, threshold,
+        threshold_inplace, abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac,
+        log_inplace, nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace,
+        rsqrt_inplace, sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace,
+        clamp_max_inplace, clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar,
+        pow_inplace_scalar, sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy,
+        detach_inplace, channel_shuffle, flip, fliplr, flipud, roll, tril, triu, masked_fill_inplace_scalar,
+        masked_fill_inplace_tensor, clone, contiguous, dropout_inplace, fill_inplace_scalar,
+        fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add,
+        index_copy, index_copy_inplace, index_fill_int_scalar, index_put, index_put_inplace, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter, _unsafe_index_put>;
 
 /// In place, with an operand that must broadcast to `self`.
 using in_place_binary_ops =
@@ -33,17 +33,17 @@ using in_place_binary_ops =
 
 /// Functions of real numbers: integers become float32.
 using floating_unary_ops =
-    ops<logit, sigmoid, tanh, deg2rad, rad2deg, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc, erfinv, exp, exp2,
-        expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
+    ops<logit, sigmoid, tanh, deg2rad, rad2deg, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc,
+        erfinv, exp, exp2, expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
 
 using predicate_ops = ops<isfinite, isinf, isnan, logical_not, signbit>;
 
 /// Two tensors, promoted.
 using binary_ops =
-    ops<add_tensor, floor_divide, fmax, fmin, fmod_tensor, hypot, logaddexp, max_other, maximum, min_other, minimum, mul_tensor,
-        multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor, and_tensor,
-        bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor, bitwise_right_shift_tensor,
-        bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
+    ops<add_tensor, floor_divide, fmax, fmin, fmod_tensor, hypot, logaddexp, max_other, maximum, min_other,
+        minimum, mul_tensor, multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor,
+        and_tensor, bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor,
+        bitwise_right_shift_tensor, bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
 
 /// A tensor and a Python number, in either order, promoted.
 using binary_scalar_ops =
@@ -53,7 +53,8 @@ using binary_scalar_ops =
         xor_scalar>;
 
 /// Two tensors or a tensor and a number, with a real result.
-using floating_binary_ops = ops<atan2, copysign_tensor, div_tensor, divide_tensor, true_divide_tensor, xlogy_tensor>;
+using floating_binary_ops =
+    ops<atan2, copysign_tensor, div_tensor, divide_tensor, true_divide_tensor, xlogy_tensor>;
 
 using comparison_ops = ops<eq_tensor, ge_tensor, gt_tensor, le_tensor, lt_tensor, ne_tensor, logical_and,
                            logical_or, logical_xor>;

@@ -273,8 +273,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 /// The joined tensors as NumPy sees them: rows at least for vstack, columns, or planes of three axes.
 template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_stacked(out, a.tensors, [](sizes s) { return aten::stacked_shape<Op>(s); },
-                                 aten::stacked_axis<Op>);
+    return detail::infer_stacked(
+        out, a.tensors, [](sizes s) { return aten::stacked_shape<Op>(s); }, aten::stacked_axis<Op>);
 }
 template <one_of<ops<aten::broadcast_tensors>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -307,8 +307,7 @@ template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (a.dims.size() != 2) return invalid("a plane has two axes");
-    return a.k % 2 == 0 ? add_result(out, self)
-                        : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
+    return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

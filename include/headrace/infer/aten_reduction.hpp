@@ -70,7 +70,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 
 template <one_of<ops<aten::amax, aten::amin, aten::std_correction, aten::std_dim, aten::var_correction,
-                     aten::var_dim, aten::norm_scalaropt_dim>> Op>
+                     aten::var_dim, aten::norm_scalaropt_dim>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);

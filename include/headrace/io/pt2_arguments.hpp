@@ -18,8 +18,8 @@
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_number.hpp>
-#include <headrace/io/pt2_target.hpp>
 #include <headrace/io/pt2_scope.hpp>
+#include <headrace/io/pt2_target.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace::pt2 {

@@ -29,8 +29,8 @@ struct synonym {
     std::string_view name, op;
 };
 
-/// Names that PyTorch keeps beside those of NumPy, of torch.special and of its own past. The arguments of each
-/// are those of the op, which the dialect has.
+/// Names of NumPy, of torch.special and of PyTorch's own past. The arguments of each are those of the op,
+/// which the dialect has.
 inline constexpr std::array synonyms{
     synonym{"absolute.default", "abs.default"},
     synonym{"adjoint.default", "mT.default"},
@@ -94,9 +94,8 @@ inline constexpr std::array synonyms{
         return op;
     }
     if (!name.starts_with(aten)) return nullptr;
-    const auto found = std::find_if(synonyms.begin(), synonyms.end(), [&](const synonym& s) {
-        return s.name == name.substr(aten.size());
-    });
+    const auto found = std::find_if(synonyms.begin(), synonyms.end(),
+                                    [&](const synonym& s) { return s.name == name.substr(aten.size()); });
     return found == synonyms.end() ? nullptr : find_op<aten::dialect>(std::string(aten).append(found->op));
 }
 
@@ -114,16 +113,16 @@ inline constexpr std::array synonyms{
 
 /// Those change the shape of the tensor itself, which copying into it does not.
 [[nodiscard]] inline bool reshapes(const op_info& op) {
-    constexpr std::array names{"squeeze",   "t",        "transpose", "unsqueeze",
-                               "detach",    "alias",    "swapaxes",  "as_strided"};
+    constexpr std::array names{"squeeze", "t",     "transpose", "unsqueeze",
+                               "detach",  "alias", "swapaxes",  "as_strided"};
     const std::string_view name = op.name.substr(op.name.find('.') + 1);
     return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
 }
 
 }  // namespace detail
 
-/// The op of that name or of another that means the same. Of an op that the dialect has out of place only, the
-/// in-place form is known as well.
+/// The op of that name or of another that means the same. Of an op that the dialect has out of place only,
+/// the in-place form is known as well.
 [[nodiscard]] inline target find_target(std::string_view name) {
     if (const op_info* op = detail::find_known(name)) return {op, false};
     std::string pure = detail::out_of_place(name);

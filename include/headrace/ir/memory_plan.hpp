@@ -97,7 +97,8 @@ public:
         for (const order_type& order : {by_size(), by_area(), by_breadth(), by_length(), by_start()}) {
             if (attempt(order) == bound_) return best_;
         }
-        climb();
+        advance_top();
+        exchange_turns();
         return best_;
     }
 
@@ -207,9 +208,24 @@ private:
         return best == unplaced ? end : best;
     }
 
+    // From the best order on, what ends at the peak is placed before the first block that it meets, so that
+    // it may take that one's place.
+    void advance_top() {
+        constexpr int most = 48;
+        order_type order = best_order_;
+        for (int round = 0; round != most && best_peak_ != bound_; ++round) {
+            const std::uint64_t peak = attempt(order);
+            const auto top = std::find(order.begin(), order.end(), ending_at(offsets_, peak).front());
+            const auto first = std::find_if(order.begin(), top, [&](std::size_t i) {
+                return std::find(neighbours_[*top].begin(), neighbours_[*top].end(), i) !=
+                       neighbours_[*top].end();
+            });
+            std::rotate(first, top, top + 1);
+        }
+    }
     // From the best order on, two blocks at a time change turns: one that lies at the peak or meets one that
-    // does, and one that it meets. What does not raise the peak is kept, so that the walk can cross plateaus.
-    void climb() {
+    // does, and one that it meets. What does not raise the peak is kept, so that the walk crosses plateaus.
+    void exchange_turns() {
         order_type order = best_order_;
         order_type turns(order.size());
         for (std::size_t turn = 0; turn != order.size(); ++turn) turns[order[turn]] = turn;
@@ -236,7 +252,7 @@ private:
     }
     // As many as cost about as much for every graph.
     [[nodiscard]] std::size_t rounds() const {
-        constexpr std::size_t budget = 1'000'000;
+        constexpr std::size_t budget = 500'000;
         std::size_t visits = blocks_.size();
         for (const order_type& n : neighbours_) visits += n.size();
         return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);

@@ -837,7 +837,8 @@ struct min_dim : op<dialect, "aten.min.dim", "self, dim, keepdim", 2> {
 };
 struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype"> {
     struct args {
-        value self; std::optional<int_list> dim{}; bool keepdim = false; std::optional<headrace::dtype> dtype{};
+        value self; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
     };
 };
 struct prod : op<dialect, "aten.prod.default", "self, dtype"> {
@@ -1579,7 +1580,8 @@ struct dialect : dialect_of<"aten",
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
       all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
       max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
-      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
+      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim,
+      var_mean_correction,
       var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
       expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,

@@ -53,8 +53,8 @@ TEST_CASE("variances") {
         CHECK(compare<aten::var_mean_correction>(
                   {4, 5}, {.self = {}, .dim = int_list{1}, .correction = scalar(0)}, type) == "");
         CHECK(compare<aten::var_mean_correction>({4, 5}, {.self = {}, .keepdim = true}, type) == "");
-        CHECK(compare<aten::var_mean_dim>({4, 5}, {.self = {}, .dim = int_list{0}, .unbiased = false}, type) ==
-              "");
+        CHECK(compare<aten::var_mean_dim>({4, 5}, {.self = {}, .dim = int_list{0}, .unbiased = false},
+                                          type) == "");
         CHECK(compare<aten::std_mean_correction>({4, 5}, {.self = {}, .dim = int_list{1}, .keepdim = true},
                                                  type) == "");
     }

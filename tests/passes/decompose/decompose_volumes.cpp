@@ -82,8 +82,8 @@ TEST_CASE("poolings of volumes") {
 
 TEST_CASE("volumes are resized plane by plane, and then in depth") {
     const list<double> factors = {2.0, 1.5, 2.0};
-    CHECK(resized<decompose_volumes, aten::upsample_nearest3d>(
-              {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}}) == "");
+    CHECK(resized<decompose_volumes, aten::upsample_nearest3d>({2, 3, 3, 4, 2},
+                                                               {.self = {}, .output_size = {5, 4, 7}}) == "");
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d_vec>(
               {2, 3, 3, 4, 2}, {.input = {}, .output_size = {}, .scale_factors = factors}) == "");
     for (const bool aligned : {false, true}) {
@@ -91,7 +91,8 @@ TEST_CASE("volumes are resized plane by plane, and then in depth") {
                   {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}, .align_corners = aligned}) == "");
         CHECK(resized<decompose_volumes, aten::upsample_trilinear3d_vec>(
                   {2, 3, 3, 4, 2},
-                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) == "");
+                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) ==
+              "");
     }
 }
 
@@ -105,10 +106,12 @@ TEST_CASE("bicubic resampling is a product on either side") {
         }
         CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d_vec>(
                   {1, 2, 4, 5},
-                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) == "");
+                  {.input = {}, .output_size = {}, .align_corners = aligned, .scale_factors = factors}) ==
+              "");
     }
     CHECK(resized<decompose_bicubic, aten::upsample_bicubic2d>(
-              {1, 2, 4, 5}, {.self = {}, .output_size = {8, 8}, .align_corners = false}, dtype::float16) == "");
+              {1, 2, 4, 5}, {.self = {}, .output_size = {8, 8}, .align_corners = false}, dtype::float16) ==
+          "");
 }
 
 TEST_CASE("transposed convolutions of volumes") {

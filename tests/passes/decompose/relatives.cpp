@@ -38,8 +38,10 @@ void check(const Make& make, bool halves = true) {
         if (type == fp16 && !halves) continue;
         INFO(name_of(type));
         CHECK(compare_runs<Passes...>(
-                  [&](program& p) { p.output(make(p, p.input(type, {2, 4, 6}))); }, {}, tolerance_of(type)) ==
-              "");
+                  [&](program& p) {
+                      p.output(make(p, p.input(type, {2, 4, 6})));
+                  },
+                  {}, tolerance_of(type)) == "");
     }
 }
 /// The same for an input of these numbers.
@@ -51,8 +53,8 @@ void check_numbers(const std::vector<double>& numbers, const Make& make) {
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-const std::vector<double> special{0,    -0.0, 0.5, -0.5,     1.5,       -2.5, 3,   -3, 1e-3,
-                                  -1e6, 1e6,  0.1, infinity, -infinity, 2.5,  -1.5};
+const std::vector<double> special{0,    -0.0, 0.5, -0.5, 1.5,      -2.5,      3,   -3,
+                                  1e-3, -1e6, 1e6, 0.1,  infinity, -infinity, 2.5, -1.5};
 
 }  // namespace
 
@@ -88,9 +90,10 @@ TEST_CASE("rectifiers, gates and rounding") {
     check_numbers<decompose_rounding>({0, 0.5, -0.5, 2.75, -2.75, 1e6},
                                       [](program& p, value x) { return p.make<aten::frac>({x}); });
     for (const std::int64_t decimals : {0, 1, 2}) {
-        check_numbers<decompose_rounding>(
-            {0, 0.5, -0.5, 2.756, -2.754, 123.4567, 0.25},
-            [=](program& p, value x) { return p.make<aten::round_decimals>({x, decimals}); });
+        check_numbers<decompose_rounding>({0, 0.5, -0.5, 2.756, -2.754, 123.4567, 0.25},
+                                          [=](program& p, value x) {
+                                              return p.make<aten::round_decimals>({x, decimals});
+                                          });
     }
 }
 
@@ -121,8 +124,9 @@ TEST_CASE("norms and deviations") {
         });
     }
     for (const bool unbiased : {false, true}) {
-        check<decompose_var, decompose_mean>(
-            [=](program& p, value x) { return p.make<aten::std_>({x, unbiased}); });
+        check<decompose_var, decompose_mean>([=](program& p, value x) {
+            return p.make<aten::std_>({x, unbiased});
+        });
         check<decompose_var, decompose_mean>([=](program& p, value x) {
             return p.make<aten::std_dim>({x, int_list{0, 2}, unbiased, unbiased});
         });
@@ -131,14 +135,17 @@ TEST_CASE("norms and deviations") {
 
 TEST_CASE("softmax by its other names, and shuffled channels") {
     for (const std::int64_t dim : {0, 1, -1}) {
-        check<decompose_softmax>(
-            [=](program& p, value x) { return p.make<aten::_softmax>({x, dim, false}); });
-        check<decompose_softmax>(
-            [=](program& p, value x) { return p.make<aten::_log_softmax>({x, dim, false}); });
+        check<decompose_softmax>([=](program& p, value x) {
+            return p.make<aten::_softmax>({x, dim, false});
+        });
+        check<decompose_softmax>([=](program& p, value x) {
+            return p.make<aten::_log_softmax>({x, dim, false});
+        });
     }
     for (const std::int64_t groups : {1, 2, 4}) {
-        check<decompose_shuffles>(
-            [=](program& p, value x) { return p.make<aten::channel_shuffle>({x, groups}); });
+        check<decompose_shuffles>([=](program& p, value x) {
+            return p.make<aten::channel_shuffle>({x, groups});
+        });
     }
 }
 
@@ -159,7 +166,9 @@ TEST_CASE("functions of two numbers, NaN and infinities among them") {
     const auto check_pairs = [&]<class Pass, class Op>(Pass, Op) {
         INFO(Op::name);
         CHECK(compare_runs<Pass>(
-                  [=](program& p) { p.output(p.make<Op>({p.input(fp32, {size}), p.input(fp32, {size})})); },
+                  [=](program& p) {
+                      p.output(p.make<Op>({p.input(fp32, {size}), p.input(fp32, {size})}));
+                  },
                   numbers, 1e-5) == "");
         CHECK(compare_runs<Pass>([](program& p) {
                   p.output(p.make<Op>({p.input(fp32, {3, 1}), p.input(fp32, {2, 1, 4})}));
@@ -193,15 +202,14 @@ TEST_CASE("degrees, signs, shrinking, and sums without NaN") {
 }
 
 TEST_CASE("numbers as truth values") {
-    const auto rounded = [](program& p, dtype type) {
-        return p.make<aten::round>({p.input(type, {3, 4})});
-    };
+    const auto rounded = [](program& p, dtype type) { return p.make<aten::round>({p.input(type, {3, 4})}); };
     const auto check_truth = [&](const auto& make) {
         CHECK(compare_runs<decompose_comparisons>([&](program& p) { p.output(make(p, rounded(p, fp32))); }) ==
               "");
     };
     check_truth([](program& p, value x) { return p.make<aten::logical_not>({x}); });
-    check_truth([](program& p, value x) { return p.make<aten::_to_copy>({.self = x, .dtype = dtype::boolean}); });
+    check_truth(
+        [](program& p, value x) { return p.make<aten::_to_copy>({.self = x, .dtype = dtype::boolean}); });
     check_truth([](program& p, value x) { return p.make<aten::any_dim>({.self = x, .dim = 1}); });
     check_truth([](program& p, value x) { return p.make<aten::all>({x}); });
     check_truth([&](program& p, value x) { return p.make<aten::logical_xor>({x, rounded(p, fp32)}); });

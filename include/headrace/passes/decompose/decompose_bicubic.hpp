@@ -15,9 +15,10 @@
 
 namespace headrace {
 
-/// Bicubic resampling is linear and separable: R · x · Sᵀ for each image x, where a row of R has the weights
-/// of the four elements around its position, those beyond the edge at the edge (Keys' kernel with -3/4, as
-/// PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be multiplied.
+/// Bicubic resampling is linear and separable: R · x · Sᵀ for each image x, where a row of R has the
+/// weights of the four elements around its position, those beyond the edge at the edge (Keys' kernel with
+/// -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be
+/// multiplied.
 struct decompose_bicubic : pass {
     using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
     using produces = ops<aten::matmul, aten::_to_copy>;
@@ -71,8 +72,9 @@ private:
             for (std::int64_t tap = -1; tap != 3; ++tap) {
                 const std::int64_t i =
                     std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+                const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
                 matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
-                    static_cast<float>(kernel(static_cast<double>(tap) - static_cast<double>(position - first)));
+                    static_cast<float>(kernel(distance));
             }
         }
         return matrix;

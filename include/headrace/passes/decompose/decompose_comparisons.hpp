@@ -12,15 +12,15 @@
 namespace headrace {
 
 /// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
-/// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a comparison,
-/// that holds of quantized numbers as well.
+/// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a
+/// comparison, that holds of quantized numbers as well.
 struct decompose_comparisons : pass {
     using connectives = ops<aten::logical_and, aten::logical_or, aten::logical_xor>;
     using reductions =
         ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using targets = joined<ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not,
-                               aten::_to_copy>,
-                           connectives, reductions>;
+    using targets =
+        joined<ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy>,
+               connectives, reductions>;
     using produces = joined<ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>,
                             connectives, reductions>;
 

@@ -48,7 +48,8 @@ struct decompose_exponentials : pass {
         const auto y = formula::real(e, a.other);
         const auto larger = max(x, y);
         const auto sum = larger + log1p(exp(-abs(x - y)));
-        return in_result_type(where(x == y, larger + std::numbers::ln2, sum));  // infinities have no difference
+        // Infinities have no difference.
+        return in_result_type(where(x == y, larger + std::numbers::ln2, sum));
     }
     value operator()(const args<aten::xlogy_tensor>& a, emit<produces>& e) const {
         const auto x = formula::real(e, a.self);

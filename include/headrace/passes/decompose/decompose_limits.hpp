@@ -14,8 +14,8 @@ namespace headrace {
 struct decompose_limits : pass {
     using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
                         aten::clamp_max, aten::fmax, aten::fmin>;
-    using produces = ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy, aten::eq_tensor,
-                         aten::where_self>;
+    using produces =
+        ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy, aten::eq_tensor, aten::where_self>;
 
     value operator()(const args<aten::clamp_tensor>& a, emit<produces>& e) const {
         value v = a.self;

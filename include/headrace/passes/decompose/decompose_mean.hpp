@@ -10,12 +10,12 @@
 
 namespace headrace {
 
-/// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32. nansum
-/// is the sum with 0 in place of each NaN.
+/// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
+/// nansum is the sum with 0 in place of each NaN.
 struct decompose_mean : pass {
     using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
-    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor,
-                         aten::where_self>;
+    using produces =
+        ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor, aten::where_self>;
 
     value operator()(const args<aten::nansum>& a, emit<produces>& e) const {
         value v = a.self;

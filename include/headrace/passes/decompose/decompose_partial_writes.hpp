@@ -17,8 +17,8 @@ namespace headrace {
 /// puts one number at the indices of an axis.
 struct decompose_partial_writes : pass {
     using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd,
-                         aten::index_copy>;
+    using produces =
+        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -40,8 +40,9 @@ struct decompose_partial_writes : pass {
                         interleaved(e, a.self, axis, range.start, part, a.step));
     }
     value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || e.rank(a.self) == 0) return e.unsupported("index_fill of a single number; use full");
+        const std::size_t rank = e.rank(a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, rank);
+        if (e.failed() || rank == 0) return e.unsupported("index_fill of a single number; use full");
         const shape_builder part = build::with_axis(e.shape(a.self), axis, e.meta(a.index).elements());
         return e.make<aten::index_copy>({.self = a.self,
                                          .dim = a.dim,

@@ -65,8 +65,7 @@ struct decompose_rearrangements : pass {
     value_list operator()(const args<aten::broadcast_tensors>& a, emit<produces>& e) const {
         value_list expanded;
         for (std::uint32_t i = 0; i != a.tensors.size(); ++i)
-            expanded.push_back(
-                e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
+            expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
         return expanded;
     }
     /// Of booleans the difference is whether they differ.

@@ -8,8 +8,8 @@
 namespace headrace {
 
 /// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
-/// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
-/// stay.
+/// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in
+/// floating-point arithmetic, so that ties are recognised as such. Integers stay.
 struct decompose_rounding : pass {
     using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
                         aten::signbit, aten::copysign_tensor>;

@@ -47,8 +47,7 @@ private:
         const shape_builder shape(e.shape(v));
         const std::int64_t before = element_count(sizes(shape).first(axis));
         const std::int64_t after = element_count(sizes(shape).subspan(axis + 1));
-        const value apart =
-            e.make<aten::reshape>({.self = v, .shape = {before, shape[axis], 1, after}});
+        const value apart = e.make<aten::reshape>({.self = v, .shape = {before, shape[axis], 1, after}});
         const value padded = e.make<aten::constant_pad_nd>({.self = apart, .pad = {0, 0, 0, stride - 1}});
         shape_builder wide(shape);
         wide[axis] *= stride;

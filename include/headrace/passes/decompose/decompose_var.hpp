@@ -17,9 +17,9 @@ namespace headrace {
 /// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
 /// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
-    using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
-                        aten::std_correction, aten::var_mean_correction, aten::var_mean_dim,
-                        aten::std_mean_correction, aten::std_mean_dim>;
+    using targets =
+        ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
+            aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>;
     using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
 
     template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
@@ -30,9 +30,9 @@ struct decompose_var : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
     }
-    template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
-                     aten::std_mean_dim>>
-              Op>
+    template <one_of<
+        ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+                  Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         moments m = spread(e, a);
         if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>)

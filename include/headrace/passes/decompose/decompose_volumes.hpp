@@ -10,10 +10,10 @@
 
 namespace headrace {
 
-/// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are separable:
-/// first height and width of every slice, the slices standing beside the channels, and then the depth of every
-/// column. A window's number of elements is the product of those along its axes, which holds for clipped
-/// windows as well, so that averages of averages are right.
+/// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are
+/// separable: first height and width of every slice, the slices standing beside the channels, and then the
+/// depth of every column. A window's number of elements is the product of those along its axes, which holds
+/// for clipped windows as well, so that averages of averages are right.
 struct decompose_volumes : pass {
     using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
@@ -21,9 +21,9 @@ struct decompose_volumes : pass {
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
     using targets = joined<max_pools, adaptive_averages, nearest, linear,
                            ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
-    using produces = ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d,
-                         aten::adaptive_max_pool2d, aten::upsample_nearest2d, aten::upsample_bilinear2d,
-                         aten::reshape>;
+    using produces =
+        ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
+            aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;
 
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,

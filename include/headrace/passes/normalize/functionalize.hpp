@@ -54,15 +54,16 @@ inline sharing sharing_of(const node& n) {
     using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
     using cast_ops =
         ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
-                            aten::flatten_using_ints, aten::ravel, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                            aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
-    using permute_ops =
-        ops<aten::permute, aten::transpose_int, aten::t, aten::m_t, aten::numpy_t,
+    using reshape_ops =
+        ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel,
+            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+            aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
+    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::m_t, aten::numpy_t,
                             aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                          aten::tensor_split_indices, aten::tensor_split_sections>;
-    using other_ops = ops<aten::broadcast_tensors, aten::expand, aten::expand_as, aten::broadcast_to, aten::as_strided, aten::unfold>;
+    using other_ops = ops<aten::broadcast_tensors, aten::expand, aten::expand_as, aten::broadcast_to,
+                          aten::as_strided, aten::unfold>;
     if (is_any(n, same_ops{})) return sharing::same;
     if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
@@ -294,9 +295,9 @@ private:
     /// piece.
     bool sure(const view& w) const {
         const node& n = *w.made_by;
-        const bool may_copy =
-            is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel,
-                               aten::contiguous>{});
+        const bool may_copy = is_any(
+            n,
+            ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel, aten::contiguous>{});
         return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
     }
     bool contiguous(value v) const {

@@ -32,18 +32,18 @@ struct tabulate_functions : pass {
             aten::acosh, aten::atanh, aten::sigmoid, aten::logit, aten::silu, aten::mish, aten::softplus,
             aten::log_sigmoid, aten::gelu, aten::elu, aten::selu, aten::celu, aten::hardsigmoid,
             aten::hardswish, aten::leaky_relu, aten::prelu, aten::_prelu_kernel, aten::threshold,
-            aten::softshrink, aten::hardshrink, aten::deg2rad, aten::rad2deg, aten::signbit, aten::erf, aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round,
-            aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf,
-            aten::isfinite, aten::nan_to_num>,
+            aten::softshrink, aten::hardshrink, aten::deg2rad, aten::rad2deg, aten::signbit, aten::erf,
+            aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round, aten::round_decimals, aten::trunc,
+            aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>,
         ops<aten::add_tensor, aten::sub_tensor, aten::rsub_scalar, aten::rsub_tensor, aten::mul_tensor,
             aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
             aten::fmod_tensor, aten::fmax, aten::fmin, aten::hypot, aten::copysign_tensor, aten::logaddexp,
-            aten::xlogy_tensor, aten::atan2, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar,
-            aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor,
-            aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor, aten::where_self,
-            aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor,
-            aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or, aten::logical_xor,
-            aten::logical_not, aten::_to_copy>>;
+            aten::xlogy_tensor, aten::atan2, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
+            aten::pow_scalar, aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor,
+            aten::clamp_max_tensor, aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor,
+            aten::where_self, aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor,
+            aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
+            aten::logical_xor, aten::logical_not, aten::_to_copy>>;
 
     std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
                                     emit<produces>& e) const {

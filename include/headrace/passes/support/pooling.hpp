@@ -41,13 +41,14 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
         input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
     }
     const dtype type = e.dtype(input);
+    const bool floating = is_floating(type);  // integers of either width are summed in INT32
     return e.template make<tosa::avg_pool2d>({.input = input,
                                               .input_zp = zero_point(e, type, zero),
                                               .output_zp = zero_point(e, type, zero),
                                               .kernel = int_list(fitted.kernel),
                                               .stride = int_list(fitted.stride),
                                               .pad = int_list(fitted.pad),
-                                              .acc_type = accumulator_of(type)});
+                                              .acc_type = floating ? dtype::float32 : dtype::int32});
 }
 
 }  // namespace headrace::build
