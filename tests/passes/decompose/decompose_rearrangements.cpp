@@ -71,7 +71,7 @@ TEST_CASE("tensors broadcast against each other") {
     CHECK(compare_runs<decompose_rearrangements>(
               [](program& p) {
                   const value parts[] = {p.input(fp32, {3, 1}), p.input(fp32, {2}), p.input(fp32, {})};
-                  node& n = p.make_node<aten::broadcast_tensors>({.tensors = list<value>(parts, 3)}, 3);
+                  node& n = p.make_node<aten::broadcast_tensors>({.tensors = list<value>(parts, 3)});
                   for (std::uint32_t i = 0; i != 3; ++i) p.output(n.result(i));
               },
               {}, 0) == "");
