@@ -1591,7 +1591,13 @@ struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size"> {
     struct args { value self; int_list output_size; };
 };
+struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
+    struct args { value self; int_list output_size; };
+};
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default", "self, output_size", 2> {
+    struct args { value self; int_list output_size; };
+};
+struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d
@@ -1639,6 +1645,14 @@ struct max_pool2d_with_indices
 };
 struct max_pool3d
     : op<dialect, "aten.max_pool3d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    struct args {
+        value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
+        bool ceil_mode = false;
+    };
+};
+struct max_pool3d_with_indices
+    : op<dialect, "aten.max_pool3d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -1861,6 +1875,9 @@ struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate"> {
 struct glu : op<dialect, "aten.glu.default", "self, dim"> {
     struct args { value self; std::int64_t dim = -1; };
 };
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd"> {
+    struct args { value self; scalar lambd = 0.5; };
+};
 struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self"> { struct args { value self; }; };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self"> {
     struct args { value self; };
@@ -1931,6 +1948,7 @@ struct ceil : op<dialect, "aten.ceil.default", "self"> { struct args { value sel
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self"> { struct args { value self; }; };
 struct cos : op<dialect, "aten.cos.default", "self"> { struct args { value self; }; };
 struct cosh : op<dialect, "aten.cosh.default", "self"> { struct args { value self; }; };
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self"> { struct args { value self; }; };
 struct erf : op<dialect, "aten.erf.default", "self"> { struct args { value self; }; };
 struct erfc : op<dialect, "aten.erfc.default", "self"> { struct args { value self; }; };
 struct erfinv : op<dialect, "aten.erfinv.default", "self"> { struct args { value self; }; };
@@ -1954,6 +1972,7 @@ struct nan_to_num : op<dialect, "aten.nan_to_num.default", "self, nan, posinf, n
 };
 struct neg : op<dialect, "aten.neg.default", "self"> { struct args { value self; }; };
 struct neg_inplace : op<dialect, "aten.neg_.default", "self"> { struct args { value self; }; };
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self"> { struct args { value self; }; };
 struct reciprocal : op<dialect, "aten.reciprocal.default", "self"> { struct args { value self; }; };
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self"> { struct args { value self; }; };
 struct round : op<dialect, "aten.round.default", "self"> { struct args { value self; }; };
@@ -1965,6 +1984,7 @@ struct rsqrt : op<dialect, "aten.rsqrt.default", "self"> { struct args { value s
 struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self"> { struct args { value self; }; };
 struct sgn : op<dialect, "aten.sgn.default", "self"> { struct args { value self; }; };
 struct sign : op<dialect, "aten.sign.default", "self"> { struct args { value self; }; };
+struct signbit : op<dialect, "aten.signbit.default", "self"> { struct args { value self; }; };
 struct sin : op<dialect, "aten.sin.default", "self"> { struct args { value self; }; };
 struct sinh : op<dialect, "aten.sinh.default", "self"> { struct args { value self; }; };
 struct sqrt : op<dialect, "aten.sqrt.default", "self"> { struct args { value self; }; };
@@ -1995,6 +2015,9 @@ struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, va
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
 struct atan2 : op<dialect, "aten.atan2.default", "self, other"> { struct args { value self, other; }; };
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other"> {
+    struct args { value self, other; };
+};
 struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
@@ -2020,15 +2043,21 @@ struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other"> {
 struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
+struct fmax : op<dialect, "aten.fmax.default", "self, other"> { struct args { value self, other; }; };
+struct fmin : op<dialect, "aten.fmin.default", "self, other"> { struct args { value self, other; }; };
 struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other"> {
     struct args { value self; scalar other; };
 };
 struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other"> { struct args { value self, other; }; };
+struct hypot : op<dialect, "aten.hypot.default", "self, other"> { struct args { value self, other; }; };
 struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight"> {
     struct args { value self, end; scalar weight; };
 };
 struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight"> {
     struct args { value self, end, weight; };
+};
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other"> {
+    struct args { value self, other; };
 };
 struct max_other : op<dialect, "aten.max.other", "self, other"> { struct args { value self, other; }; };
 struct maximum : op<dialect, "aten.maximum.default", "self, other"> { struct args { value self, other; }; };
@@ -2095,6 +2124,7 @@ struct subtract_tensor : op<dialect, "aten.subtract.Tensor", "self, other, alpha
 struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor", "self, other"> {
     struct args { value self, other; };
 };
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other"> { struct args { value self, other; }; };
 
 // Limits.
 
@@ -2285,6 +2315,12 @@ struct min : op<dialect, "aten.min.default", "self"> { struct args { value self;
 struct min_dim : op<dialect, "aten.min.dim", "self, dim, keepdim", 2> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype"> {
+    struct args {
+        value self; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
 struct prod : op<dialect, "aten.prod.default", "self, dtype"> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
@@ -2303,6 +2339,14 @@ struct std_correction : op<dialect, "aten.std.correction", "self, dim, correctio
 };
 struct std_dim : op<dialect, "aten.std.dim", "self, dim, unbiased, keepdim"> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
+};
+struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2> {
+    struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
+};
+struct std_mean_correction : op<dialect, "aten.std_mean.correction", "self, dim, correction, keepdim", 2> {
+    struct args {
+        value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
+    };
 };
 struct sum : op<dialect, "aten.sum.default", "self, dtype"> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
@@ -2327,6 +2371,9 @@ struct var_mean_correction : op<dialect, "aten.var_mean.correction", "self, dim,
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
+};
+struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2> {
+    struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
 
 // Views and their copies.
@@ -2357,6 +2404,7 @@ struct expand_copy : op<dialect, "aten.expand_copy.default", "self, size, implic
 struct flatten_using_ints : op<dialect, "aten.flatten.using_ints", "self, start_dim, end_dim"> {
     struct args { value self; std::int64_t start_dim = 0, end_dim = -1; };
 };
+struct m_t : op<dialect, "aten.mT.default", "self"> { struct args { value self; }; };
 struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination"> {
     struct args { value self; std::int64_t source, destination; };
 };
@@ -2369,12 +2417,14 @@ struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length"> {
 struct narrow_copy : op<dialect, "aten.narrow_copy.default", "self, dim, start, length"> {
     struct args { value self; std::int64_t dim, start, length; };
 };
+struct numpy_t : op<dialect, "aten.numpy_T.default", "self"> { struct args { value self; }; };
 struct permute : op<dialect, "aten.permute.default", "self, dims"> {
     struct args { value self; int_list dims; };
 };
 struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims"> {
     struct args { value self; int_list dims; };
 };
+struct ravel : op<dialect, "aten.ravel.default", "self"> { struct args { value self; }; };
 struct reshape : op<dialect, "aten.reshape.default", "self, shape"> {
     struct args { value self; int_list shape; };
 };
@@ -2493,16 +2543,31 @@ struct unsafe_split_with_sizes
 
 // Joining and rearranging.
 
+struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default", "tensors", variadic_results> {
+    struct args { list<value> tensors; };
+};
 struct cat : op<dialect, "aten.cat.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
 struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups"> {
     struct args { value self; std::int64_t groups; };
 };
+struct column_stack : op<dialect, "aten.column_stack.default", "tensors"> {
+    struct args { list<value> tensors; };
+};
 struct concat : op<dialect, "aten.concat.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
+struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> {
+    struct args {
+        value self; std::int64_t n = 1, dim = -1; std::optional<value> prepend{}, append{};
+    };
+};
+struct dstack : op<dialect, "aten.dstack.default", "tensors"> { struct args { list<value> tensors; }; };
 struct flip : op<dialect, "aten.flip.default", "self, dims"> { struct args { value self; int_list dims; }; };
+struct fliplr : op<dialect, "aten.fliplr.default", "self"> { struct args { value self; }; };
+struct flipud : op<dialect, "aten.flipud.default", "self"> { struct args { value self; }; };
+struct hstack : op<dialect, "aten.hstack.default", "tensors"> { struct args { list<value> tensors; }; };
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
@@ -2522,6 +2587,9 @@ struct repeat_interleave_self_int
 struct roll : op<dialect, "aten.roll.default", "self, shifts, dims"> {
     struct args { value self; int_list shifts, dims{}; };
 };
+struct rot90 : op<dialect, "aten.rot90.default", "self, k, dims"> {
+    struct args { value self; std::int64_t k = 1; int_list dims{0, 1}; };
+};
 struct stack : op<dialect, "aten.stack.default", "tensors, dim"> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
@@ -2532,6 +2600,7 @@ struct tril : op<dialect, "aten.tril.default", "self, diagonal"> {
 struct triu : op<dialect, "aten.triu.default", "self, diagonal"> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
+struct vstack : op<dialect, "aten.vstack.default", "tensors"> { struct args { list<value> tensors; }; };
 
 // Padding.
 
@@ -2581,6 +2650,9 @@ struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, so
 };
 struct index_copy_inplace : op<dialect, "aten.index_copy_.default", "self, dim, index, source"> {
     struct args { value self; std::int64_t dim; value index, source; };
+};
+struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar", "self, dim, index, value"> {
+    struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
 struct index_put : op<dialect, "aten.index_put.default", "self, indices, values, accumulate"> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
@@ -2947,8 +3019,9 @@ struct dialect : dialect_of<"aten",
       conv1d, conv1d_padding, conv2d, conv2d_padding, conv3d, conv3d_padding, conv_transpose1d,
       conv_transpose2d_input, conv_transpose3d_input, convolution,
       adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d, _adaptive_avg_pool3d,
-      adaptive_avg_pool3d, adaptive_max_pool2d, avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d,
-      max_pool2d_with_indices, max_pool3d,
+      adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
+      avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool2d_with_indices, max_pool3d,
+      max_pool3d_with_indices,
       addmm, baddbmm, bmm, dot, einsum, linear, matmul, mm, mv, outer,
       gru_cell, gru_input, lstm_cell, lstm_input, rnn_relu_cell, rnn_relu_input, rnn_tanh_cell,
       rnn_tanh_input,
@@ -2958,24 +3031,24 @@ struct dialect : dialect_of<"aten",
       native_batch_norm, _native_batch_norm_legit, _native_batch_norm_legit_no_stats,
       _native_batch_norm_legit_no_training, native_group_norm, native_layer_norm, norm_scalar,
       norm_scalaropt_dim, rms_norm,
-      celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardsigmoid, hardsigmoid_inplace,
-      hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid,
-      log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace,
-      relu_inplace, selu, selu_inplace, sigmoid, sigmoid_inplace, silu, silu_inplace, softplus, softshrink,
-      tanh, tanh_inplace, threshold, threshold_inplace,
-      abs, abs_inplace, acos, acosh, asin, asinh, atan, atanh, ceil, ceil_inplace, cos, cosh, erf, erfc,
-      erfinv, exp, exp2, exp_inplace, expm1, floor, floor_inplace, frac, isfinite, isinf, isnan, log, log10,
-      log1p, log2, log_inplace, nan_to_num, neg, neg_inplace, reciprocal, reciprocal_inplace, round,
-      round_decimals, round_inplace, rsqrt, rsqrt_inplace, sgn, sign, sin, sinh, sqrt, sqrt_inplace, square,
-      square_inplace, tan, trunc,
+      celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardshrink, hardsigmoid,
+      hardsigmoid_inplace, hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu,
+      leaky_relu_inplace, log_sigmoid, log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel,
+      relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace, sigmoid, sigmoid_inplace, silu,
+      silu_inplace, softplus, softshrink, tanh, tanh_inplace, threshold, threshold_inplace,
+      abs, abs_inplace, acos, acosh, asin, asinh, atan, atanh, ceil, ceil_inplace, cos, cosh, deg2rad, erf,
+      erfc, erfinv, exp, exp2, exp_inplace, expm1, floor, floor_inplace, frac, isfinite, isinf, isnan, log,
+      log10, log1p, log2, log_inplace, nan_to_num, neg, neg_inplace, rad2deg, reciprocal, reciprocal_inplace,
+      round, round_decimals, round_inplace, rsqrt, rsqrt_inplace, sgn, sign, signbit, sin, sinh, sqrt,
+      sqrt_inplace, square, square_inplace, tan, trunc,
       add_inplace_scalar, add_inplace_tensor, add_scalar, add_tensor, addcdiv, addcmul, atan2,
-      div_inplace_scalar, div_inplace_tensor, div_scalar, div_scalar_mode, div_tensor, div_tensor_mode,
-      divide_tensor, floor_divide, floor_divide_scalar, fmod_scalar, fmod_tensor, lerp_scalar, lerp_tensor,
-      max_other, maximum, min_other, minimum, mul_inplace_scalar, mul_inplace_tensor, mul_scalar, mul_tensor,
-      multiply_tensor, pow_inplace_scalar, pow_inplace_tensor, pow_scalar, pow_tensor_scalar,
-      pow_tensor_tensor, remainder_scalar, remainder_scalar_tensor, remainder_tensor, rsub_scalar,
-      rsub_tensor, sub_inplace_scalar, sub_inplace_tensor, sub_scalar, sub_tensor, subtract_tensor,
-      true_divide_tensor,
+      copysign_tensor, div_inplace_scalar, div_inplace_tensor, div_scalar, div_scalar_mode, div_tensor,
+      div_tensor_mode, divide_tensor, floor_divide, floor_divide_scalar, fmax, fmin, fmod_scalar, fmod_tensor,
+      hypot, lerp_scalar, lerp_tensor, logaddexp, max_other, maximum, min_other, minimum, mul_inplace_scalar,
+      mul_inplace_tensor, mul_scalar, mul_tensor, multiply_tensor, pow_inplace_scalar, pow_inplace_tensor,
+      pow_scalar, pow_tensor_scalar, pow_tensor_tensor, remainder_scalar, remainder_scalar_tensor,
+      remainder_tensor, rsub_scalar, rsub_tensor, sub_inplace_scalar, sub_inplace_tensor, sub_scalar,
+      sub_tensor, subtract_tensor, true_divide_tensor, xlogy_tensor,
       clamp, clamp_inplace, clamp_max, clamp_max_inplace, clamp_max_tensor, clamp_min, clamp_min_inplace,
       clamp_min_tensor, clamp_tensor, clip,
       eq_scalar, eq_tensor, ge_scalar, ge_tensor, gt_scalar, gt_tensor, le_scalar, le_tensor, lt_scalar,
@@ -2986,25 +3059,29 @@ struct dialect : dialect_of<"aten",
       logical_and, logical_not, logical_or, logical_xor, lshift_scalar, lshift_tensor, or_scalar, or_tensor,
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
       all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
-      max, max_dim, mean, mean_dim, min, min_dim, prod, prod_dim_int, std_, std_correction, std_dim, sum,
-      sum_dim_intlist, var, var_correction, var_dim, var_mean_correction,
+      max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
+      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim,
+      var_mean_correction,
+      var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
-      expand, expand_as, expand_copy, flatten_using_ints, movedim_int, movedim_intlist, narrow, narrow_copy,
-      permute, permute_copy, reshape, reshape_as, select_copy_int, select_int, slice_copy_tensor,
-      slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims, squeeze_dim, squeeze_dims,
-      squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int, unflatten_int, unfold, unfold_copy,
-      _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
+      expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,
+      narrow_copy, numpy_t, permute, permute_copy, ravel, reshape, reshape_as, select_copy_int, select_int,
+      slice_copy_tensor, slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims,
+      squeeze_dim, squeeze_dims, squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int,
+      unflatten_int, unfold, unfold_copy, _unsafe_view, unsqueeze, unsqueeze_copy, view, view_as, view_copy,
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,
-      cat, channel_shuffle, concat, flip, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat,
-      repeat_interleave_self_int, roll, stack, tile, tril, triu,
+      broadcast_tensors, cat, channel_shuffle, column_stack, concat, diff, dstack, flip, fliplr, flipud,
+      hstack, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat, repeat_interleave_self_int, roll,
+      rot90, stack, tile, tril, triu, vstack,
       constant_pad_nd, pad, reflection_pad1d, reflection_pad2d, reflection_pad3d, replication_pad1d,
       replication_pad2d, replication_pad3d,
-      embedding, gather, index_add, index_copy, index_copy_inplace, index_put, index_put_inplace,
-      index_select, index_tensor, masked_fill_inplace_scalar, masked_fill_inplace_tensor, masked_fill_scalar,
-      masked_fill_tensor, one_hot, scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter,
-      _unsafe_index_put, _unsafe_index_tensor, where_scalar, where_scalarother, where_scalarself, where_self,
+      embedding, gather, index_add, index_copy, index_copy_inplace, index_fill_int_scalar, index_put,
+      index_put_inplace, index_select, index_tensor, masked_fill_inplace_scalar, masked_fill_inplace_tensor,
+      masked_fill_scalar, masked_fill_tensor, one_hot, scatter_add, scatter_src, scatter_value,
+      select_scatter, slice_scatter, _unsafe_index_put, _unsafe_index_tensor, where_scalar, where_scalarother,
+      where_scalarself, where_self,
       grid_sampler, grid_sampler_2d, upsample_bicubic2d, upsample_bicubic2d_vec, upsample_bilinear2d,
       upsample_bilinear2d_vec, upsample_linear1d, upsample_linear1d_vec, upsample_nearest1d,
       upsample_nearest1d_vec, upsample_nearest2d, upsample_nearest2d_vec, upsample_nearest3d,
@@ -3171,12 +3248,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool2d_with_indices>> Op>
+template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
-        shape,
-        detail::pooled_shape(self.shape, 2, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(shape,
+                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -3197,10 +3274,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::adaptive_max_pool2d>> Op>
+template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, 2, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -3596,17 +3673,17 @@ using same_as_self_ops =
     ops<celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, hardsigmoid, hardsigmoid_inplace, hardswish,
         hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid, mish,
         mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace,
-        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, tanh_inplace, threshold, threshold_inplace,
-        abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac, log_inplace,
-        nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace, rsqrt_inplace,
-        sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace, clamp_max_inplace,
-        clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar, pow_inplace_scalar,
-        sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy, detach_inplace,
-        channel_shuffle, flip, roll, tril, triu, masked_fill_inplace_scalar, masked_fill_inplace_tensor,
-        clone, contiguous, dropout_inplace, fill_inplace_scalar, fill_inplace_tensor, fill_scalar,
-        fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add, index_copy, index_copy_inplace,
-        index_put, index_put_inplace, scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter,
-        _unsafe_index_put>;
+        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, hardshrink, tanh_inplace, threshold,
+        threshold_inplace, abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac,
+        log_inplace, nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace,
+        rsqrt_inplace, sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace,
+        clamp_max_inplace, clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar,
+        pow_inplace_scalar, sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy,
+        detach_inplace, channel_shuffle, flip, fliplr, flipud, roll, tril, triu, masked_fill_inplace_scalar,
+        masked_fill_inplace_tensor, clone, contiguous, dropout_inplace, fill_inplace_scalar,
+        fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add,
+        index_copy, index_copy_inplace, index_fill_int_scalar, index_put, index_put_inplace, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter, _unsafe_index_put>;
 
 /// In place, with an operand that must broadcast to `self`.
 using in_place_binary_ops =
@@ -3614,17 +3691,17 @@ using in_place_binary_ops =
 
 /// Functions of real numbers: integers become float32.
 using floating_unary_ops =
-    ops<logit, sigmoid, tanh, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc, erfinv, exp, exp2,
-        expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
+    ops<logit, sigmoid, tanh, deg2rad, rad2deg, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc,
+        erfinv, exp, exp2, expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
 
-using predicate_ops = ops<isfinite, isinf, isnan, logical_not>;
+using predicate_ops = ops<isfinite, isinf, isnan, logical_not, signbit>;
 
 /// Two tensors, promoted.
 using binary_ops =
-    ops<add_tensor, floor_divide, fmod_tensor, max_other, maximum, min_other, minimum, mul_tensor,
-        multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor, and_tensor,
-        bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor, bitwise_right_shift_tensor,
-        bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
+    ops<add_tensor, floor_divide, fmax, fmin, fmod_tensor, hypot, logaddexp, max_other, maximum, min_other,
+        minimum, mul_tensor, multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor,
+        and_tensor, bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor,
+        bitwise_right_shift_tensor, bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
 
 /// A tensor and a Python number, in either order, promoted.
 using binary_scalar_ops =
@@ -3634,7 +3711,8 @@ using binary_scalar_ops =
         xor_scalar>;
 
 /// Two tensors or a tensor and a number, with a real result.
-using floating_binary_ops = ops<atan2, div_tensor, divide_tensor, true_divide_tensor>;
+using floating_binary_ops =
+    ops<atan2, copysign_tensor, div_tensor, divide_tensor, true_divide_tensor, xlogy_tensor>;
 
 using comparison_ops = ops<eq_tensor, ge_tensor, gt_tensor, le_tensor, lt_tensor, ne_tensor, logical_and,
                            logical_or, logical_xor>;
@@ -3970,10 +4048,280 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/aten_view.hpp ----
+
+namespace headrace {
+namespace aten {
+
+using view_ops = ops<view, view_copy, _unsafe_view>;
+using expand_ops = ops<broadcast_to, expand, expand_copy>;
+using permute_ops = ops<permute, permute_copy>;
+using transpose_ops = ops<transpose_int, transpose_copy_int>;
+using select_ops = ops<select_int, select_copy_int>;
+using slice_ops = ops<slice_tensor, slice_copy_tensor>;
+using squeeze_ops = ops<squeeze, squeeze_copy>;
+using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
+using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
+using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
+
+}  // namespace aten
+
+namespace detail {
+
+inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
+    BOOST_OUTCOME_TRY(viewed, viewed_shape(self.shape, shape));
+    return add_result(out, self.dtype, viewed);
+}
+inline result<void> infer_expanded(inference& out, const tensor_meta& self, sizes shape) {
+    BOOST_OUTCOME_TRY(expanded, expanded_shape(self.shape, shape));
+    return add_result(out, self.dtype, expanded);
+}
+inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
+                                     std::int64_t b) {
+    BOOST_OUTCOME_TRY(first, axis_of(a, self.rank()));
+    BOOST_OUTCOME_TRY(second, axis_of(b, self.rank()));
+    shape_builder shape(self.shape);
+    std::swap(shape[first], shape[second]);
+    return add_result(out, self.dtype, shape);
+}
+inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis_set axes) {
+    axis_set dropped;
+    for (std::size_t i = 0; i != self.rank(); ++i) {
+        if (axes.contains(i) && self.shape[i] == 1) dropped.insert(i);
+    }
+    return add_result(out, self.dtype, reduced_shape(self.shape, dropped, false));
+}
+/// Where each axis of the result comes from.
+inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
+    if (sources.size() != destinations.size()) {
+        return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
+    }
+    BOOST_OUTCOME_TRY(moved, axes_of(sources, rank, no_axes::none));
+    BOOST_OUTCOME_TRY(taken, axes_of(destinations, rank, no_axes::none));
+    shape_builder order = shape_builder::filled(rank, 0);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (taken.contains(i)) continue;
+        while (moved.contains(next)) ++next;
+        order[i] = static_cast<std::int64_t>(next++);
+    }
+    for (std::size_t i = 0; i != sources.size(); ++i) {
+        const std::size_t at = *normalized_axis(destinations[i], rank);
+        order[at] = static_cast<std::int64_t>(*normalized_axis(sources[i], rank));
+    }
+    return order;
+}
+inline result<void> infer_permuted(inference& out, const tensor_meta& self, sizes order) {
+    shape_builder shape;
+    for (const std::int64_t axis : order) shape.push_back(self.shape[static_cast<std::size_t>(axis)]);
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace detail
+
+template <one_of<aten::view_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), a.size);
+}
+template <one_of<ops<aten::reshape>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), a.shape);
+}
+template <one_of<ops<aten::reshape_as, aten::view_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_view(out, inference::of(a.self), inference::of(a.other).shape);
+}
+template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self).dtype, a.size);
+}
+template <one_of<aten::expand_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_expanded(out, inference::of(a.self), a.size);
+}
+template <one_of<ops<aten::expand_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_expanded(out, inference::of(a.self), inference::of(a.other).shape);
+}
+
+template <one_of<ops<aten::flatten_using_ints>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(first, axis_of(a.start_dim, self.rank()));
+    BOOST_OUTCOME_TRY(last, axis_of(a.end_dim, self.rank()));
+    if (self.rank() == 0) return add_result(out, self.dtype, {1});
+    if (first > last) return invalid("start_dim must not come after end_dim");
+    const sizes shape(self.shape);
+    shape_builder flat(shape.first(first));
+    flat.push_back(element_count(shape.subspan(first, last - first + 1)));
+    flat.append(shape.subspan(last + 1));
+    return add_result(out, self.dtype, flat);
+}
+
+template <one_of<ops<aten::unflatten_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const sizes shape(self.shape);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
+    BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
+    shape_builder given(shape.first(axis));
+    given.append(parts);
+    given.append(shape.subspan(axis + 1));
+    return add_result(out, self.dtype, given);
+}
+
+template <one_of<aten::permute_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
+    return detail::infer_permuted(out, self, order);
+}
+template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (self.rank() == 0) return add_result(out, self);
+    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    return detail::infer_permuted(out, self, order);
+}
+template <one_of<ops<aten::m_t>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    return detail::infer_transposed(out, self, -2, -1);
+}
+template <one_of<ops<aten::numpy_t>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    shape_builder shape(self.shape);
+    std::reverse(shape.begin(), shape.end());
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::ravel>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, self.dtype, {element_count(self.shape)});
+}
+template <one_of<aten::transpose_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_transposed(out, inference::of(a.self), a.dim0, a.dim1);
+}
+template <one_of<ops<aten::t, aten::t_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
+    return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
+}
+
+template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
+    const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
+    if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
+        return invalid("start " + std::to_string(a.start) + " and length " + std::to_string(a.length) +
+                       " do not lie in axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    shape[axis] = a.length;
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<aten::slice_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (a.step <= 0) return invalid("step must be positive");
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
+    shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<aten::select_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
+    if (a.index < -shape[axis] || a.index >= shape[axis]) {
+        return invalid("index " + std::to_string(a.index) + " is out of range for axis " +
+                       std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    shape.erase(axis);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<aten::squeeze_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::squeeze_dim_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::squeeze_dims_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
+    return detail::infer_squeezed(out, self, axes);
+}
+template <one_of<aten::unsqueeze_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
+    shape_builder shape(self.shape);
+    shape.insert(axis, 1);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
+    shape_builder shape(self.shape);
+    const std::int64_t room = shape.empty() ? 1 : shape[axis];
+    if (a.size < 0 || a.size > room || a.step <= 0) {
+        return invalid("windows of " + std::to_string(a.size) + " with step " + std::to_string(a.step) +
+                       " do not fit axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+    }
+    if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
+    shape.push_back(a.size);
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/aten_join.hpp ----
 
 namespace headrace {
 namespace aten {
+
+/// What hstack, vstack, dstack and column_stack make of a tensor before they join (PyTorch, torch.atleast_1d
+/// to atleast_3d).
+template <class Op>
+[[nodiscard]] constexpr shape_builder stacked_shape(sizes s) {
+    if constexpr (std::is_same_v<Op, column_stack>) {
+        return s.size() < 2 ? shape_builder{s.empty() ? 1 : s[0], 1} : shape_builder(s);
+    } else if constexpr (std::is_same_v<Op, hstack>) {
+        return s.empty() ? shape_builder{1} : shape_builder(s);
+    } else if constexpr (std::is_same_v<Op, vstack>) {
+        return s.size() < 2 ? shape_builder{1, s.empty() ? 1 : s[0]} : shape_builder(s);
+    } else {
+        if (s.size() > 2) return shape_builder(s);
+        return s.size() == 2 ? shape_builder{s[0], s[1], 1} : shape_builder{1, s.empty() ? 1 : s[0], 1};
+    }
+}
+/// The axis along which it then joins tensors of that rank.
+template <class Op>
+[[nodiscard]] constexpr std::int64_t stacked_axis(std::size_t rank) {
+    if constexpr (std::is_same_v<Op, vstack>) return 0;
+    if constexpr (std::is_same_v<Op, dstack>) return 2;
+    return rank == 1 ? 0 : 1;
+}
 
 using split_ops = ops<split_tensor, split_copy_tensor, unsafe_split_tensor>;
 using split_with_sizes_ops = ops<split_with_sizes, split_with_sizes_copy, unsafe_split_with_sizes>;
@@ -4070,6 +4418,29 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
     }
     shape[axis] = sum;
     return add_result(out, type.type(), shape);
+}
+
+/// The same after each tensor has been seen in another shape.
+template <class Shape, class Axis>
+result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of, Axis&& axis_of_rank) {
+    promotion type;
+    shape_builder joined;
+    std::int64_t sum = 0;
+    for (const value v : tensors) {
+        const tensor_meta& t = inference::of(v);
+        type.add(t);
+        shape_builder shape = shape_of(t.shape);
+        const auto axis = static_cast<std::size_t>(axis_of_rank(shape.size()));
+        sum = saturating_add(sum, shape[axis]);
+        if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
+        if (!joined.empty() && joined != shape) {
+            return invalid("cannot join " + shape_text(joined) + " and " + shape_text(shape));
+        }
+        joined = shape;
+    }
+    if (tensors.empty()) return invalid("there are no tensors to join");
+    joined[static_cast<std::size_t>(axis_of_rank(joined.size()))] = sum;
+    return add_result(out, type.type(), joined);
 }
 
 /// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
@@ -4184,6 +4555,45 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(first.shape);
     shape.insert(axis, static_cast<std::int64_t>(a.tensors.size()));
     return add_result(out, type.type(), shape);
+}
+/// The joined tensors as NumPy sees them: rows at least for vstack, columns, or planes of three axes.
+template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_stacked(
+        out, a.tensors, [](sizes s) { return aten::stacked_shape<Op>(s); }, aten::stacked_axis<Op>);
+}
+template <one_of<ops<aten::broadcast_tensors>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    shape_builder shape;
+    for (const value v : a.tensors) {
+        BOOST_OUTCOME_TRY(both, broadcast(shape, inference::of(v).shape));
+        shape = both;
+    }
+    for (const value v : a.tensors) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+    }
+    return boost::outcome_v2::success();
+}
+template <one_of<ops<aten::diff>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
+    shape_builder shape(self.shape);
+    for (const std::optional<value>& more : {a.prepend, a.append}) {
+        if (!more) continue;
+        const tensor_meta& beside = inference::of(*more);
+        BOOST_OUTCOME_TRY(require_rank("what is joined", beside.shape, self.rank()));
+        shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
+    }
+    shape[axis] = a.n < shape[axis] ? shape[axis] - std::max<std::int64_t>(a.n, 0) : 0;
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::rot90>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.dims.size() != 2) return invalid("a plane has two axes");
+    return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -4548,7 +4958,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), {});
 }
 
-template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int>> Op>
+template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
@@ -4574,7 +4984,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 
 template <one_of<ops<aten::amax, aten::amin, aten::std_correction, aten::std_dim, aten::var_correction,
-                     aten::var_dim, aten::norm_scalaropt_dim>> Op>
+                     aten::var_dim, aten::norm_scalaropt_dim>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
@@ -4598,7 +5009,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::aminmax, aten::var_mean_correction>> Op>
+template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
+                     aten::std_mean_dim>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
@@ -4730,235 +5143,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/aten_view.hpp ----
-
-namespace headrace {
-namespace aten {
-
-using view_ops = ops<view, view_copy, _unsafe_view>;
-using expand_ops = ops<broadcast_to, expand, expand_copy>;
-using permute_ops = ops<permute, permute_copy>;
-using transpose_ops = ops<transpose_int, transpose_copy_int>;
-using select_ops = ops<select_int, select_copy_int>;
-using slice_ops = ops<slice_tensor, slice_copy_tensor>;
-using squeeze_ops = ops<squeeze, squeeze_copy>;
-using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
-using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
-using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
-
-}  // namespace aten
-
-namespace detail {
-
-inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(viewed, viewed_shape(self.shape, shape));
-    return add_result(out, self.dtype, viewed);
-}
-inline result<void> infer_expanded(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(expanded, expanded_shape(self.shape, shape));
-    return add_result(out, self.dtype, expanded);
-}
-inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
-                                     std::int64_t b) {
-    BOOST_OUTCOME_TRY(first, axis_of(a, self.rank()));
-    BOOST_OUTCOME_TRY(second, axis_of(b, self.rank()));
-    shape_builder shape(self.shape);
-    std::swap(shape[first], shape[second]);
-    return add_result(out, self.dtype, shape);
-}
-inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis_set axes) {
-    axis_set dropped;
-    for (std::size_t i = 0; i != self.rank(); ++i) {
-        if (axes.contains(i) && self.shape[i] == 1) dropped.insert(i);
-    }
-    return add_result(out, self.dtype, reduced_shape(self.shape, dropped, false));
-}
-/// Where each axis of the result comes from.
-inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
-    if (sources.size() != destinations.size()) {
-        return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
-    }
-    BOOST_OUTCOME_TRY(moved, axes_of(sources, rank, no_axes::none));
-    BOOST_OUTCOME_TRY(taken, axes_of(destinations, rank, no_axes::none));
-    shape_builder order = shape_builder::filled(rank, 0);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i != rank; ++i) {
-        if (taken.contains(i)) continue;
-        while (moved.contains(next)) ++next;
-        order[i] = static_cast<std::int64_t>(next++);
-    }
-    for (std::size_t i = 0; i != sources.size(); ++i) {
-        const std::size_t at = *normalized_axis(destinations[i], rank);
-        order[at] = static_cast<std::int64_t>(*normalized_axis(sources[i], rank));
-    }
-    return order;
-}
-inline result<void> infer_permuted(inference& out, const tensor_meta& self, sizes order) {
-    shape_builder shape;
-    for (const std::int64_t axis : order) shape.push_back(self.shape[static_cast<std::size_t>(axis)]);
-    return add_result(out, self.dtype, shape);
-}
-
-}  // namespace detail
-
-template <one_of<aten::view_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_view(out, inference::of(a.self), a.size);
-}
-template <one_of<ops<aten::reshape>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_view(out, inference::of(a.self), a.shape);
-}
-template <one_of<ops<aten::reshape_as, aten::view_as>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_view(out, inference::of(a.self), inference::of(a.other).shape);
-}
-template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.self).dtype, a.size);
-}
-template <one_of<aten::expand_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_expanded(out, inference::of(a.self), a.size);
-}
-template <one_of<ops<aten::expand_as>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_expanded(out, inference::of(a.self), inference::of(a.other).shape);
-}
-
-template <one_of<ops<aten::flatten_using_ints>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(first, axis_of(a.start_dim, self.rank()));
-    BOOST_OUTCOME_TRY(last, axis_of(a.end_dim, self.rank()));
-    if (self.rank() == 0) return add_result(out, self.dtype, {1});
-    if (first > last) return invalid("start_dim must not come after end_dim");
-    const sizes shape(self.shape);
-    shape_builder flat(shape.first(first));
-    flat.push_back(element_count(shape.subspan(first, last - first + 1)));
-    flat.append(shape.subspan(last + 1));
-    return add_result(out, self.dtype, flat);
-}
-
-template <one_of<ops<aten::unflatten_int>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const sizes shape(self.shape);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
-    BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
-    shape_builder given(shape.first(axis));
-    given.append(parts);
-    given.append(shape.subspan(axis + 1));
-    return add_result(out, self.dtype, given);
-}
-
-template <one_of<aten::permute_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
-    return detail::infer_permuted(out, self, order);
-}
-template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    if (self.rank() == 0) return add_result(out, self);
-    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
-    return detail::infer_permuted(out, self, order);
-}
-template <one_of<aten::transpose_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_transposed(out, inference::of(a.self), a.dim0, a.dim1);
-}
-template <one_of<ops<aten::t, aten::t_copy>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
-    return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
-}
-
-template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
-    const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
-    if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
-        return invalid("start " + std::to_string(a.start) + " and length " + std::to_string(a.length) +
-                       " do not lie in axis " + std::to_string(axis) + " of " + shape_text(self.shape));
-    }
-    shape[axis] = a.length;
-    return add_result(out, self.dtype, shape);
-}
-template <one_of<aten::slice_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (a.step <= 0) return invalid("step must be positive");
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
-    shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
-    return add_result(out, self.dtype, shape);
-}
-template <one_of<aten::select_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
-    if (a.index < -shape[axis] || a.index >= shape[axis]) {
-        return invalid("index " + std::to_string(a.index) + " is out of range for axis " +
-                       std::to_string(axis) + " of " + shape_text(self.shape));
-    }
-    shape.erase(axis);
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<aten::squeeze_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
-    return detail::infer_squeezed(out, self, axes);
-}
-template <one_of<aten::squeeze_dim_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
-    return detail::infer_squeezed(out, self, axes);
-}
-template <one_of<aten::squeeze_dims_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
-    return detail::infer_squeezed(out, self, axes);
-}
-template <one_of<aten::unsqueeze_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
-    shape_builder shape(self.shape);
-    shape.insert(axis, 1);
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
-    shape_builder shape(self.shape);
-    const std::int64_t room = shape.empty() ? 1 : shape[axis];
-    if (a.size < 0 || a.size > room || a.step <= 0) {
-        return invalid("windows of " + std::to_string(a.size) + " with step " + std::to_string(a.step) +
-                       " do not fit axis " + std::to_string(axis) + " of " + shape_text(self.shape));
-    }
-    if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
-    shape.push_back(a.size);
-    return add_result(out, self.dtype, shape);
 }
 
 }  // namespace headrace
@@ -7736,6 +7920,12 @@ void for_each_region(const node& n, F&& f) {
     }
 }
 
+/// Has an op graphs among its arguments?
+[[nodiscard]] inline bool holds_regions(const op_info& op) {
+    return std::any_of(op.begin(), op.end(),
+                       [](const field_info& f) { return f.kind == field_kind::region; });
+}
+
 }  // namespace headrace
 
 // ---- headrace/ir/signature.hpp ----
@@ -7763,6 +7953,13 @@ struct interface_quantization {
 struct output_quantizations {
     static constexpr bool inherited = false;
     list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
+/// their user, not NCHW as they were exported.
+struct channels_last_interface {
+    static constexpr bool inherited = false;
+    bool applied = false;  ///< the shapes say so already
 };
 
 }  // namespace headrace
@@ -9422,13 +9619,10 @@ inline void hand_over_name(const result_slot& from, value to) {
     std::vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::region) continue;
-            graph* region =
-                *reinterpret_cast<graph* const*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+        for_each_region(n, [&](const field_info&, graph* region) {
             if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
                 live.push_back(region);
-        }
+        });
     }
     return live;
 }
@@ -10485,8 +10679,8 @@ struct pass_description {
     std::vector<std::string_view> removes;
     std::vector<std::string_view> produces;
     bool whole_graph = false;
-    bool can_fire = false;     ///< false: pruned from the generated code
-    std::size_t ops_before = 0;  ///< how many ops can be in the graph before it
+    bool can_fire = false;                 ///< false: pruned from the generated code
+    std::vector<std::string_view> before;  ///< the ops that can be in the graph before it
 };
 
 struct pipeline_description {
@@ -10513,7 +10707,7 @@ pipeline_description describe_passes(pass_list<Passes...>) {
         using effects = effects_of<P>;
         d.passes.push_back({pass_name<P>(), names_in(effects::target_set), names_in(effects::removed_set),
                             names_in(effects::produced_set), graph_pass<P>, Pipeline::can_fire(i),
-                            Pipeline::ops_before(i).size()});
+                            names_in(Pipeline::ops_before(i))});
         ++i;
     };
     (add.template operator()<Passes>(), ...);

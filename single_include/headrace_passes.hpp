@@ -28,6 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -1033,82 +1035,6 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/decompose/decompose_comparisons.hpp ----
-
-namespace headrace {
-
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
-/// a != b is not (a == b), for NaN, too.
-struct decompose_comparisons : pass {
-    using targets = ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor>;
-    using produces = ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>;
-
-    value operator()(const args<aten::lt_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::gt_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::le_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::ge_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::ne_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::logical_not>(e.make<aten::eq_tensor>(a.self, a.other));
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/decompose/decompose_dilated_pooling.hpp ----
-
-namespace headrace {
-
-/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
-/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
-struct decompose_dilated_pooling : pass {
-    using targets = ops<aten::max_pool2d>;
-    using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
-
-    std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
-        auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
-        if (!windows) return e.fail(std::move(windows).error());
-        const auto& w = windows.value();
-        if (w[0].dilation == 1 && w[1].dilation == 1) return std::nullopt;
-        const int_list& in = e.shape(a.self);
-        const int_list& out = e.result_meta().shape;
-        const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
-            return std::max<std::int64_t>(
-                (out[2 + i] - 1) * w[i].stride + w[i].extent() - in[2 + i] - w[i].before, 0);
-        };
-        value v = e.make<aten::constant_pad_nd>({.self = a.self,
-                                                 .pad = {w[1].before, after(1), w[0].before, after(0)},
-                                                 .value = lowest(e.dtype(a.self))});
-        for (std::size_t i = 0; i != 2; ++i)
-            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
-        return v;
-    }
-
-private:
-    static scalar lowest(dtype t) {
-        if (is_floating(t)) return -std::numeric_limits<double>::infinity();
-        return -(std::int64_t{1} << (traits_of(t).bits - 1));
-    }
-
-    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
-                       std::int64_t positions) {
-        value highest;
-        for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
-            const std::int64_t begin = tap * w.dilation;
-            const value slice = e.make<aten::slice_tensor>({.self = v,
-                                                            .dim = axis,
-                                                            .start = begin,
-                                                            .end = begin + (positions - 1) * w.stride + 1,
-                                                            .step = w.stride});
-            highest = tap == 0 ? slice : e.make<aten::maximum>(highest, slice);
-        }
-        return highest;
-    }
-};
-
-}  // namespace headrace
-
 // ---- headrace/passes/support/formula.hpp ----
 
 /// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes
@@ -1330,6 +1256,593 @@ term<E> is_negative(const term<E>& x) {
 namespace headrace {
 using formula::formula_ops;
 }
+
+// ---- headrace/passes/support/convolution.hpp ----
+
+namespace headrace {
+
+/// One group per input channel, in two dimensions, forward: what DEPTHWISE_CONV2D is.
+[[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
+    const int_list& input = e.shape(a.input);
+    const int_list& weight = e.shape(a.weight);
+    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
+           weight[0] % input[1] == 0;
+}
+
+namespace build {
+
+/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
+/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
+struct fitted_window {
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+    std::int64_t size = 0;  ///< of the axis that is used
+};
+
+[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
+    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
+    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
+}
+
+using crop_ops = ops<tosa::const_shape, tosa::slice>;
+
+/// The leading part of `v`, of that shape.
+template <class E>
+value crop(E& e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return e.template make<tosa::slice>({.input1 = v,
+                                         .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
+                                         .size = const_shape(e, shape)});
+}
+
+/// The windows of an NHWC (NDHWC) tensor as TOSA's attributes have them.
+struct window_attributes {
+    shape_builder kernel, stride, dilation, pad;
+    shape_builder used;  ///< the part of the input that the windows cover: its shape
+};
+
+template <class E>
+window_attributes fit_windows(E& e, value channels_last, std::span<const window> windows, sizes positions) {
+    window_attributes fitted;
+    fitted.used = shape_builder(e.shape(channels_last));
+    for (std::size_t i = 0; i != windows.size(); ++i) {
+        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
+        fitted.used[1 + i] = f.size;
+        fitted.kernel.push_back(windows[i].kernel);
+        fitted.stride.push_back(windows[i].stride);
+        fitted.dilation.push_back(windows[i].dilation);
+        fitted.pad.push_back(f.before);
+        fitted.pad.push_back(f.after);
+    }
+    return fitted;
+}
+
+/// The type in which TOSA accumulates products of that type: the widest that the operator has for it.
+[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
+    if (t == dtype::int8) return dtype::int32;
+    if (t == dtype::int16) return dtype::int48;
+    return is_floating(t) ? dtype::float32 : t;
+}
+
+using convolution_ops =
+    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+           reshape_ops, transpose_ops, crop_ops>;
+
+/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
+/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
+template <class E>
+class convolution {
+public:
+    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
+                std::int64_t weight_zero = 0)
+        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
+
+    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
+    /// PyTorch's shape of it, channels first.
+    value channels_last(int_list result) {
+        if (e_.rank(a_.input) == 3) {
+            widen();
+            result = {result[0], result[1], 1, result[2]};
+        }
+        return a_.transposed ? transposed(result) : forward(result);
+    }
+
+private:
+    // A spatial axis of size 1 before the one that is there.
+    void widen() {
+        const auto wide = [&](value v) {
+            shape_builder shape(e_.shape(v));
+            shape.insert(2, 1);
+            return reshape(e_, v, shape);
+        };
+        a_.input = wide(a_.input);
+        a_.weight = wide(a_.weight);
+        a_.stride = {1, a_.stride[0]};
+        a_.padding = {0, a_.padding[0]};
+        a_.dilation = {1, a_.dilation[0]};
+        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
+    }
+
+    value forward(const int_list& result) {
+        const std::size_t rank = e_.rank(a_.input);
+        value input = transpose(e_, a_.input, to_channels_last(rank));
+        window windows[3];
+        for (std::size_t i = 0; i != rank - 2; ++i) {
+            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
+                          a_.padding[i]};
+        }
+        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        input = crop(e_, input, fitted.used);
+        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
+        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
+                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
+    }
+
+    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
+    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
+
+    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
+    value depthwise_weight() {
+        const int_list shape = e_.shape(a_.weight);
+        const value split =
+            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
+        return transpose(e_, split, shape_builder{2, 3, 0, 1});
+    }
+
+    template <class Op>
+    value convolve(value input, value weight, const window_attributes& w) {
+        return e_.template make<Op>({.input = input,
+                                     .weight = weight,
+                                     .bias = bias(),
+                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                                     .pad = int_list(w.pad),
+                                     .stride = int_list(w.stride),
+                                     .dilation = int_list(w.dilation),
+                                     .acc_type = accumulator_of(e_.dtype(input))});
+    }
+
+    value transposed(const int_list& result) {
+        if (e_.rank(a_.input) != 4) {
+            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
+        }
+        const value input = transpose(e_, a_.input, to_channels_last(4));
+        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        shape_builder pad;
+        shape_builder start{0, 0, 0, 0};
+        for (std::size_t i = 0; i != 2; ++i) {
+            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
+            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
+            // No more than the kernel can be taken off here; the rest is sliced off the result.
+            const std::int64_t least = 1 - e_.shape(weight)[1 + i];
+            const std::int64_t before = -a_.padding[i];
+            const std::int64_t after = result[2 + i] - full - before;
+            pad.push_back(std::max(before, least));
+            pad.push_back(std::max(after, least));
+            start[1 + i] = pad[2 * i] - before;
+        }
+        const value made = e_.template make<tosa::transpose_conv2d>(
+            {.input = input,
+             .weight = weight,
+             .bias = bias(),
+             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+             .out_pad = int_list(pad),
+             .stride = a_.stride,
+             .acc_type = accumulator_of(e_.dtype(input))});
+        const shape_builder wanted{result[0], result[2], result[3], result[1]};
+        if (!made || e_.shape(made) == int_list(wanted)) return made;
+        return e_.template make<tosa::slice>(
+            {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
+    }
+
+    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
+    value dilated(value weight) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (a_.dilation[i] == 1) continue;
+            const shape_builder shape(e_.shape(weight));
+            const std::size_t axis = 1 + i;
+            shape_builder apart(shape);
+            apart.insert(axis + 1, 1);
+            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
+            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
+            const value spread =
+                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
+                                             .padding = const_shape(e_, padding),
+                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
+            shape_builder wide(shape);
+            wide[axis] *= a_.dilation[i];
+            shape_builder cut(wide);
+            cut[axis] -= a_.dilation[i] - 1;
+            weight = crop(e_, reshape(e_, spread, wide), cut);
+        }
+        return weight;
+    }
+
+    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
+    value bias() {
+        if (a_.bias) return *a_.bias;
+        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
+        const dtype type = e_.dtype(a_.input);
+        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
+    }
+
+    E& e_;
+    args<aten::convolution> a_;
+    std::int64_t input_zero_;
+    std::int64_t weight_zero_;
+};
+
+/// What convolution gave, as PyTorch has it: channels first, in that shape.
+template <class E>
+value channels_first(E& e, value channels_last, const int_list& result) {
+    if (!channels_last) return {};
+    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
+}
+
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
+/// features the channels. The result is [1, rows, 1, features].
+template <class E>
+value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
+             std::int64_t weight_zero = 0) {
+    const std::int64_t features = e.shape(a.weight)[0];
+    const std::int64_t width = e.shape(a.weight)[1];
+    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    const dtype type = e.dtype(a.input);
+    return e.template make<tosa::conv2d>(
+        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
+         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+         .bias = bias,
+         .input_zp = zero_point(e, type, input_zero),
+         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
+         .pad = {0, 0, 0, 0},
+         .stride = {1, 1},
+         .dilation = {1, 1},
+         .acc_type = accumulator_of(type)});
+}
+
+}  // namespace build
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/resizing.hpp ----
+
+namespace headrace {
+
+using bilinear_ops = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
+using linear_ops = joined<bilinear_ops, ops<aten::upsample_linear1d_vec, aten::upsample_linear1d>>;
+using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, aten::upsample_nearest1d_vec,
+                        aten::upsample_nearest1d>;
+using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
+                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+/// Those of [N, C, W].
+using one_dimensional_resizes =
+    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
+        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
+
+namespace detail {
+
+enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
+
+/// RESIZE's parameters for one axis.
+struct sampled_axis {
+    std::int64_t n = 1, d = 1, offset = 0, border = 0;
+
+    // Does output o read position o?
+    [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
+    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
+    [[nodiscard]] bool legal() const {
+        return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
+               border >= -16 * n && border < n;
+    }
+};
+
+[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
+    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
+           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
+}
+
+template <class Args>
+value resized_input(const Args& a) {
+    if constexpr (requires { a.input; })
+        return a.input;
+    else
+        return a.self;
+}
+template <class Op>
+sampling_mode sampling_mode_of(const args<Op>& a) {
+    if constexpr (requires { a.align_corners; }) {
+        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+    } else {
+        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
+    }
+}
+// Of height and width; 0 where the caller gave an output size.
+template <class Args>
+std::array<double, 2> resize_scales(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
+        const auto& s = *a.scale_factors;
+        return {s[0], s[s.size() - 1]};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
+    } else {
+        return {a.scales.value_or(0), 0};
+    }
+}
+
+// The closest fraction with a small denominator, by continued fractions; exact for what people write.
+[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
+    std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+    double rest = x;
+    for (int i = 0; i != 32; ++i) {
+        const double whole = std::floor(rest);
+        const auto k = static_cast<std::int64_t>(whole);
+        const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
+        if (p2 > 1024 || q2 > 16384) break;
+        p0 = std::exchange(p1, p2);
+        q0 = std::exchange(q1, q2);
+        if (std::abs(static_cast<double>(p1) / static_cast<double>(q1) - x) < 1e-9 * x) break;
+        rest = 1 / (rest - whole);
+    }
+    return {p1, q1};
+}
+
+// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
+[[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
+                                           double scale) {
+    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
+    std::int64_t n = out, d = in;
+    if (mode == sampling_mode::aligned) {
+        n = out > 1 ? out - 1 : 1;
+        d = out > 1 ? in - 1 : 1;
+    } else if (scale > 0) {
+        std::tie(n, d) = fraction(scale);
+    }
+    const std::int64_t divisor = std::max<std::int64_t>(std::gcd(n, d), 1);
+    n = 2 * (n / divisor);
+    d = 2 * (d / divisor);
+    sampled_axis a{n, d, 0, 0};
+    if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
+    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
+    a.border = (out - 1) * d - (in - 1) * n + a.offset;
+    return a;
+}
+
+}  // namespace detail
+
+namespace build {
+
+using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
+
+/// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
+struct resized {
+    value image{};  ///< with the axes, and the shape, of the op's result
+    std::int64_t unit = 1;
+};
+
+/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
+/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
+/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
+/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
+template <op_tag Op, class E>
+resized resize(E& e, const args<Op>& a) {
+    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
+    const int_list result = e.result_meta().shape;
+    value input = headrace::detail::resized_input(a);
+    shape_builder in(e.shape(input));
+    shape_builder out(result);
+    if constexpr (rows_only) {
+        in.insert(2, 1);
+        out.insert(2, 1);
+        input = reshape(e, input, in);
+    }
+    const auto scales = headrace::detail::resize_scales(a);
+    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
+    headrace::detail::sampled_axis axes[2];
+    for (std::size_t i = 0; i != 2; ++i) {
+        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
+        axes[i] = headrace::detail::sampling(mode, in[2 + i], out[2 + i], scale);
+        if (!axes[i].legal()) return {e.unsupported(headrace::detail::resize_fault(in[2 + i], out[2 + i]))};
+    }
+    const auto& [h, w] = axes;
+    if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
+    const bool interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
+                              mode == headrace::detail::sampling_mode::aligned;
+    const value made =
+        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+                                       .border = const_shape(e, shape_builder{h.border, w.border}),
+                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+    return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
+}
+
+}  // namespace build
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_bicubic.hpp ----
+
+namespace headrace {
+
+/// Bicubic resampling is linear and separable: R · x · Sᵀ for each image x, where a row of R has the
+/// weights of the four elements around its position, those beyond the edge at the edge (Keys' kernel with
+/// -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be
+/// multiplied.
+struct decompose_bicubic : pass {
+    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+    using produces = ops<aten::matmul, aten::_to_copy>;
+
+    template <one_of<targets> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const auto input = formula::real(e, detail::resized_input(a));
+        const int_list in = e.shape(input.v);
+        const int_list out = e.result_meta().shape;
+        const auto scales = detail::resize_scales(a);
+        const auto weights = [&](std::size_t axis, bool transposed) {
+            return weights_of({in[axis], out[axis], scales[axis - 2], a.align_corners}, transposed);
+        };
+        const std::int64_t left[] = {1, 1, out[2], in[2]};
+        const std::int64_t right[] = {1, 1, in[3], out[3]};
+        const auto matrix = [&](sizes shape, const std::vector<float>& elements) {
+            return e.constant<float>(dtype::float32, shape, elements);
+        };
+        const value rows = e.make<aten::matmul>(matrix(left, weights(2, false)), input.v);
+        const value image = e.make<aten::matmul>(rows, matrix(right, weights(3, true)));
+        return in_result_type(formula::term_of(e, image));
+    }
+
+private:
+    struct resampled {
+        std::int64_t in, out;
+        double scale;  ///< 0: from the sizes
+        bool align_corners;
+    };
+
+    // PyTorch computes positions in float32.
+    static float position_of(const resampled& a, std::int64_t o) {
+        const auto n = static_cast<float>(o);
+        if (a.align_corners) {
+            return a.out > 1 ? n * (static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)) : 0.F;
+        }
+        const float step = a.scale > 0 ? static_cast<float>(1 / a.scale)
+                                       : static_cast<float>(a.in) / static_cast<float>(a.out);
+        return step * (n + 0.5F) - 0.5F;
+    }
+    static double kernel(double distance) {
+        constexpr double s = -0.75;
+        const double x = std::abs(distance);
+        return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
+    }
+    static std::vector<float> weights_of(const resampled& a, bool transposed) {
+        std::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+        for (std::int64_t o = 0; o != a.out; ++o) {
+            const float position = position_of(a, o);
+            const float first = std::floor(position);
+            for (std::int64_t tap = -1; tap != 3; ++tap) {
+                const std::int64_t i =
+                    std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+                const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
+                matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
+                    static_cast<float>(kernel(distance));
+            }
+        }
+        return matrix;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_comparisons.hpp ----
+
+namespace headrace {
+
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
+/// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a
+/// comparison, that holds of quantized numbers as well.
+struct decompose_comparisons : pass {
+    using connectives = ops<aten::logical_and, aten::logical_or, aten::logical_xor>;
+    using reductions =
+        ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
+    using targets =
+        joined<ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy>,
+               connectives, reductions>;
+    using produces = joined<ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>,
+                            connectives, reductions>;
+
+    value operator()(const args<aten::lt_tensor>& a, emit<produces>& e) const {
+        return e.make<aten::gt_tensor>(a.other, a.self);
+    }
+    value operator()(const args<aten::le_tensor>& a, emit<produces>& e) const {
+        return e.make<aten::ge_tensor>(a.other, a.self);
+    }
+    value operator()(const args<aten::ne_tensor>& a, emit<produces>& e) const {
+        return e.make<aten::logical_not>(e.make<aten::eq_tensor>(a.self, a.other));
+    }
+    std::optional<value> operator()(const args<aten::logical_not>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self))) return std::nullopt;
+        return is_zero(e, a.self);
+    }
+    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self)) || !is_boolean(e.result_meta().dtype)) return std::nullopt;
+        return truth_of(e, a.self);
+    }
+    template <one_of<connectives> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self)) && !is_floating(e.dtype(a.other))) return std::nullopt;
+        return e.make<Op>(truth_of(e, a.self), truth_of(e, a.other));
+    }
+    template <one_of<reductions> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self))) return std::nullopt;
+        args<Op> of_truth = a;
+        of_truth.self = truth_of(e, a.self);
+        return e.make<Op>(of_truth);
+    }
+
+private:
+    static value is_zero(emit<produces>& e, value v) {
+        return e.make<aten::eq_tensor>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
+    }
+    static value truth_of(emit<produces>& e, value v) {
+        return is_floating(e.dtype(v)) ? e.make<aten::logical_not>(is_zero(e, v)) : v;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_dilated_pooling.hpp ----
+
+namespace headrace {
+
+/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
+/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+struct decompose_dilated_pooling : pass {
+    using targets = ops<aten::max_pool2d>;
+    using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
+
+    std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
+        auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
+        if (!windows) return e.fail(std::move(windows).error());
+        const auto& w = windows.value();
+        if (w[0].dilation == 1 && w[1].dilation == 1) return std::nullopt;
+        const int_list& in = e.shape(a.self);
+        const int_list& out = e.result_meta().shape;
+        const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
+            return std::max<std::int64_t>(
+                (out[2 + i] - 1) * w[i].stride + w[i].extent() - in[2 + i] - w[i].before, 0);
+        };
+        value v = e.make<aten::constant_pad_nd>({.self = a.self,
+                                                 .pad = {w[1].before, after(1), w[0].before, after(0)},
+                                                 .value = lowest(e.dtype(a.self))});
+        for (std::size_t i = 0; i != 2; ++i)
+            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
+        return v;
+    }
+
+private:
+    static scalar lowest(dtype t) {
+        if (is_floating(t)) return -std::numeric_limits<double>::infinity();
+        return -(std::int64_t{1} << (traits_of(t).bits - 1));
+    }
+
+    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
+                       std::int64_t positions) {
+        value highest;
+        for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
+            const std::int64_t begin = tap * w.dilation;
+            const value slice = e.make<aten::slice_tensor>({.self = v,
+                                                            .dim = axis,
+                                                            .start = begin,
+                                                            .end = begin + (positions - 1) * w.stride + 1,
+                                                            .step = w.stride});
+            highest = tap == 0 ? slice : e.make<aten::maximum>(highest, slice);
+        }
+        return highest;
+    }
+};
+
+}  // namespace headrace
 
 // ---- headrace/passes/decompose/decompose_division.hpp ----
 
@@ -1620,8 +2133,14 @@ namespace headrace {
 /// relative accuracy that the textbook forms lose:
 ///
 ///     expm1(x) = 2t / (1 - t) with t = tanh(x/2)       log1p(x) = log(u) · x / (u - 1) with u = 1 + x
+///
+/// and of two tensors, with the larger one taken out so that nothing overflows:
+///
+///     logaddexp(x, y) = max(x, y) + log1p(exp(-|x - y|))       xlogy(x, y) = x · log(y), or 0 where x is
+///     hypot(x, y) = m · √(1 + (n/m)²), m the larger and n the smaller magnitude
 struct decompose_exponentials : pass {
-    using targets = ops<aten::sqrt, aten::expm1, aten::log1p, aten::log2, aten::log10, aten::erfc>;
+    using targets = ops<aten::sqrt, aten::expm1, aten::log1p, aten::log2, aten::log10, aten::erfc,
+                        aten::logaddexp, aten::xlogy_tensor, aten::hypot>;
     using produces = formula_ops;
 
     value operator()(const args<aten::sqrt>& a, emit<produces>& e) const {
@@ -1643,6 +2162,26 @@ struct decompose_exponentials : pass {
     }
     value operator()(const args<aten::erfc>& a, emit<produces>& e) const {
         return in_result_type(1 - erf(formula::real(e, a.self)));
+    }
+    value operator()(const args<aten::logaddexp>& a, emit<produces>& e) const {
+        const auto x = formula::real(e, a.self);
+        const auto y = formula::real(e, a.other);
+        const auto larger = max(x, y);
+        const auto sum = larger + log1p(exp(-abs(x - y)));
+        // Infinities have no difference.
+        return in_result_type(where(x == y, larger + std::numbers::ln2, sum));
+    }
+    value operator()(const args<aten::xlogy_tensor>& a, emit<produces>& e) const {
+        const auto x = formula::real(e, a.self);
+        const auto y = formula::real(e, a.other);
+        return in_result_type(where(both(x == 0, y == y), x, x * log(y)));
+    }
+    value operator()(const args<aten::hypot>& a, emit<produces>& e) const {
+        const auto x = abs(formula::real(e, a.self));
+        const auto y = abs(formula::real(e, a.other));
+        const auto larger = max(x, y);
+        const auto ratio = where(x == y, larger.number(1), min(x, y) / larger);
+        return in_result_type(larger * sqrt(ratio * ratio + 1));
     }
 };
 
@@ -1711,244 +2250,6 @@ struct decompose_gelu : pass {
         return in_result_type(x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1));
     }
 };
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/convolution.hpp ----
-
-namespace headrace {
-
-/// One group per input channel, in two dimensions, forward: what DEPTHWISE_CONV2D is.
-[[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
-    const int_list& input = e.shape(a.input);
-    const int_list& weight = e.shape(a.weight);
-    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
-           weight[0] % input[1] == 0;
-}
-
-namespace build {
-
-/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
-/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
-struct fitted_window {
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-    std::int64_t size = 0;  ///< of the axis that is used
-};
-
-[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
-    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
-    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
-}
-
-using crop_ops = ops<tosa::const_shape, tosa::slice>;
-
-/// The leading part of `v`, of that shape.
-template <class E>
-value crop(E& e, value v, sizes shape) {
-    if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.template make<tosa::slice>({.input1 = v,
-                                         .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-                                         .size = const_shape(e, shape)});
-}
-
-/// The windows of an NHWC (NDHWC) tensor as TOSA's attributes have them.
-struct window_attributes {
-    shape_builder kernel, stride, dilation, pad;
-    shape_builder used;  ///< the part of the input that the windows cover: its shape
-};
-
-template <class E>
-window_attributes fit_windows(E& e, value channels_last, std::span<const window> windows, sizes positions) {
-    window_attributes fitted;
-    fitted.used = shape_builder(e.shape(channels_last));
-    for (std::size_t i = 0; i != windows.size(); ++i) {
-        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
-        fitted.used[1 + i] = f.size;
-        fitted.kernel.push_back(windows[i].kernel);
-        fitted.stride.push_back(windows[i].stride);
-        fitted.dilation.push_back(windows[i].dilation);
-        fitted.pad.push_back(f.before);
-        fitted.pad.push_back(f.after);
-    }
-    return fitted;
-}
-
-/// The type in which TOSA accumulates products of that type: the widest that the operator has for it.
-[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
-    if (t == dtype::int8) return dtype::int32;
-    if (t == dtype::int16) return dtype::int48;
-    return is_floating(t) ? dtype::float32 : t;
-}
-
-using convolution_ops =
-    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-           reshape_ops, transpose_ops, crop_ops>;
-
-/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
-/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
-template <class E>
-class convolution {
-public:
-    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
-                std::int64_t weight_zero = 0)
-        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
-
-    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
-    /// PyTorch's shape of it, channels first.
-    value channels_last(int_list result) {
-        if (e_.rank(a_.input) == 3) {
-            widen();
-            result = {result[0], result[1], 1, result[2]};
-        }
-        return a_.transposed ? transposed(result) : forward(result);
-    }
-
-private:
-    // A spatial axis of size 1 before the one that is there.
-    void widen() {
-        const auto wide = [&](value v) {
-            shape_builder shape(e_.shape(v));
-            shape.insert(2, 1);
-            return reshape(e_, v, shape);
-        };
-        a_.input = wide(a_.input);
-        a_.weight = wide(a_.weight);
-        a_.stride = {1, a_.stride[0]};
-        a_.padding = {0, a_.padding[0]};
-        a_.dilation = {1, a_.dilation[0]};
-        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
-    }
-
-    value forward(const int_list& result) {
-        const std::size_t rank = e_.rank(a_.input);
-        value input = transpose(e_, a_.input, to_channels_last(rank));
-        window windows[3];
-        for (std::size_t i = 0; i != rank - 2; ++i) {
-            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
-                          a_.padding[i]};
-        }
-        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
-        input = crop(e_, input, fitted.used);
-        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
-        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
-                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
-    }
-
-    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
-    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
-
-    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    value depthwise_weight() {
-        const int_list shape = e_.shape(a_.weight);
-        const value split =
-            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
-        return transpose(e_, split, shape_builder{2, 3, 0, 1});
-    }
-
-    template <class Op>
-    value convolve(value input, value weight, const window_attributes& w) {
-        return e_.template make<Op>({.input = input,
-                                     .weight = weight,
-                                     .bias = bias(),
-                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-                                     .pad = int_list(w.pad),
-                                     .stride = int_list(w.stride),
-                                     .dilation = int_list(w.dilation),
-                                     .acc_type = accumulator_of(e_.dtype(input))});
-    }
-
-    value transposed(const int_list& result) {
-        if (e_.rank(a_.input) != 4) {
-            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
-        }
-        const value input = transpose(e_, a_.input, to_channels_last(4));
-        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
-        shape_builder pad;
-        for (std::size_t i = 0; i != 2; ++i) {
-            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
-            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
-            pad.push_back(-a_.padding[i]);
-            pad.push_back(result[2 + i] - full + a_.padding[i]);
-        }
-        return e_.template make<tosa::transpose_conv2d>(
-            {.input = input,
-             .weight = weight,
-             .bias = bias(),
-             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-             .out_pad = int_list(pad),
-             .stride = a_.stride,
-             .acc_type = accumulator_of(e_.dtype(input))});
-    }
-
-    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
-    value dilated(value weight) {
-        for (std::size_t i = 0; i != 2; ++i) {
-            if (a_.dilation[i] == 1) continue;
-            const shape_builder shape(e_.shape(weight));
-            const std::size_t axis = 1 + i;
-            shape_builder apart(shape);
-            apart.insert(axis + 1, 1);
-            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
-            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
-            const value spread =
-                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
-                                             .padding = const_shape(e_, padding),
-                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
-            shape_builder wide(shape);
-            wide[axis] *= a_.dilation[i];
-            shape_builder cut(wide);
-            cut[axis] -= a_.dilation[i] - 1;
-            weight = crop(e_, reshape(e_, spread, wide), cut);
-        }
-        return weight;
-    }
-
-    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
-    value bias() {
-        if (a_.bias) return *a_.bias;
-        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
-        const dtype type = e_.dtype(a_.input);
-        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
-    }
-
-    E& e_;
-    args<aten::convolution> a_;
-    std::int64_t input_zero_;
-    std::int64_t weight_zero_;
-};
-
-/// What convolution gave, as PyTorch has it: channels first, in that shape.
-template <class E>
-value channels_first(E& e, value channels_last, const int_list& result) {
-    if (!channels_last) return {};
-    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
-}
-
-/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
-/// features the channels. The result is [1, rows, 1, features].
-template <class E>
-value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
-             std::int64_t weight_zero = 0) {
-    const std::int64_t features = e.shape(a.weight)[0];
-    const std::int64_t width = e.shape(a.weight)[1];
-    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
-    const dtype type = e.dtype(a.input);
-    return e.template make<tosa::conv2d>(
-        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
-         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-         .bias = bias,
-         .input_zp = zero_point(e, type, input_zero),
-         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
-         .pad = {0, 0, 0, 0},
-         .stride = {1, 1},
-         .dilation = {1, 1},
-         .acc_type = accumulator_of(type)});
-}
-
-}  // namespace build
 
 }  // namespace headrace
 
@@ -2043,11 +2344,12 @@ private:
 namespace headrace {
 
 /// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
-/// with one.
+/// with one. fmax and fmin pass over NaN: they take the other operand.
 struct decompose_limits : pass {
     using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
-                        aten::clamp_max>;
-    using produces = ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy>;
+                        aten::clamp_max, aten::fmax, aten::fmin>;
+    using produces =
+        ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy, aten::eq_tensor, aten::where_self>;
 
     value operator()(const args<aten::clamp_tensor>& a, emit<produces>& e) const {
         value v = a.self;
@@ -2066,6 +2368,15 @@ struct decompose_limits : pass {
     }
     value operator()(const args<aten::clamp_max>& a, emit<produces>& e) const {
         return e.make<aten::clamp>({.self = a.self, .max = a.max});
+    }
+    template <one_of<ops<aten::fmax, aten::fmin>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using extremum = std::conditional_t<std::is_same_v<Op, aten::fmax>, aten::maximum, aten::minimum>;
+        const dtype type = e.result_meta().dtype;
+        const auto x = formula::as(formula::term_of(e, a.self), type);
+        const auto y = formula::as(formula::term_of(e, a.other), type);
+        const auto both = formula::term_of(e, e.make<extremum>(x.v, y.v));
+        return is_floating(type) ? where(x == x, where(y == y, both, x), y).v : both.v;
     }
 };
 
@@ -2121,9 +2432,10 @@ namespace headrace {
 
 /// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
 /// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
-/// left out, and a beta of 0 ignores self, NaN included.
+/// left out, and a beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
 struct decompose_matmul : pass {
-    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm>;
+    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm,
+                        aten::linear>;
     using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
 
     value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
@@ -2144,6 +2456,11 @@ struct decompose_matmul : pass {
     }
     value operator()(const args<aten::baddbmm>& a, emit<produces>& e) const {
         return sum(e, a.self, a.beta, product(e, a.batch1, a.batch2), a.alpha);
+    }
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
+        if (e.rank(a.weight) != 1) return std::nullopt;
+        const value v = product(e, a.input, a.weight);
+        return a.bias ? e.make<aten::add_tensor>(v, *a.bias) : v;
     }
 
 private:
@@ -2244,11 +2561,22 @@ value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes:
 namespace headrace {
 
 /// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
+/// nansum is the sum with 0 in place of each NaN.
 struct decompose_mean : pass {
-    using targets = ops<aten::mean, aten::mean_dim>;
-    using produces = ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy>;
+    using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
+    using produces =
+        ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor, aten::where_self>;
 
-    template <one_of<targets> Op>
+    value operator()(const args<aten::nansum>& a, emit<produces>& e) const {
+        value v = a.self;
+        if (is_floating(e.dtype(v))) {
+            v = e.make<aten::where_self>(e.make<aten::eq_tensor>(v, v), v,
+                                         e.splat(0.0, e.dtype(v), e.rank(v)));
+        }
+        return e.make<aten::sum_dim_intlist>(
+            {.self = v, .dim = a.dim, .keepdim = a.keepdim, .dtype = e.result_meta().dtype});
+    }
+    template <one_of<ops<aten::mean, aten::mean_dim>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return mean_of(e, a.self, a, e.result_meta().dtype);
     }
@@ -2286,12 +2614,13 @@ namespace headrace {
 
 /// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
 /// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
-/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is.
+/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is. By running
+/// statistics, instance norm is a batch norm.
 struct decompose_normalization : pass {
     using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
                         aten::instance_norm, aten::rms_norm>;
     using produces = ops<aten::mean_dim, aten::sub_tensor, aten::mul_tensor, aten::add_tensor, aten::rsqrt,
-                         aten::view, aten::_to_copy>;
+                         aten::view, aten::_to_copy, aten::batch_norm>;
 
     value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
         return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
@@ -2312,8 +2641,17 @@ struct decompose_normalization : pass {
         return {s.result, flat(s.mean), flat(s.scale)};
     }
     value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats)
-            return e.unsupported("instance_norm by running statistics; use track_running_stats=False");
+        if (!a.use_input_stats) {
+            return e.make<aten::batch_norm>({.input = a.input,
+                                             .weight = a.weight,
+                                             .bias = a.bias,
+                                             .running_mean = a.running_mean,
+                                             .running_var = a.running_var,
+                                             .training = false,
+                                             .momentum = a.momentum,
+                                             .eps = a.eps,
+                                             .cudnn_enabled = false});
+        }
         shape_builder axes;
         for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
         const value result = normalized(e, a.input, axes, a.eps).result;
@@ -2477,10 +2815,12 @@ private:
 namespace headrace {
 
 /// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and
-/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced.
+/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced. index_fill
+/// puts one number at the indices of an axis.
 struct decompose_partial_writes : pass {
-    using targets = ops<aten::select_scatter, aten::slice_scatter>;
-    using produces = ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd>;
+    using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
+    using produces =
+        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -2500,6 +2840,16 @@ struct decompose_partial_writes : pass {
         if (a.step == 1 || count == 1) return replaced(e, a.self, axis, range.start, part);
         return replaced(e, a.self, axis, range.start,
                         interleaved(e, a.self, axis, range.start, part, a.step));
+    }
+    value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
+        const std::size_t rank = e.rank(a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, rank);
+        if (e.failed() || rank == 0) return e.unsupported("index_fill of a single number; use full");
+        const shape_builder part = build::with_axis(e.shape(a.self), axis, e.meta(a.index).elements());
+        return e.make<aten::index_copy>({.self = a.self,
+                                         .dim = a.dim,
+                                         .index = a.index,
+                                         .source = e.splat(a.value, e.dtype(a.self), sizes(part))});
     }
 
 private:
@@ -2681,6 +3031,101 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_rearrangements.hpp ----
+
+namespace headrace {
+
+/// What PyTorch has from NumPy and writes with other moves: mT and numpy_T are permutations; hstack, vstack,
+/// dstack and column_stack join along an axis that every tensor is first given; fliplr, flipud and rot90 are
+/// flips and transpositions; broadcast_tensors expands; diff subtracts a tensor from itself, one further on.
+struct decompose_rearrangements : pass {
+    using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
+    using targets = joined<stacks, ops<aten::m_t, aten::numpy_t, aten::ravel, aten::fliplr, aten::flipud,
+                                       aten::rot90, aten::broadcast_tensors, aten::diff>>;
+    using produces = ops<aten::permute, aten::reshape, aten::cat, aten::flip, aten::expand, aten::narrow,
+                         aten::sub_tensor, aten::ne_tensor>;
+
+    value operator()(const args<aten::m_t>& a, emit<produces>& e) const {
+        shape_builder order = in_order(e.rank(a.self));
+        if (order.size() > 1) std::swap(order[order.size() - 2], order.back());
+        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
+    }
+    value operator()(const args<aten::numpy_t>& a, emit<produces>& e) const {
+        shape_builder order = in_order(e.rank(a.self));
+        std::reverse(order.begin(), order.end());
+        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
+    }
+    value operator()(const args<aten::ravel>& a, emit<produces>& e) const {
+        return e.make<aten::reshape>({.self = a.self, .shape = e.result_meta().shape});
+    }
+    template <one_of<stacks> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        std::vector<value> parts;
+        for (const value v : a.tensors) {
+            parts.push_back(e.make<aten::reshape>(
+                {.self = v, .shape = int_list(aten::stacked_shape<Op>(sizes(e.shape(v))))}));
+        }
+        return e.make<aten::cat>(
+            {.tensors = list<value>(parts), .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
+    }
+    value operator()(const args<aten::fliplr>& a, emit<produces>& e) const {
+        return e.make<aten::flip>({.self = a.self, .dims = {1}});
+    }
+    value operator()(const args<aten::flipud>& a, emit<produces>& e) const {
+        return e.make<aten::flip>({.self = a.self, .dims = {0}});
+    }
+    /// A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
+    value operator()(const args<aten::rot90>& a, emit<produces>& e) const {
+        const std::int64_t turns = (a.k % 4 + 4) % 4;
+        const std::size_t first = build::axis_in(e, a.dims[0], e.rank(a.self));
+        const std::size_t second = build::axis_in(e, a.dims[1], e.rank(a.self));
+        if (e.failed() || turns == 0) return a.self;
+        if (turns == 2) return e.make<aten::flip>({.self = a.self, .dims = a.dims});
+        shape_builder order = in_order(e.rank(a.self));
+        std::swap(order[first], order[second]);
+        const value flipped = e.make<aten::flip>({.self = a.self, .dims = {a.dims[turns == 1 ? 1 : 0]}});
+        return e.make<aten::permute>({.self = flipped, .dims = int_list(order)});
+    }
+    value_list operator()(const args<aten::broadcast_tensors>& a, emit<produces>& e) const {
+        value_list expanded;
+        for (std::uint32_t i = 0; i != a.tensors.size(); ++i)
+            expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
+        return expanded;
+    }
+    /// Of booleans the difference is whether they differ.
+    value operator()(const args<aten::diff>& a, emit<produces>& e) const {
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if (e.failed()) return {};
+        const auto dim = static_cast<std::int64_t>(axis);
+        value v = a.self;
+        if (a.prepend || a.append) {
+            std::vector<value> parts;
+            if (a.prepend) parts.push_back(*a.prepend);
+            parts.push_back(v);
+            if (a.append) parts.push_back(*a.append);
+            v = e.make<aten::cat>({.tensors = list<value>(parts), .dim = dim});
+        }
+        for (std::int64_t n = 0; n < a.n && v; ++n) {
+            const std::int64_t left = e.shape(v)[axis] - 1;
+            if (left < 1) return e.unsupported("no differences are left: TOSA has no empty tensors");
+            const value now = e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = left});
+            const value next = e.make<aten::narrow>({.self = v, .dim = dim, .start = 1, .length = left});
+            v = is_boolean(e.dtype(v)) ? e.make<aten::ne_tensor>(next, now)
+                                       : e.make<aten::sub_tensor>(next, now);
+        }
+        return v;
+    }
+
+private:
+    static shape_builder in_order(std::size_t rank) {
+        shape_builder order;
+        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+        return order;
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_rectifiers.hpp ----
 
 namespace headrace {
@@ -2690,10 +3135,11 @@ namespace headrace {
 ///     hardsigmoid(x) = clamp(x + 3, 0, 6) / 6          hardswish(x) = x · hardsigmoid(x)
 ///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
 ///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
+///     hardshrink(x) = 0 where |x| <= λ, else x
 struct decompose_rectifiers : pass {
     using targets =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink>;
+            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink, aten::hardshrink>;
     using produces = joined<formula_ops, ops<aten::view>>;
 
     value operator()(const args<aten::relu>& a, emit<produces>& e) const {
@@ -2733,6 +3179,10 @@ struct decompose_rectifiers : pass {
     value operator()(const args<aten::softshrink>& a, emit<produces>& e) const {
         const auto x = formula::term_of(e, a.self);
         return x - clamp(x, -a.lambd.to_double(), a.lambd.to_double());
+    }
+    value operator()(const args<aten::hardshrink>& a, emit<produces>& e) const {
+        const auto x = formula::term_of(e, a.self);
+        return where(abs(x) <= a.lambd.to_double(), 0, x);
     }
 
 private:
@@ -2979,10 +3429,11 @@ private:
 namespace headrace {
 
 /// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
-/// NaN. x - floor(x) is exact in floating-point arithmetic, so that ties are recognised as such. Integers
-/// stay.
+/// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in
+/// floating-point arithmetic, so that ties are recognised as such. Integers stay.
 struct decompose_rounding : pass {
-    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn>;
+    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
+                        aten::signbit, aten::copysign_tensor>;
     using produces = formula_ops;
 
     value operator()(const args<aten::round>& a, emit<produces>& e) const {
@@ -3009,6 +3460,16 @@ struct decompose_rounding : pass {
         if (is_boolean(e.dtype(x))) return x;
         if (!is_floating(e.dtype(x))) return clamp(x, -1, 1);
         return where(x > 0, x.number(1), where(x < 0, x.number(-1), x.number(0)));
+    }
+    value operator()(const args<aten::signbit>& a, emit<produces>& e) const {
+        const auto x = formula::term_of(e, a.self);
+        if (is_boolean(e.dtype(x))) return e.splat(false, dtype::boolean, e.shape(x));
+        return is_floating(e.dtype(x)) ? is_negative(x).v : (x < 0).v;
+    }
+    value operator()(const args<aten::copysign_tensor>& a, emit<produces>& e) const {
+        const auto magnitude = abs(formula::real(e, a.self));
+        const auto negative = is_negative(formula::real(e, a.other));
+        return in_result_type(where(negative, -magnitude, magnitude));
     }
 
 private:
@@ -3221,6 +3682,62 @@ struct decompose_stack : pass {
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_transposed_volumes.hpp ----
+
+namespace headrace {
+
+/// TOSA transposes convolutions of two dimensions only (TOSA 1.0, 2.2.10). One of three is a forward
+/// convolution of the input with stride - 1 zeros between its elements and dilation · (kernel - 1) - padding
+/// around them, by the weight turned around in space, its channels swapped.
+struct decompose_transposed_volumes : pass {
+    using targets = ops<aten::convolution>;
+    using produces = ops<aten::convolution, aten::constant_pad_nd, aten::reshape, aten::narrow, aten::flip,
+                         aten::transpose_int>;
+
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+        if (!a.transposed || e.rank(a.input) != 5 || a.groups != 1) return std::nullopt;
+        value input = a.input;
+        for (std::size_t i = 0; i != 3; ++i) input = spread(e, input, 2 + i, a.stride[i]);
+        shape_builder around;
+        for (std::size_t i = 3; i-- != 0;) {
+            const std::int64_t before = a.dilation[i] * (e.shape(a.weight)[2 + i] - 1) - a.padding[i];
+            around.push_back(before);
+            around.push_back(before + a.output_padding[i]);
+        }
+        const value turned = e.make<aten::flip>({.self = a.weight, .dims = {2, 3, 4}});
+        return e.make<aten::convolution>(
+            {.input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(around)}),
+             .weight = e.make<aten::transpose_int>({.self = turned, .dim0 = 0, .dim1 = 1}),
+             .bias = a.bias,
+             .stride = {1, 1, 1},
+             .padding = {0, 0, 0},
+             .dilation = a.dilation,
+             .transposed = false,
+             .output_padding = {0, 0, 0},
+             .groups = 1});
+    }
+
+private:
+    // Rows of one element, padded to rows of `stride`, in one line again.
+    static value spread(emit<produces>& e, value v, std::size_t axis, std::int64_t stride) {
+        if (stride == 1 || !v) return v;
+        const shape_builder shape(e.shape(v));
+        const std::int64_t before = element_count(sizes(shape).first(axis));
+        const std::int64_t after = element_count(sizes(shape).subspan(axis + 1));
+        const value apart = e.make<aten::reshape>({.self = v, .shape = {before, shape[axis], 1, after}});
+        const value padded = e.make<aten::constant_pad_nd>({.self = apart, .pad = {0, 0, 0, stride - 1}});
+        shape_builder wide(shape);
+        wide[axis] *= stride;
+        const value line = e.make<aten::reshape>({.self = padded, .shape = int_list(wide)});
+        return e.make<aten::narrow>({.self = line,
+                                     .dim = static_cast<std::int64_t>(axis),
+                                     .start = 0,
+                                     .length = wide[axis] - (stride - 1)});
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_trigonometric.hpp ----
 
 namespace headrace {
@@ -3231,7 +3748,8 @@ namespace headrace {
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
-    using targets = ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2>;
+    using targets =
+        ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2, aten::deg2rad, aten::rad2deg>;
     using produces = formula_ops;
 
     value operator()(const args<aten::tan>& a, emit<produces>& e) const {
@@ -3275,6 +3793,13 @@ struct decompose_trigonometric : pass {
         return in_result_type(where(is_negative(y), -angle, angle));
     }
 
+    value operator()(const args<aten::deg2rad>& a, emit<produces>& e) const {
+        return in_result_type(formula::real(e, a.self) * (half_pi / 90));
+    }
+    value operator()(const args<aten::rad2deg>& a, emit<produces>& e) const {
+        return in_result_type(formula::real(e, a.self) * (90 / half_pi));
+    }
+
 private:
     static constexpr double half_pi = std::numbers::pi / 2;
 
@@ -3309,8 +3834,9 @@ namespace headrace {
 /// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
 /// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
-    using targets = ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim,
-                        aten::std_correction, aten::var_mean_correction>;
+    using targets =
+        ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
+            aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>;
     using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
 
     template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
@@ -3321,8 +3847,13 @@ struct decompose_var : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
     }
-    std::tuple<value, value> operator()(const args<aten::var_mean_correction>& a, emit<produces>& e) const {
-        const moments m = spread(e, a);
+    template <one_of<
+        ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+                  Op>
+    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        moments m = spread(e, a);
+        if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>)
+            m.variance = e.make<aten::sqrt>(m.variance);
         const value mean = e.make<aten::reshape>({.self = m.mean, .shape = e.result_meta(1).shape});
         return {narrowed(e, m.variance), narrowed(e, mean)};
     }
@@ -3378,6 +3909,176 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_volumes.hpp ----
+
+namespace headrace {
+
+/// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are
+/// separable: first height and width of every slice, the slices standing beside the channels, and then the
+/// depth of every column. A window's number of elements is the product of those along its axes, which holds
+/// for clipped windows as well, so that averages of averages are right.
+struct decompose_volumes : pass {
+    using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
+    using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
+    using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
+    using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
+    using targets = joined<max_pools, adaptive_averages, nearest, linear,
+                           ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
+    using produces =
+        ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
+            aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;
+
+    value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
+    std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
+                                        emit<produces>& e) const {
+        if (second_is_used(e)) return {refuse_indices(e), {}};
+        return {max_pool(a, e), {}};
+    }
+    value operator()(const args<aten::avg_pool3d>& a, emit<produces>& e) const {
+        const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
+            padding(a.padding);
+        // The caller's divisor replaces both: sums first.
+        const auto divisor = a.divisor_override ? std::optional<std::int64_t>(1) : std::nullopt;
+        return separately(
+            e, a.self,
+            [&](value v, const image&) {
+                return e.make<aten::avg_pool2d>({.self = v,
+                                                 .kernel_size = kernel.plane(),
+                                                 .stride = stride.plane(),
+                                                 .padding = padding.plane(),
+                                                 .ceil_mode = a.ceil_mode,
+                                                 .count_include_pad = a.count_include_pad,
+                                                 .divisor_override = divisor});
+            },
+            [&](value v, const image&) {
+                return e.make<aten::avg_pool2d>({.self = v,
+                                                 .kernel_size = {kernel.depth, 1},
+                                                 .stride = {stride.depth, 1},
+                                                 .padding = {padding.depth, 0},
+                                                 .ceil_mode = a.ceil_mode,
+                                                 .count_include_pad = a.count_include_pad,
+                                                 .divisor_override = a.divisor_override});
+            });
+    }
+    template <one_of<adaptive_averages> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const auto pool = [&](value v, const image& to) {
+            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = {to.height, to.width}});
+        };
+        return separately(e, a.self, pool, pool);
+    }
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool3d>& a, emit<produces>& e) const {
+        if (second_is_used(e)) return {refuse_indices(e), {}};
+        const auto pool = [&](value v, const image& to) {
+            node* made =
+                e.make_node<aten::adaptive_max_pool2d>({.self = v, .output_size = {to.height, to.width}});
+            return made == nullptr ? value{} : made->result();
+        };
+        return {separately(e, a.self, pool, pool), {}};
+    }
+    template <one_of<nearest> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+            return e.make<aten::upsample_nearest2d>(
+                {.self = v, .output_size = {to.height, to.width}, .scales_h = h, .scales_w = w});
+        });
+    }
+    template <one_of<linear> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+            return e.make<aten::upsample_bilinear2d>({.self = v,
+                                                      .output_size = {to.height, to.width},
+                                                      .align_corners = a.align_corners,
+                                                      .scales_h = h,
+                                                      .scales_w = w});
+        });
+    }
+
+private:
+    struct image {
+        std::int64_t height, width;
+    };
+    /// Three numbers, or one for all.
+    struct triple {
+        explicit triple(const int_list& n)
+            : depth(n[0]), height(n[n.size() == 3 ? 1 : 0]), width(n[n.size() - 1]) {}
+        [[nodiscard]] int_list plane() const { return {height, width}; }
+        std::int64_t depth, height, width;
+    };
+
+    template <class Args>
+    static value max_pool(const Args& a, emit<produces>& e) {
+        const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
+            padding(a.padding), dilation(a.dilation);
+        return separately(
+            e, a.self,
+            [&](value v, const image&) {
+                return e.make<aten::max_pool2d>({.self = v,
+                                                 .kernel_size = kernel.plane(),
+                                                 .stride = stride.plane(),
+                                                 .padding = padding.plane(),
+                                                 .dilation = dilation.plane(),
+                                                 .ceil_mode = a.ceil_mode});
+            },
+            [&](value v, const image&) {
+                return e.make<aten::max_pool2d>({.self = v,
+                                                 .kernel_size = {kernel.depth, 1},
+                                                 .stride = {stride.depth, 1},
+                                                 .padding = {padding.depth, 0},
+                                                 .dilation = {dilation.depth, 1},
+                                                 .ceil_mode = a.ceil_mode});
+            });
+    }
+
+    template <class Args, class Resize>
+    static value resized(emit<produces>& e, const Args& a, Resize&& resize) {
+        std::optional<double> d, h, w;
+        if constexpr (requires { a.scale_factors; }) {
+            if (a.scale_factors && a.scale_factors->size() == 3) {
+                d = (*a.scale_factors)[0];
+                h = (*a.scale_factors)[1];
+                w = (*a.scale_factors)[2];
+            }
+        } else {
+            d = a.scales_d;
+            h = a.scales_h;
+            w = a.scales_w;
+        }
+        return separately(
+            e, detail::resized_input(a), [&](value v, const image& to) { return resize(v, to, h, w); },
+            [&](value v, const image& to) { return resize(v, to, d, std::nullopt); });
+    }
+
+    /// `planes` makes images of a size from [N, C · D, H, W], and `columns` the result's depth from
+    /// [N, C, D, H · W].
+    template <class Planes, class Columns>
+    static value separately(emit<produces>& e, value v, Planes&& planes, Columns&& columns) {
+        const int_list in = e.shape(v);
+        const int_list out = e.result_meta().shape;
+        const std::size_t lead = in.size() - 3;
+        const std::int64_t batch = lead == 2 ? in[0] : 1;
+        const std::int64_t channels = in[lead - 1];
+        const image plane{out[lead + 1], out[lead + 2]};
+        const auto viewed = [&](value x, int_list shape) {
+            return e.make<aten::reshape>({.self = x, .shape = shape});
+        };
+        v = viewed(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
+        v = planes(v, plane);
+        v = viewed(v, {batch, channels, in[lead], plane.height * plane.width});
+        v = columns(v, image{out[lead], plane.height * plane.width});
+        return viewed(v, out);
+    }
+
+    static bool second_is_used(const emitter& e) {
+        return use_count({const_cast<node*>(&e.current()), 1}) != 0;
+    }
+    static value refuse_indices(emitter& e) {
+        return e.unsupported("TOSA's poolings give no indices; use only the first result");
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_windows.hpp ----
 
 namespace headrace {
@@ -3424,15 +4125,17 @@ private:
 
 namespace headrace {
 
-using decompose_passes = pass_list<
-    decompose_normalization, decompose_recurrent, decompose_attention, decompose_einsum, decompose_matmul,
-    decompose_batch_norm, decompose_grouped_convolution, decompose_adaptive_pooling,
-    decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats, decompose_shuffles,
-    decompose_partial_writes, decompose_windows, decompose_as_strided, decompose_var, decompose_mean,
-    decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu, decompose_softmax,
-    decompose_fused_arithmetic, decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
-    decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
-    decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
+using decompose_passes =
+    pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
+              decompose_einsum, decompose_bicubic, decompose_matmul, decompose_batch_norm,
+              decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
+              decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
+              decompose_repeats, decompose_shuffles, decompose_partial_writes, decompose_windows,
+              decompose_as_strided, decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids,
+              decompose_rectifiers, decompose_elu, decompose_softmax, decompose_fused_arithmetic,
+              decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
+              decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
+              decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
 
 }  // namespace headrace
 
@@ -3803,6 +4506,7 @@ namespace headrace {
 template <class Evaluator>
 struct fold_constants : pass {
     static constexpr std::string_view name = "fold_constants";
+    static constexpr bool repeatable = true;
     using produces = ops<builtin::constant>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
@@ -3935,7 +4639,6 @@ private:
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     static constexpr std::string_view name = "fold_quantized_constants";
-    static constexpr bool repeatable = true;
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::dequantize_per_channel>;
@@ -4114,6 +4817,8 @@ namespace headrace {
 
 /// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
 struct remove_dead_code : pass {
+    static constexpr bool repeatable = true;
+
     using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
@@ -4132,89 +4837,84 @@ using fold_passes =
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/ensure_distinct_outputs.hpp ----
+// ---- headrace/ir/minimum_cut.hpp ----
+
+// g++ takes iterators for uninitialized that boost::tie sets.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 namespace headrace {
 
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
-/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
-struct ensure_distinct_outputs : pass {
-    using produces = ops<tosa::identity>;
+/// Choices between two alternatives, 0 and 1, each with a cost of its own, and costs of pairs. The cheapest
+/// is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph Cuts?", 2004),
+/// which Boost.Graph finds.
+class binary_choice {
+public:
+    explicit binary_choice(std::size_t choices) : of_one_(choices) {}
 
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t added = 0;
-        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
-        return added;
+    /// What alternative 1 of a choice costs more than 0; may be negative.
+    void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
+    /// The costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. Where equal choices cost
+    /// more than unequal ones, which no cut can say, the least is changed that makes them cost the same.
+    void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
+        of_one_[first] += cost[1][0] - cost[0][0];
+        of_one_[second] += cost[1][1] - cost[1][0];
+        const std::int64_t apart = cost[0][1] + cost[1][0] - cost[0][0] - cost[1][1];
+        if (apart > 0) arcs_.push_back({first, second, apart});
+    }
+
+    /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
+    [[nodiscard]] std::vector<bool> cheapest() const {
+        flow_network network(of_one_.size() + 2);
+        const std::size_t zero = of_one_.size();  // the side of the source
+        const std::size_t one = zero + 1;
+        for (std::size_t i = 0; i != of_one_.size(); ++i) {
+            if (of_one_[i] > 0) add_arc(network, zero, i, of_one_[i]);
+            if (of_one_[i] < 0) add_arc(network, i, one, -of_one_[i]);
+        }
+        for (const arc& a : arcs_) add_arc(network, a.from, a.to, a.capacity);
+        boost::boykov_kolmogorov_max_flow(network, zero, one);
+        const auto side = boost::get(boost::vertex_color, network);
+        std::vector<bool> chosen(of_one_.size());
+        for (std::size_t i = 0; i != chosen.size(); ++i)
+            chosen[i] = boost::get(side, i) == boost::get(side, one);
+        return chosen;
     }
 
 private:
-    static std::size_t separate(graph& g, pass_context& context) {
-        node* out = g.output();
-        if (out == nullptr) return 0;
-        std::size_t added = 0;
-        emit<produces> e(g, out, out, context);
-        std::span<edge> outputs(out->operands, out->operand_count);
-        for (std::size_t i = 0; i != outputs.size(); ++i) {
-            const value v = *outputs[i].slot;
-            bool shared = is<builtin::placeholder>(*v.producer) || is<builtin::constant>(*v.producer);
-            for (std::size_t k = 0; k != i; ++k) shared = shared || *outputs[k].slot == v;
-            if (!shared || meta_of(v) == nullptr) continue;
-            const value own = e.make<tosa::identity>(v);
-            if (!own) continue;
-            g.inherit_annotations(*own.producer, *v.producer);
-            g.set_operand(outputs[i], own);
-            ++added;
-        }
-        return added;
+    struct arc {
+        std::size_t from;
+        std::size_t to;
+        std::int64_t capacity;
+    };
+    using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+    using flow_network = boost::adjacency_list<
+        boost::vecS, boost::vecS, boost::directedS,
+        boost::property<boost::vertex_index_t, std::size_t,
+                        boost::property<boost::vertex_color_t, boost::default_color_type,
+                                        boost::property<boost::vertex_distance_t, long,
+                                                        boost::property<boost::vertex_predecessor_t,
+                                                                        traits::edge_descriptor>>>>,
+        boost::property<boost::edge_capacity_t, std::int64_t,
+                        boost::property<boost::edge_residual_capacity_t, std::int64_t,
+                                        boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
+
+    static void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
+        const auto there = boost::add_edge(from, to, network).first;
+        const auto back = boost::add_edge(to, from, network).first;
+        boost::put(boost::edge_capacity, network, there, capacity);
+        boost::put(boost::edge_capacity, network, back, 0);
+        boost::put(boost::edge_reverse, network, there, back);
+        boost::put(boost::edge_reverse, network, back, there);
     }
-};
 
-}  // namespace headrace
-
-// ---- headrace/passes/layout/fuse_clamps.hpp ----
-
-namespace headrace {
-
-/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
-/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
-struct fuse_clamps : pass {
-    using targets = ops<tosa::clamp>;
-    using produces = ops<tosa::clamp>;
-    static constexpr bool in_execution_order = true;
-
-    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
-        const auto* inner = match<tosa::clamp>(a.input);
-        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
-        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
-        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
-        args<tosa::clamp> both = a;
-        both.input = inner->input;
-        both.min_val = larger(a.min_val, inner->min_val);
-        both.max_val = smaller(a.max_val, inner->max_val);
-        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
-        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/layout/fuse_reshapes.hpp ----
-
-namespace headrace {
-
-/// A RESHAPE of a RESHAPE is one, and none if it gives the shape that the tensor had.
-struct fuse_reshapes : pass {
-    using targets = ops<tosa::reshape>;
-    using produces = build::reshape_ops;
-    static constexpr bool repeatable = true;
-
-    std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
-        value from = a.input1;
-        while (const auto* inner = match<tosa::reshape>(from)) from = inner->input1;
-        const sizes shape(e.result_meta().shape);
-        if (from == a.input1 && e.shape(from) != int_list(shape)) return std::nullopt;
-        return build::reshape(e, from, shape);
-    }
+    std::vector<std::int64_t> of_one_;
+    std::vector<arc> arcs_;
 };
 
 }  // namespace headrace
@@ -4310,6 +5010,1463 @@ value permute(E& e, value v, sizes perms) {
 
 }  // namespace headrace::build
 
+// ---- headrace/passes/support/layout.hpp ----
+
+namespace headrace {
+
+/// Where the elements of a tensor lie: its row-major index is split into factors, outermost first, and
+/// `order[i]` is the factor that is at place i of the order in which they are stored. A RESHAPE keeps the
+/// row-major index and so the layout; a TRANSPOSE is a change of layout. In the canonical form, which all
+/// functions here give, no factor is 1 and those that stay neighbours are one, so that equal layouts have
+/// equal members; both lists are empty for row-major.
+struct layout {
+    shape_builder factors;
+    shape_builder order;
+
+    [[nodiscard]] constexpr bool row_major() const { return order.empty(); }
+    friend constexpr bool operator==(const layout&, const layout&) = default;
+};
+
+/// The canonical form of a split index and the order of its factors.
+[[nodiscard]] constexpr layout canonical(sizes factors, sizes order) {
+    const build::merged_permutation merged = build::merge_axes(factors, order);
+    return merged.perms.size() <= 1 ? layout{} : layout{merged.shape, merged.perms};
+}
+
+/// What TRANSPOSE does to a tensor of that shape.
+[[nodiscard]] constexpr layout layout_of(sizes shape, sizes perms) { return canonical(shape, perms); }
+
+/// The sizes of the factors in the order in which they are stored.
+[[nodiscard]] constexpr shape_builder stored_factors(const layout& l) {
+    return build::permuted(l.factors, l.order);
+}
+
+[[nodiscard]] constexpr layout inverse(const layout& l) {
+    return {stored_factors(l), build::inverse(l.order)};
+}
+
+/// The coarsest split of an index that refines two splits of it; none where no split does, as of 6 = 2·3
+/// and 6 = 3·2. Factors of 1 are left out.
+[[nodiscard]] constexpr std::optional<shape_builder> common_refinement(sizes a, sizes b) {
+    shape_builder reversed;
+    std::size_t i = a.size();
+    std::size_t j = b.size();
+    std::int64_t of_a = 1;
+    std::int64_t of_b = 1;
+    while (true) {
+        while (of_a == 1 && i != 0) of_a = a[--i];
+        while (of_b == 1 && j != 0) of_b = b[--j];
+        const std::int64_t factor = std::min(of_a, of_b);
+        if (of_a == 1 && of_b == 1) break;
+        if (factor <= 1 || std::max(of_a, of_b) % factor != 0) return std::nullopt;
+        reversed.push_back(factor);
+        of_a /= factor;
+        of_b /= factor;
+    }
+    if (reversed.overflowed()) return std::nullopt;
+    std::reverse(reversed.begin(), reversed.end());
+    return reversed;
+}
+
+namespace detail {
+
+// The same layout, not canonical, with each factor split as in `split`, which refines its factors.
+[[nodiscard]] constexpr layout split_factors(const layout& l, const shape_builder& split) {
+    shape_builder first;  // of each factor: the first of those that it is split into
+    std::size_t at = 0;
+    for (const std::int64_t factor : l.factors) {
+        first.push_back(static_cast<std::int64_t>(at));
+        for (std::int64_t left = factor; left != 1; left /= split[at++]) {
+        }
+    }
+    first.push_back(static_cast<std::int64_t>(at));
+    layout fine{split, {}};
+    for (const std::int64_t factor : l.order) {
+        const auto f = static_cast<std::size_t>(factor);
+        for (std::int64_t k = first[f]; k != first[f + 1]; ++k) fine.order.push_back(k);
+    }
+    return fine;
+}
+
+}  // namespace detail
+
+/// The layout of a tensor that is laid out by `first`, and what is stored then by `second`. None where the
+/// factors of the two do not go together; then only a way by row-major leads from one to the other.
+[[nodiscard]] constexpr std::optional<layout> then(const layout& first, const layout& second) {
+    if (first.row_major()) return second;
+    if (second.row_major()) return first;
+    const auto split = common_refinement(stored_factors(first), second.factors);
+    if (!split) return std::nullopt;
+    const layout undo = detail::split_factors(inverse(first), *split);
+    const layout redo = detail::split_factors(second, *split);
+    const shape_builder factors = stored_factors(undo);
+    return canonical(factors, build::permuted(build::inverse(undo.order), redo.order));
+}
+
+/// A layout, not canonical, whose factors lie each within one axis of a shape.
+struct axis_layout {
+    layout pieces;
+    shape_builder axis;  ///< of each factor
+
+    [[nodiscard]] constexpr std::size_t pieces_of(std::size_t d) const {
+        return static_cast<std::size_t>(std::count(axis.begin(), axis.end(), static_cast<std::int64_t>(d)));
+    }
+    /// The axis of the factor at that place of the stored order.
+    [[nodiscard]] constexpr std::size_t axis_at(std::size_t place) const {
+        return static_cast<std::size_t>(axis[static_cast<std::size_t>(pieces.order[place])]);
+    }
+};
+
+/// The layout of a tensor of that shape by its axes; none where a factor and an axis cut each other.
+[[nodiscard]] constexpr std::optional<axis_layout> along_axes(const layout& l, sizes shape) {
+    const layout whole = l.row_major() ? layout{{element_count(shape)}, {0}} : l;
+    const auto split = common_refinement(whole.factors, shape);
+    if (!split) return std::nullopt;
+    axis_layout result{detail::split_factors(whole, *split), {}};
+    std::size_t d = 0;
+    std::int64_t left = shape.empty() ? 1 : shape[0];
+    for (const std::int64_t factor : *split) {
+        while (left == 1) left = shape[++d];
+        result.axis.push_back(static_cast<std::int64_t>(d));
+        left /= factor;
+    }
+    return result;
+}
+
+/// The layout of a tensor beside one that is laid out so, with the same axes but other sizes of some: axes of
+/// size 1 there take no place, others of another size must not be split. None where that does not say how
+/// it lies: where it has an axis that is 1 here.
+[[nodiscard]] constexpr std::optional<layout> resized(const axis_layout& l, sizes from, sizes to) {
+    shape_builder factors;
+    shape_builder place = shape_builder::filled(l.axis.size(), -1);  // of each factor that is kept
+    for (std::size_t d = 0; d != from.size(); ++d) {
+        if (from[d] == 1 && to[d] != 1) return std::nullopt;
+        if (from[d] != to[d] && to[d] != 1 && l.pieces_of(d) > 1) return std::nullopt;
+    }
+    for (std::size_t k = 0; k != l.axis.size(); ++k) {
+        const auto d = static_cast<std::size_t>(l.axis[k]);
+        if (to[d] == 1) continue;
+        place[k] = static_cast<std::int64_t>(factors.size());
+        factors.push_back(from[d] == to[d] ? l.pieces.factors[k] : to[d]);
+    }
+    shape_builder order;
+    for (const std::int64_t k : l.pieces.order) {
+        if (place[static_cast<std::size_t>(k)] >= 0) order.push_back(place[static_cast<std::size_t>(k)]);
+    }
+    return canonical(factors, order);
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/layout_rules.hpp ----
+
+namespace headrace {
+
+/// How the tensors lie that an op reads and makes.
+struct op_layouts {
+    std::vector<layout> operands;  ///< of its data operands, which come first
+    layout result;
+
+    friend bool operator==(const op_layouts&, const op_layouts&) = default;
+};
+
+/// What of a node has a layout to choose: an operand, or its result.
+struct node_port {
+    static constexpr std::size_t result = SIZE_MAX;
+
+    std::size_t index = result;  ///< of the operand
+
+    [[nodiscard]] bool is_result() const { return index == result; }
+};
+
+namespace layout_rules {
+
+/// What the layout of one tensor of an op says of the others.
+enum class kind : std::uint8_t {
+    fixed,      ///< row-major, all of them
+    move,       ///< RESHAPE, TRANSPOSE: the result is the operand, seen otherwise
+    axes,       ///< any order of the axes, alike for all tensors; the axes that the op works along stay whole
+    channels,   ///< the outer axes as they are, the last in any order of its factors, alike
+    window,     ///< a convolution: likewise, but each of its two tensors by itself
+    pointwise,  ///< a convolution of single pixels: their order is free, too, alike for both tensors
+    matmul,     ///< rows, columns and what is summed over in any order of factors; or all of it transposed
+};
+
+namespace detail {
+
+template <class... Ops>
+[[nodiscard]] bool is_any(const node& n, ops<Ops...>) {
+    return (is<Ops>(n) || ...);
+}
+
+using unary =
+    ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::abs, tosa::bitwise_not, tosa::ceil,
+        tosa::clz, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not, tosa::negate,
+        tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::cast, tosa::rescale, tosa::table, tosa::identity>;
+using binary =
+    ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
+        tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+        tosa::logical_or, tosa::logical_xor, tosa::maximum, tosa::minimum, tosa::mul, tosa::pow, tosa::sub,
+        tosa::equal, tosa::greater, tosa::greater_equal>;
+using along_axis = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
+                       tosa::reduce_product, tosa::reduce_sum, tosa::argmax, tosa::reverse>;
+
+[[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
+
+[[nodiscard]] inline bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
+
+template <class Op>
+[[nodiscard]] bool has_constant_weights(const args<Op>& a) {
+    return is_constant(a.weight) && is_constant(a.bias);
+}
+
+[[nodiscard]] inline bool all_are(const int_list& items, std::int64_t number) {
+    for (const std::int64_t item : items) {
+        if (item != number) return false;
+    }
+    return true;
+}
+
+[[nodiscard]] inline kind kind_of_convolution(const node& n) {
+    if (const auto* a = args_if<tosa::conv2d>(n)) {
+        if (!has_constant_weights<tosa::conv2d>(*a)) return kind::fixed;
+        const sizes kernel = shape_of(a->weight);
+        const bool single = kernel[1] == 1 && kernel[2] == 1 && all_are(a->stride, 1) && all_are(a->pad, 0);
+        return single ? kind::pointwise : kind::window;
+    }
+    if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
+        return has_constant_weights<tosa::depthwise_conv2d>(*a) && shape_of(a->weight)[3] == 1
+                   ? kind::channels
+                   : kind::fixed;
+    }
+    if (const auto* a = args_if<tosa::transpose_conv2d>(n)) {
+        return has_constant_weights<tosa::transpose_conv2d>(*a) ? kind::window : kind::fixed;
+    }
+    const auto* a = args_if<tosa::conv3d>(n);
+    return a != nullptr && has_constant_weights<tosa::conv3d>(*a) ? kind::window : kind::fixed;
+}
+
+[[nodiscard]] inline std::optional<std::int64_t> axis_of(const node& n) {
+    std::optional<std::int64_t> axis;
+    const auto look = [&]<class... Ops>(ops<Ops...>) {
+        static_cast<void>(((is<Ops>(n) && (axis = args_of<Ops>(n).axis, true)) || ...));
+    };
+    look(joined<along_axis, ops<tosa::concat>>{});
+    return axis;
+}
+
+}  // namespace detail
+
+/// How many operands, from the first, are tensors that the op maps to its result element by element or axis
+/// by axis. The others are parameters: weights, zero points, shapes.
+[[nodiscard]] inline std::size_t data_operands(const node& n) {
+    if (is<tosa::concat>(n)) return n.operand_count;
+    if (is<tosa::select>(n)) return 3;
+    return detail::is_any(n, joined<detail::binary, ops<tosa::matmul>>{}) ? 2 : 1;
+}
+
+[[nodiscard]] inline kind kind_of(const node& n) {
+    if (n.result_count != 1 || !n.results[0].meta.has_value()) return kind::fixed;
+    for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
+        if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
+    }
+    if (detail::is_any(n, ops<tosa::transpose, tosa::reshape>{})) return kind::move;
+    if (const auto axis = detail::axis_of(n)) {  // along a single element there is nothing to say where it is
+        const sizes shape = is<tosa::concat>(n) ? detail::shape_of({const_cast<node*>(&n), 0})
+                                                : detail::shape_of(n.operand(0));
+        return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
+    }
+    if (const auto* pad = args_if<tosa::pad>(n))
+        return match<tosa::const_shape>(pad->padding) != nullptr ? kind::axes : kind::fixed;
+    if (const auto* slice = args_if<tosa::slice>(n)) {
+        return match<tosa::const_shape>(slice->start) != nullptr ? kind::axes : kind::fixed;
+    }
+    const auto* rescale = args_if<tosa::rescale>(n);
+    if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
+        return kind::fixed;
+    if (detail::is_any(n, joined<detail::unary, detail::binary, ops<tosa::select, tosa::tile>>{}))
+        return kind::axes;
+    if (detail::is_any(n, ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>{}))
+        return kind::channels;
+    return is<tosa::matmul>(n) ? kind::matmul : detail::kind_of_convolution(n);
+}
+
+/// An op of kind::axes by its axes: the shapes of its tensors at one rank, in which axes that the op does not
+/// have in one of them are 1.
+struct axes_of_op {
+    shape_builder full;                   ///< of the tensor that has all
+    std::vector<shape_builder> operands;  ///< of its data operands
+    shape_builder result;
+    std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
+    std::uint32_t trailing = 0;  ///< axes that must be stored last
+
+    explicit axes_of_op(const node& n) {
+        const sizes first = detail::shape_of(n.operand(0));
+        result = n.results[0].meta->shape;
+        if (is<tosa::argmax>(n)) result.insert(static_cast<std::size_t>(args_of<tosa::argmax>(n).axis), 1);
+        const bool shrinks = detail::is_any(n, joined<detail::along_axis, ops<tosa::slice>>{});
+        full = shrinks ? shape_builder(first) : result;
+        for (std::size_t i = 0; i != data_operands(n); ++i) {
+            operands.emplace_back(detail::shape_of(n.operand(i)));
+            const bool elementwise = detail::is_any(n, joined<detail::binary, ops<tosa::select>>{});
+            for (std::size_t d = 0; d != full.size() && !elementwise; ++d) {
+                if (operands[i][d] != result[d]) whole |= 1U << d;
+            }
+        }
+        if (const auto axis = detail::axis_of(n)) whole |= 1U << static_cast<unsigned>(*axis);
+        const auto* rescale = args_if<tosa::rescale>(n);
+        if (rescale != nullptr && rescale->per_channel && full.size() != 0)
+            trailing = 1U << (full.size() - 1);
+    }
+    [[nodiscard]] const shape_builder& of(node_port port) const {
+        return port.is_result() ? result : operands[port.index];
+    }
+    /// Which of the tensors, as bits, have an axis.
+    [[nodiscard]] std::uint64_t who_has(std::size_t d) const {
+        std::uint64_t bits = 0;
+        for (std::size_t i = 0; i != operands.size() && i != 62; ++i) {
+            bits = bits << 1U | std::uint64_t{operands[i][d] != 1};
+        }
+        return bits << 1U | std::uint64_t{result[d] != 1};
+    }
+};
+
+namespace detail {
+
+// The layout of axis d alone.
+[[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
+    shape_builder factors;
+    shape_builder order;
+    std::size_t first = 0;
+    while (first != l.axis.size() && static_cast<std::size_t>(l.axis[first]) != d) ++first;
+    for (std::size_t k = first; k != l.axis.size() && static_cast<std::size_t>(l.axis[k]) == d; ++k)
+        factors.push_back(l.pieces.factors[k]);
+    for (std::size_t i = 0; i != l.axis.size(); ++i) {
+        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - static_cast<std::int64_t>(first));
+    }
+    return canonical(factors, order);
+}
+
+// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
+[[nodiscard]] inline std::optional<std::vector<layout>> blocks_of(const layout& l, sizes shape, sizes order) {
+    const auto axes = along_axes(l, shape);
+    if (!axes) return std::nullopt;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
+        if (at == order.size()) return std::nullopt;
+    }
+    std::vector<layout> blocks;
+    for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
+    return blocks;
+}
+
+// And back.
+[[nodiscard]] inline layout from_blocks(sizes shape, std::span<const layout> blocks, sizes order) {
+    shape_builder factors;
+    shape_builder first;
+    for (std::size_t d = 0; d != shape.size(); ++d) {
+        first.push_back(static_cast<std::int64_t>(factors.size()));
+        if (blocks[d].row_major()) {
+            factors.push_back(shape[d]);
+        } else {
+            factors.append(blocks[d].factors);
+        }
+    }
+    shape_builder places;
+    for (const std::int64_t axis : order) {
+        const auto d = static_cast<std::size_t>(axis);
+        if (blocks[d].row_major()) places.push_back(first[d]);
+        for (const std::int64_t k : blocks[d].order) places.push_back(first[d] + k);
+    }
+    return canonical(factors, places);
+}
+
+[[nodiscard]] inline shape_builder in_order(std::size_t rank) {
+    shape_builder order;
+    for (std::size_t d = 0; d != rank; ++d) order.push_back(static_cast<std::int64_t>(d));
+    return order;
+}
+
+[[nodiscard]] inline sizes port_shape(const node& n, node_port port) {
+    return port.is_result() ? sizes(n.results[0].meta->shape) : shape_of(n.operand(port.index));
+}
+
+[[nodiscard]] inline std::optional<op_layouts> accommodate_move(const node& n, node_port port,
+                                                                const layout& wanted) {
+    const auto* t = args_if<tosa::transpose>(n);
+    if (t == nullptr) return op_layouts{{wanted}, wanted};
+    const layout moved = layout_of(shape_of(t->input1), t->perms);
+    const auto other = then(port.is_result() ? moved : inverse(moved), wanted);
+    if (!other) return std::nullopt;
+    return port.is_result() ? op_layouts{{*other}, wanted} : op_layouts{{wanted}, *other};
+}
+
+[[nodiscard]] inline std::optional<op_layouts> accommodate_axes(const node& n, node_port port,
+                                                                const layout& wanted) {
+    const axes_of_op op(n);
+    auto axes = along_axes(wanted, op.of(port));
+    if (!axes) return std::nullopt;
+    if (op.of(port) != op.full) {
+        const auto all = resized(*axes, op.of(port), op.full);
+        axes = all ? along_axes(*all, op.full) : std::nullopt;
+        if (!axes) return std::nullopt;
+    }
+    std::size_t runs = 0;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        const std::size_t d = axes->axis_at(i);
+        const std::uint32_t bit = 1U << d;
+        if ((op.whole & bit) != 0 && axes->pieces_of(d) > 1) return std::nullopt;
+        if ((op.trailing & bit) == 0 && op.trailing != 0 && i != 0 &&
+            (op.trailing & 1U << axes->axis_at(i - 1)) != 0) {
+            return std::nullopt;
+        }
+        const bool joins = i != 0 && ((op.whole & bit) | (op.whole & 1U << axes->axis_at(i - 1))) == 0 &&
+                           op.who_has(d) == op.who_has(axes->axis_at(i - 1));
+        runs += !joins;
+    }
+    if (runs > static_cast<std::size_t>(tosa::level_8k::max_rank)) return std::nullopt;
+    op_layouts found;
+    for (const shape_builder& shape : op.operands) {
+        const auto l = resized(*axes, op.full, shape);
+        if (!l) return std::nullopt;
+        found.operands.push_back(*l);
+    }
+    const auto l = resized(*axes, op.full, op.result);
+    if (!l) return std::nullopt;
+    found.result = *l;
+    return found;
+}
+
+// Only the last axis is in another order: `wanted` is one layout of a tensor, the result that of the other,
+// or none.
+[[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
+                                                              sizes other) {
+    const shape_builder order = in_order(shape.size());
+    auto blocks = blocks_of(wanted, shape, order);
+    if (!blocks) return std::nullopt;
+    for (std::size_t d = 0; d + 1 != shape.size(); ++d) {
+        if (!(*blocks)[d].row_major()) return std::nullopt;
+    }
+    return from_blocks(other, *blocks, order);
+}
+
+// Another number of channels behind the same pixels.
+[[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
+                                                            const layout& channels) {
+    const std::size_t last = shape.size() - 1;
+    const auto axes = along_axes(wanted, shape);
+    if (!axes) return std::nullopt;
+    shape_builder factors;
+    shape_builder order;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        if (axes->axis_at(i) != last) {
+            order.push_back(axes->pieces.order[i]);
+        } else if (axes->axis.size() - i != axes->pieces_of(last)) {
+            return std::nullopt;
+        } else {
+            break;
+        }
+    }
+    for (std::size_t k = 0; k != axes->axis.size() && static_cast<std::size_t>(axes->axis[k]) != last; ++k)
+        factors.push_back(axes->pieces.factors[k]);
+    const auto pixels = static_cast<std::int64_t>(factors.size());
+    if (channels.row_major()) {
+        order.push_back(pixels);
+        factors.push_back(other[last]);
+    }
+    for (const std::int64_t k : channels.order) order.push_back(pixels + k);
+    factors.append(channels.factors);
+    return canonical(factors, order);
+}
+
+[[nodiscard]] inline layout channels_of(const layout& l, sizes shape) {
+    const auto axes = along_axes(l, shape);
+    return axes ? within(*axes, shape.size() - 1) : layout{};
+}
+
+// Of MATMUL, which axis of which tensor is which: batch, rows, columns, and the one that is summed over.
+[[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
+                                                                  const layout& wanted,
+                                                                  const op_layouts& now) {
+    constexpr std::size_t batch = 0, rows = 1, inner = 2, columns = 3;
+    struct tensor_axes {
+        node_port port;
+        std::size_t axes[3];
+    };
+    constexpr tensor_axes all[] = {
+        {{0}, {batch, rows, inner}}, {{1}, {batch, inner, columns}}, {{}, {batch, rows, columns}}};
+    const shape_builder straight{0, 1, 2};
+    const shape_builder swapped{0, 2, 1};
+    layout within_axis[4];
+    const auto read = [&](const tensor_axes& t, const layout& l, sizes order) {
+        const auto blocks = blocks_of(l, port_shape(n, t.port), order);
+        for (std::size_t d = 0; blocks && d != 3; ++d) within_axis[t.axes[d]] = (*blocks)[d];
+        return blocks.has_value();
+    };
+    // What the wanted layout leaves open stays as it is.
+    for (const tensor_axes& t : all) {
+        const layout& l = t.port.is_result() ? now.result : now.operands[t.port.index];
+        if (!read(t, l, straight)) static_cast<void>(read(t, l, swapped));
+    }
+    const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
+    const bool as_is = read(given, wanted, straight);
+    if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
+    op_layouts found{std::vector<layout>(2), {}};
+    for (const tensor_axes& t : all) {
+        const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
+        (t.port.is_result() ? found.result : found.operands[t.port.index]) =
+            from_blocks(port_shape(n, t.port), blocks, as_is ? straight : swapped);
+    }
+    return found;
+}
+
+}  // namespace detail
+
+/// Are the layouts of an op's operand and of its result chosen apart?
+[[nodiscard]] inline bool is_split(kind k) { return k == kind::window; }
+
+/// The layouts of an op with the tensor at `port` laid out as `wanted`; none if it cannot be computed so.
+/// What that leaves open stays as it is `now`.
+[[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
+                                                           const layout& wanted, const op_layouts& now) {
+    using namespace detail;
+    switch (k) {
+        case kind::fixed:
+            return std::nullopt;
+        case kind::move:
+            return accommodate_move(n, port, wanted);
+        case kind::axes:
+            return accommodate_axes(n, port, wanted);
+        case kind::matmul:
+            return accommodate_matmul(n, port, wanted, now);
+        default:
+            break;
+    }
+    const sizes shape = port_shape(n, port);
+    const node_port other = port.is_result() ? node_port{0} : node_port{};
+    const layout& at_other = port.is_result() ? now.operands[0] : now.result;
+    std::optional<layout> there;
+    if (k == kind::pointwise) {
+        there = with_same_pixels(wanted, shape, port_shape(n, other),
+                                 channels_of(at_other, port_shape(n, other)));
+    } else if (k == kind::channels) {
+        there = with_same_channels(wanted, shape, port_shape(n, other));
+    } else if (with_same_channels(wanted, shape, shape)) {
+        there = at_other;
+    }
+    if (!there) return std::nullopt;
+    return port.is_result() ? op_layouts{{*there}, wanted} : op_layouts{{wanted}, *there};
+}
+
+/// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
+[[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
+    if (k == kind::move) return *accommodate(n, k, {}, {}, {});
+    return {std::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
+}
+
+}  // namespace layout_rules
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/layout_search.hpp ----
+
+namespace headrace {
+
+/// Layouts, each once, under numbers: 0 is row-major. Two tensors lie alike if their numbers are equal.
+class layout_table {
+public:
+    using number = std::uint32_t;
+
+    [[nodiscard]] const layout& operator[](number n) const { return items_[n]; }
+    [[nodiscard]] number of(const layout& l) {
+        if (l.row_major()) return 0;
+        const auto at = static_cast<std::size_t>(std::find(items_.begin(), items_.end(), l) - items_.begin());
+        if (at == items_.size()) items_.push_back(l);
+        return static_cast<number>(at);
+    }
+    /// How often the bytes of a tensor are moved to bring it from one layout to another.
+    [[nodiscard]] std::int64_t moves(number from, number to) {
+        if (from == to) return 0;
+        const auto [at, is_new] = moves_.try_emplace(std::uint64_t{from} << 32U | to);
+        if (is_new) at->second = count_moves(items_[from], items_[to]);
+        return at->second;
+    }
+    static constexpr std::int64_t impossible = std::int64_t{1} << 20U;
+
+private:
+    static std::int64_t count_moves(const layout& from, const layout& to) {
+        const auto way = then(inverse(from), to);
+        if (!way) return 2;  // by row-major
+        if (way->order.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) return impossible;
+        return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
+    }
+
+    std::vector<layout> items_{layout{}};
+    std::unordered_map<std::uint64_t, std::int64_t> moves_;
+};
+
+/// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
+/// that they need cheaper. A move changes the layouts of any number of ops at once: from a transpose that
+/// is needed, the layout at its one end is proposed to all that can take it over; which of them do is a
+/// minimum cut. (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with
+/// two layouts that is the optimum.)
+class layout_search {
+public:
+    using kind = layout_rules::kind;
+
+    explicit layout_search(graph& g)
+        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}) {
+        for (const node& n : g.nodes()) {
+            kinds_[n.id] = layout_rules::kind_of(n);
+            if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
+                sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
+        }
+    }
+
+    /// Makes moves until none is left that gains something; how many.
+    std::size_t run() {
+        std::size_t moves = 0;
+        // A move may open the way for another; each makes the sum less, so this ends, and soon does.
+        for (int round = 0; round != most_rounds; ++round) {
+            const std::size_t before = moves;
+            for (const edge* t : needed_transposes()) {
+                if (!needs_transpose(*t)) continue;
+                moves += improve(*t->slot->producer, {}, demanded_number(*t));
+                if (needs_transpose(*t)) moves += improve(*t->target, {t->operand}, stored_number(*t->slot));
+            }
+            if (moves == before) break;
+        }
+        return moves;
+    }
+
+    /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
+    /// them; constants are free.
+    [[nodiscard]] std::int64_t cost() {
+        std::vector<value> values;
+        std::int64_t of_ops = 0;
+        for (node& n : g_->nodes()) {
+            of_ops += cost_of_op(n, now_at(site_of(n, {})));
+            if (is<builtin::constant>(n) || is<tosa::const_shape>(n)) continue;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) values.push_back(n.result(i));
+        }
+        return of_ops + cost_of(values);
+    }
+
+    /// What a node was when the search began.
+    [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
+    /// How a value is stored.
+    [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
+    /// How an operand of a node is to lie.
+    [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
+    /// Is an op computed in another layout than it was?
+    [[nodiscard]] bool is_changed(const node& n) const {
+        return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
+    }
+    /// Does a value have to be transposed for that operand?
+    [[nodiscard]] bool needs_transpose(const edge& e) const {
+        return has_cost(e) && stored_number(*e.slot) != demanded_number(e);
+    }
+
+private:
+    using number = layout_table::number;
+
+    static constexpr int most_rounds = 4;
+    static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
+
+    /// op_layouts by their numbers; operands that are not listed are row-major.
+    struct numbers {
+        std::vector<number> operands;
+        number result = 0;
+
+        [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
+        friend bool operator==(const numbers&, const numbers&) = default;
+    };
+    struct site {
+        std::uint32_t now = 0;       // of records_
+        std::int32_t proposal = -1;  // in the move that is considered
+        bool changed = false;
+    };
+    struct proposal {
+        node* n;
+        node_port part;
+        std::uint32_t record;
+    };
+
+    // Convolutions have two sites, one for the operand and one for the result.
+    [[nodiscard]] std::size_t site_of(const node& n, node_port port) const {
+        const bool second = port.is_result() && layout_rules::is_split(kind_of(n));
+        return 2 * std::size_t{n.id} + (second ? 1 : 0);
+    }
+    [[nodiscard]] const numbers& now_at(std::size_t at) const { return records_[sites_[at].now]; }
+    [[nodiscard]] number stored_number(value v) const {
+        return v.result != 0 ? 0 : now_at(site_of(*v.producer, {})).result;
+    }
+    [[nodiscard]] number demanded_number(const edge& e) const {
+        const node& n = *e.target;
+        if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
+        return now_at(site_of(n, {e.operand})).operand(e.operand);
+    }
+    std::uint32_t numbered(const op_layouts& layouts) {
+        numbers n{{}, table_.of(layouts.result)};
+        for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
+        records_.push_back(std::move(n));
+        return static_cast<std::uint32_t>(records_.size() - 1);
+    }
+    [[nodiscard]] op_layouts layouts_now(const node& n) const {
+        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
+        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
+            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
+        return now;
+    }
+
+    // --- what it costs --------------------------------------------------------------------
+
+    [[nodiscard]] static bool has_cost(const edge& e) {
+        const node& source = *e.slot->producer;
+        return meta_of(*e.slot) != nullptr && !is<builtin::constant>(source) &&
+               !is<tosa::const_shape>(source);
+    }
+    [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
+        return (meta.elements() * static_cast<std::int64_t>(traits_of(meta.dtype).bits) + 7) / 8;
+    }
+    [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
+        return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
+    }
+    // A SLICE or a CONCAT along another axis than the outermost copies with gaps, which is as slow as a
+    // transpose.
+    [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
+        const bool joins = is<tosa::concat>(n);
+        if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
+        const layout_rules::axes_of_op op(n);
+        const auto lies = along_axes(table_[joins ? layouts.result : layouts.operand(0)], op.full);
+        bool outermost = true;
+        for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
+            outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
+        return outermost ? 0 : bytes_of(*n.results[0].meta);
+    }
+    // Of all transposes of the values; readers that want the same layout share one.
+    [[nodiscard]] std::int64_t cost_of(const std::vector<value>& values) {
+        std::int64_t sum = 0;
+        std::vector<number> wanted;
+        for (const value v : values) {
+            const number from = stored_number(v);
+            wanted.clear();
+            for (const edge& e : v.producer->uses()) {
+                if (e.slot->result != v.result || !has_cost(e)) continue;
+                const number to = demanded_number(e);
+                if (std::find(wanted.begin(), wanted.end(), to) != wanted.end()) continue;
+                wanted.push_back(to);
+                sum += cost(from, to, *meta_of(v));
+            }
+        }
+        return sum;
+    }
+
+    [[nodiscard]] std::vector<const edge*> needed_transposes() const {
+        std::vector<const edge*> found;
+        for (const node& n : g_->nodes()) {
+            for (const edge& e : n.operand_edges()) {
+                if (needs_transpose(e)) found.push_back(&e);
+            }
+        }
+        return found;
+    }
+
+    // --- moves ----------------------------------------------------------------------------
+
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    // The layouts of a node with that port laid out so; none if it cannot be.
+    std::uint32_t accommodated(const node& n, node_port port, number wanted) {
+        const kind k = kind_of(n);
+        const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
+        const std::uint64_t key =
+            std::uint64_t{n.id} << 32U | (port.is_result() ? 0xff : port.index) << 24U | wanted;
+        const bool known = by_itself && (port.is_result() || port.index < 0xff) && wanted < 1U << 24U;
+        if (known) {
+            if (const auto at = accommodated_.find(key); at != accommodated_.end()) return at->second;
+        }
+        const auto found = layout_rules::accommodate(n, k, port, table_[wanted],
+                                                     by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+        const std::uint32_t record = found ? numbered(*found) : none;
+        if (known) accommodated_.emplace(key, record);
+        return record;
+    }
+    // Adds the site of a node's port to the region if it can take the layout and does not have it.
+    void propose(std::vector<proposal>& region, node& n, node_port port, number wanted) {
+        if (kind_of(n) == kind::fixed) return;
+        const std::size_t at = site_of(n, port);
+        if (sites_[at].proposal >= 0) return;
+        const numbers& now = now_at(at);
+        if ((port.is_result() ? now.result : now.operand(port.index)) == wanted) return;
+        const std::uint32_t record = accommodated(n, port, wanted);
+        if (record == none) return;
+        sites_[at].proposal = static_cast<std::int32_t>(region.size());
+        region.push_back({&n, port, record});
+    }
+    [[nodiscard]] bool covers(const proposal& p, node_port port) const {
+        return site_of(*p.n, p.part) == site_of(*p.n, port);
+    }
+    // Calls f for each operand of the site, and g for each use of its result.
+    template <class F, class G>
+    void for_each_edge(const proposal& p, F&& of_operand, G&& of_use) const {
+        if (covers(p, {0})) {
+            const std::size_t data = layout_rules::data_operands(*p.n);
+            for (const edge& e : p.n->operand_edges()) {
+                if (e.operand < data && has_cost(e)) of_operand(e);
+            }
+        }
+        if (covers(p, {})) {
+            for (const edge& e : p.n->uses()) of_use(e);
+        }
+    }
+
+    bool improve(node& n, node_port port, number wanted) {
+        std::vector<proposal> region;
+        propose(region, n, port, wanted);
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            const proposal p = region[i];
+            for_each_edge(
+                p,
+                [&](const edge& e) {
+                    if (e.slot->result == 0)
+                        propose(region, *e.slot->producer, {}, records_[p.record].operand(e.operand));
+                },
+                [&](const edge& e) {
+                    if (e.operand < layout_rules::data_operands(*e.target))
+                        propose(region, *e.target, {e.operand}, records_[p.record].result);
+                });
+        }
+        const bool better = !region.empty() && take_best_part(region);
+        for (const proposal& p : region) sites_[site_of(*p.n, p.part)].proposal = -1;
+        return better;
+    }
+
+    [[nodiscard]] const proposal* proposed(const std::vector<proposal>& region, const node& n,
+                                           node_port port) const {
+        const std::int32_t i = sites_[site_of(n, port)].proposal;
+        return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
+    }
+
+    // What the choice between each site's layouts, as they are and as proposed, costs.
+    [[nodiscard]] binary_choice choice_of(const std::vector<proposal>& region) {
+        binary_choice choice(region.size());
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            const proposal& p = region[i];
+            const numbers& now = now_at(site_of(*p.n, p.part));
+            const numbers& moved = records_[p.record];
+            choice.add(i, cost_of_op(*p.n, moved) - cost_of_op(*p.n, now));
+            for_each_edge(
+                p,
+                [&](const edge& e) {
+                    const tensor_meta& meta = *meta_of(*e.slot);
+                    const number source_now = stored_number(*e.slot);
+                    const std::int64_t stays = cost(source_now, now.operand(e.operand), meta);
+                    const std::int64_t moves = cost(source_now, moved.operand(e.operand), meta);
+                    const proposal* source =
+                        e.slot->result == 0 ? proposed(region, *e.slot->producer, {}) : nullptr;
+                    if (source == nullptr) {
+                        choice.add(i, moves - stays);
+                        return;
+                    }
+                    const number source_then = records_[source->record].result;
+                    choice.add(static_cast<std::size_t>(source - region.data()), i,
+                               {{stays, moves},
+                                {cost(source_then, now.operand(e.operand), meta),
+                                 cost(source_then, moved.operand(e.operand), meta)}});
+                },
+                [&](const edge& e) {
+                    const bool is_data = e.operand < layout_rules::data_operands(*e.target);
+                    if (is_data && proposed(region, *e.target, {e.operand}) != nullptr) return;
+                    const tensor_meta& meta = *meta_of(*e.slot);
+                    const number wanted = demanded_number(e);
+                    choice.add(i, cost(moved.result, wanted, meta) - cost(now.result, wanted, meta));
+                });
+        }
+        return choice;
+    }
+
+    bool take_best_part(std::vector<proposal>& region) {
+        const std::vector<bool> taken = choice_of(region).cheapest();
+        std::vector<proposal> kept;
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            if (taken[i]) kept.push_back(region[i]);
+        }
+        if (kept.empty()) return false;
+        const std::vector<value> affected = values_around(kept);
+        const auto sum = [&] {
+            std::int64_t of_ops = 0;
+            for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
+            return of_ops + cost_of(affected);
+        };
+        const auto swap = [&] {
+            for (proposal& p : kept) std::swap(sites_[site_of(*p.n, p.part)].now, p.record);
+        };
+        const std::int64_t before = sum();
+        swap();
+        if (sum() >= before) {  // the cut counts a transpose once for each reader
+            swap();
+            return false;
+        }
+        for (const proposal& p : kept) sites_[site_of(*p.n, p.part)].changed = true;
+        return true;
+    }
+
+    [[nodiscard]] static std::vector<value> values_around(const std::vector<proposal>& region) {
+        std::vector<value> values;
+        for (const proposal& p : region) {
+            values.push_back(p.n->result());
+            for (const edge& e : p.n->operand_edges()) {
+                if (has_cost(e)) values.push_back(*e.slot);
+            }
+        }
+        const auto key = [](value v) { return std::pair(v.producer->id, v.result); };
+        std::sort(values.begin(), values.end(), [&](value a, value b) { return key(a) < key(b); });
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        return values;
+    }
+
+    graph* g_;
+    std::vector<kind> kinds_;  // by the ids of the nodes
+    std::vector<site> sites_;  // two for each node
+    layout_table table_;
+    std::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    std::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/layout_rewrite.hpp ----
+
+namespace headrace {
+
+/// Rebuilds the ops whose layouts are others than they were, and makes the transposes that are needed then.
+/// RESHAPEs and TRANSPOSEs on the way go: each operand is brought from where it lies to where it is wanted.
+class layout_rewrite {
+public:
+    using along_axis =
+        ops<tosa::concat, tosa::pad, tosa::slice, tosa::tile, tosa::reverse, tosa::argmax, tosa::reduce_sum,
+            tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
+    using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
+
+    layout_rewrite(graph& g, const layout_search& chosen, pass_context& context)
+        : g_(&g), chosen_(&chosen), context_(&context), actual_(g.id_bound()) {}
+
+    void run() {
+        for (node* n = g_->first(); n != nullptr; n = n->next) {
+            if (n->id < actual_.size() && is_affected(*n)) rewrite(*n);
+        }
+        for (node* n : replaced_) {
+            if (chosen_->stored(n->result()).row_major()) g_->replace_all_uses(n->result(), actual_[n->id]);
+        }
+        for (std::size_t i = replaced_.size(); i-- != 0;) detail::erase_dead(*g_, *replaced_[i]);
+    }
+
+private:
+    using kind = layout_rules::kind;
+    using emitting = emit<produces>;
+
+    /// One axis of the tensor in which an op is computed.
+    struct computed_axis {
+        std::int64_t size;
+        std::size_t axis;  ///< one of those of the op that it stands for
+        bool whole;        ///< it is that axis
+    };
+
+    [[nodiscard]] bool is_affected(const node& n) const {
+        if (chosen_->is_changed(n)) return true;
+        for (const edge& e : n.operand_edges()) {
+            if (e.slot->result == 0 && actual(*e.slot) != *e.slot) return true;
+            if (!chosen_->stored(*e.slot).row_major()) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] value actual(value v) const {
+        const bool known = v.result == 0 && v.producer->id < actual_.size() && actual_[v.producer->id];
+        return known ? actual_[v.producer->id] : v;
+    }
+
+    void rewrite(node& n) {
+        emitting e(*g_, &n, &n, *context_);
+        const kind k = chosen_->kind_of(n);
+        const bool moves_axes = k == kind::axes && !(chosen_->stored({&n, 0}).row_major() &&
+                                                     chosen_->demanded(n.operands[0]).row_major());
+        if (k == kind::move) {
+            replace(e, n, bring(e, n.operands[0], {}));
+        } else if (moves_axes) {
+            compute_along_axes(e, n);
+        } else {
+            compute_in_shape(e, n, k);
+        }
+    }
+
+    // --- moving tensors -----------------------------------------------------------------
+
+    /// The operand as it is wanted there, in that shape; in any where `shape` is empty.
+    value bring(emitting& e, const edge& operand, sizes shape) {
+        const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
+        return shape.empty() ? moved : build::reshape(e, moved, shape);
+    }
+    value moved_to(emitting& e, value v, const layout& wanted) {
+        const layout from = chosen_->stored(v);
+        if (const auto way = then(inverse(from), wanted)) return moved(e, actual(v), *way);
+        return moved(e, moved(e, actual(v), inverse(from)), wanted);
+    }
+    value moved(emitting& e, value v, const layout& way) {
+        if (way.row_major() || !v) return v;
+        for (const auto& known : moved_[v.producer->id]) {
+            if (known.from == v && known.way == way) return known.to;
+        }
+        const value to = transposed(e, v, way);
+        moved_[v.producer->id].push_back({v, way, to});
+        return to;
+    }
+    // By its own axes where they are fine enough: axes of size 1 keep their place then.
+    static value transposed(emitting& e, value v, const layout& way) {
+        const auto split = common_refinement(way.factors, e.shape(v));
+        shape_builder own;
+        for (const std::int64_t size : e.shape(v)) {
+            if (size != 1) own.push_back(size);
+        }
+        if (!split || *split != own) return build::permute(e, build::reshape(e, v, way.factors), way.order);
+        const layout fine = detail::split_factors(way, *split);
+        shape_builder axis_of;  // of each factor
+        for (std::size_t d = 0; d != e.rank(v); ++d) {
+            if (e.shape(v)[d] != 1) axis_of.push_back(static_cast<std::int64_t>(d));
+        }
+        shape_builder perms;
+        std::size_t at = 0;
+        for (std::size_t d = 0; d != e.rank(v); ++d) {
+            const bool one = e.shape(v)[d] == 1;
+            perms.push_back(one ? static_cast<std::int64_t>(d)
+                                : axis_of[static_cast<std::size_t>(fine.order[at])]);
+            at += !one;
+        }
+        return build::permute(e, v, perms);
+    }
+
+    // What follows uses `v` for the result of `n`.
+    void replace(emitting& e, node& n, value v) {
+        if (!v) return;
+        if (chosen_->stored({&n, 0}).row_major()) {
+            v = build::reshape(e, v, n.results[0].meta->shape);
+            if (!v) return;
+            detail::hand_over_name(n.results[0], v);
+        }
+        actual_[n.id] = v;
+        replaced_.push_back(&n);
+    }
+
+    // --- ops in a shape of their own ----------------------------------------------------
+
+    void compute_in_shape(emitting& e, node& n, kind k) {
+        if (k == kind::matmul && is_swapped(n)) {
+            swap_matmul(e, n);
+            return;
+        }
+        if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
+        if (is<tosa::depthwise_conv2d>(n)) {
+            const layout channels =
+                layout_rules::detail::channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+            reorder(e, n.operands[1], 2, channels);
+            reorder(e, n.operands[2], 0, channels);
+        }
+        if (k == kind::pointwise && !keeps_pixels(n)) {
+            compute_pointwise(e, n);
+            return;
+        }
+        for (edge& operand : std::span(n.operands, n.operand_count)) set_operand(e, operand);
+    }
+    void set_operand(emitting& e, edge& operand) {
+        const tensor_meta* meta = meta_of(*operand.slot);
+        const node& source = *operand.slot->producer;
+        if (meta == nullptr || is<tosa::const_shape>(source) || source.id >= actual_.size()) return;
+        const value v = bring(e, operand, meta->shape);
+        if (v && v != *operand.slot) g_->set_operand(operand, v);
+    }
+
+    [[nodiscard]] bool keeps_pixels(const node& n) const {
+        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        return layout_rules::detail::with_same_channels(chosen_->demanded(n.operands[0]), shape, shape)
+            .has_value();
+    }
+    // A convolution of pixels in whatever order they lie.
+    void compute_pointwise(emitting& e, node& n) {
+        value v = bring(e, n.operands[0], {});
+        if (!v) return;
+        const sizes own = layout_rules::detail::shape_of(n.operand(0));
+        const bool fits = e.rank(v) == 4 && e.shape(v)[3] == own[3];
+        v = build::reshape(
+            e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
+        if (!v) return;
+        std::vector<value> operands{v};
+        for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
+        node* made = e.clone(n, operands, [&](tensor_meta& meta) {
+            shape_builder shape(e.shape(v));
+            shape.back() = meta.shape[3];
+            meta = {meta.dtype, int_list(shape), {}};
+        });
+        if (made != nullptr) replace(e, n, made->result());
+    }
+
+    void reorder_weights(emitting& e, node& n) {
+        using layout_rules::detail::channels_of;
+        const layout in =
+            channels_of(chosen_->demanded(n.operands[0]), layout_rules::detail::shape_of(n.operand(0)));
+        const layout out = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+        reorder(e, n.operands[1], meta_of(n.operand(1))->rank() - 1, in);
+        reorder(e, n.operands[1], 0, out);
+        reorder(e, n.operands[2], 0, out);
+    }
+    // A constant parameter with its indices along an axis in another order.
+    void reorder(emitting& e, edge& operand, std::size_t axis, const layout& l) {
+        const shape_builder shape(layout_rules::detail::shape_of(*operand.slot));
+        if (l.row_major() || shape[axis] == 1) return;
+        const value v = reordered(e, *operand.slot, axis, l, shape);
+        if (v) g_->set_operand(operand, v);
+    }
+    static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
+                           const shape_builder& shape) {
+        std::vector<layout> blocks(shape.size());
+        blocks[axis] = l;
+        const layout way =
+            layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
+        return build::reshape(e, transposed(e, v, way), shape);
+    }
+
+    [[nodiscard]] bool is_swapped(const node& n) const {
+        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        const layout a = chosen_->demanded(n.operands[0]);
+        const layout b = chosen_->demanded(n.operands[1]);
+        const auto straight = [](const layout& l, sizes s) {
+            return layout_rules::detail::blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
+        };
+        return !straight(a, shape) || !straight(b, layout_rules::detail::shape_of(n.operand(1))) ||
+               !straight(chosen_->stored({const_cast<node*>(&n), 0}), n.results[0].meta->shape);
+    }
+    // (A·B)ᵀ = Bᵀ·Aᵀ
+    void swap_matmul(emitting& e, node& n) {
+        args<tosa::matmul> a = args_of<tosa::matmul>(n);
+        const auto turned = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
+        const value left = bring(e, n.operands[0], turned(meta_of(a.a)->shape));
+        const value right = bring(e, n.operands[1], turned(meta_of(a.b)->shape));
+        a.a = right;
+        a.b = left;
+        std::swap(a.a_zp, a.b_zp);
+        replace(e, n, e.make<tosa::matmul>(a));
+    }
+
+    // --- ops along axes -----------------------------------------------------------------
+
+    void compute_along_axes(emitting& e, node& n) {
+        const layout_rules::axes_of_op op(n);
+        const std::vector<computed_axis> axes = computed_axes(e, n, op);
+        std::vector<value> operands;
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const bool data = i < op.operands.size();
+            operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
+                                    : parameter(e, n, i, op));
+        }
+        const shape_builder result = computed_shape(axes, op.full, op.result);
+        value made{};
+        if (layout_rules::detail::is_any(n, along_axis{})) {
+            made = make_along_axis(e, n, operands, axes, op, along_axis{});
+        } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
+                       meta = {meta.dtype, int_list(result), {}};
+                   })) {
+            made = copy->result();
+        }
+        replace(e, n, made);
+    }
+    // Multipliers for each channel go with their channels.
+    value parameter(emitting& e, const node& n, std::size_t i, const layout_rules::axes_of_op& op) {
+        const value v = *n.operands[i].slot;
+        if (is<tosa::const_shape>(*v.producer)) return v;
+        const auto* rescale = args_if<tosa::rescale>(n);
+        if (rescale == nullptr || !rescale->per_channel || meta_of(v)->elements() == 1) {
+            const value brought = bring(e, n.operands[i], meta_of(v)->shape);
+            return brought;
+        }
+        const layout channels =
+            layout_rules::detail::channels_of(chosen_->stored({const_cast<node*>(&n), 0}), op.full);
+        return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
+    }
+
+    // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
+    std::vector<computed_axis> computed_axes(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
+        std::vector<computed_axis> runs;
+        const layout all = layout_of_full(n, op);
+        const auto lies = along_axes(all, op.full);
+        const std::uint32_t apart = op.whole | op.trailing;
+        for (std::size_t i = 0; i != lies->axis.size(); ++i) {
+            const std::size_t d = lies->axis_at(i);
+            const std::int64_t size = lies->pieces.factors[static_cast<std::size_t>(lies->pieces.order[i])];
+            const bool whole = (op.whole & 1U << d) != 0;
+            const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
+                               (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
+                                (!whole && !runs.back().whole && d == runs.back().axis));
+            if (joins) {
+                runs.back().size *= size;
+            } else {
+                runs.push_back({size, d, whole});
+            }
+        }
+        const reference like = find_reference(e, n, op);
+        if (like.shape.empty()) return runs;
+        return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
+                          (apart & ~op.whole) != 0);
+    }
+    // Of the tensor that has all axes.
+    [[nodiscard]] layout layout_of_full(const node& n, const layout_rules::axes_of_op& op) const {
+        if (op.result == op.full) return chosen_->stored({const_cast<node*>(&n), 0});
+        for (std::size_t i = 0; i != op.operands.size(); ++i) {
+            if (op.operands[i] == op.full) return chosen_->demanded(n.operands[i]);
+        }
+        return {};
+    }
+    // An operand as whose axes the op is computed: one of all axes if there is one, and one that needs no
+    // transpose rather than one that does.
+    struct reference {
+        shape_builder shape;  ///< in which it lies, or will after the transpose; empty if there is none
+        std::size_t operand = 0;
+    };
+    reference find_reference(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
+        reference best;
+        int best_rank = -1;
+        for (std::size_t i = 0; i != op.operands.size(); ++i) {
+            const edge& operand = n.operands[i];
+            if (is<builtin::constant>(*operand.slot->producer)) continue;
+            const value v = bring(e, operand, {});
+            if (!v) continue;
+            const int rank = 2 * (op.operands[i] == op.full) + (v == actual(*operand.slot));
+            if (rank > best_rank) best = {shape_builder(e.shape(v)), i};
+            best_rank = std::max(rank, best_rank);
+        }
+        return best;
+    }
+    // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
+    static std::vector<computed_axis> as_fine_as(const std::vector<computed_axis>& runs, sizes shape,
+                                                 sizes of_operand, bool keep_last) {
+        constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
+        const auto split = common_refinement(of_operand, shape);
+        if (!split || shape.size() > most) return runs;
+        std::vector<computed_axis> fine;
+        shape_builder of_fine;  // the sizes of the operand along them
+        std::size_t at = 0;
+        for (std::size_t i = 0; i != runs.size(); ++i) {
+            const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
+            if (keep) {
+                fine.push_back(runs[i]);
+                of_fine.push_back(of_operand[i]);
+            }
+            for (std::int64_t left = of_operand[i]; left != 1; left /= (*split)[at++]) {
+                if (keep) continue;
+                fine.push_back({(*split)[at], runs[i].axis, false});
+                of_fine.push_back((*split)[at]);
+            }
+        }
+        if (fine.size() > most) return runs;
+        // With the axes of size 1 that the operand has, no RESHAPE is needed.
+        std::vector<computed_axis> padded;
+        std::size_t next = 0;
+        for (const std::int64_t size : shape) {
+            if (next != fine.size() && of_fine[next] == size) {
+                padded.push_back(fine[next++]);
+            } else if (size == 1) {
+                padded.push_back({1, no_axis, false});
+            } else {
+                return fine;
+            }
+        }
+        return next == fine.size() ? padded : fine;
+    }
+    static constexpr std::size_t no_axis = SIZE_MAX;
+
+    static shape_builder computed_shape(const std::vector<computed_axis>& axes, const shape_builder& full,
+                                        const shape_builder& shape) {
+        shape_builder result;
+        for (const computed_axis& a : axes) {
+            const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
+            result.push_back(has ? a.size : a.whole ? shape[a.axis] : 1);
+        }
+        return result;
+    }
+
+    template <class... Ops>
+    static value make_along_axis(emitting& e, const node& n, const std::vector<value>& operands,
+                                 const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
+                                 ops<Ops...>) {
+        value made{};
+        static_cast<void>(
+            ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
+        return made;
+    }
+    template <class Op>
+    static value along(emitting& e, args<Op> a, const std::vector<value>& operands,
+                       const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+        if constexpr (requires { a.axis; }) {
+            const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
+                return x.axis == static_cast<std::size_t>(a.axis);
+            });
+            a.axis = at - axes.begin();
+        }
+        if constexpr (std::is_same_v<Op, tosa::concat>) {
+            a.input1 = list<value>(operands);
+        } else if constexpr (requires { a.input1; }) {
+            a.input1 = operands[0];
+        } else {
+            a.input = operands[0];
+        }
+        // What is said for each axis is 0 for those that others have been joined with.
+        const auto for_each_axis = [&](value items, std::size_t per_axis, std::int64_t otherwise) {
+            shape_builder values;
+            const int_list& old = match<tosa::const_shape>(items)->values;
+            for (const computed_axis& x : axes) {
+                for (std::size_t i = 0; i != per_axis; ++i)
+                    values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
+            }
+            return build::const_shape(e, values);
+        };
+        if constexpr (std::is_same_v<Op, tosa::slice>) {
+            a.start = for_each_axis(a.start, 1, 0);
+            a.size = build::const_shape(e, computed_shape(axes, op.full, op.result));
+        } else if constexpr (std::is_same_v<Op, tosa::pad>) {
+            a.padding = for_each_axis(a.padding, 2, 0);
+        } else if constexpr (std::is_same_v<Op, tosa::tile>) {
+            a.multiples = for_each_axis(a.multiples, 1, 1);
+        }
+        return e.make<Op>(a);
+    }
+
+    struct known_move {
+        value from;
+        layout way;
+        value to;
+    };
+    graph* g_;
+    const layout_search* chosen_;
+    pass_context* context_;
+    std::vector<value> actual_;  // of each node by its id: what stands for its result; empty if it itself
+    std::map<std::uint32_t, std::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::vector<node*> replaced_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/choose_layouts.hpp ----
+
+namespace headrace {
+
+/// Chooses in which order of its axes, and of their parts, each op is computed, so that the fewest bytes are
+/// transposed in the whole graph; see layout_search. Never worse than the graph as it stands. Constants are
+/// transposed for nothing, as they are folded; a convolution takes its channels in any order, as its weights
+/// are reordered.
+struct choose_layouts : pass {
+    using targets = ops<tosa::transpose>;
+    using produces = layout_rewrite::produces;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t moves = 0;
+        detail::for_each_graph(g, [&](graph& sub) {
+            layout_search search(sub);
+            const std::size_t made = search.run();
+            if (made != 0) layout_rewrite(sub, search, context).run();
+            moves += made;
+        });
+        return moves;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/ensure_distinct_outputs.hpp ----
+
+namespace headrace {
+
+/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
+/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+struct ensure_distinct_outputs : pass {
+    using produces = ops<tosa::identity>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t added = 0;
+        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
+        return added;
+    }
+
+private:
+    static std::size_t separate(graph& g, pass_context& context) {
+        node* out = g.output();
+        if (out == nullptr) return 0;
+        std::size_t added = 0;
+        emit<produces> e(g, out, out, context);
+        std::span<edge> outputs(out->operands, out->operand_count);
+        for (std::size_t i = 0; i != outputs.size(); ++i) {
+            const value v = *outputs[i].slot;
+            bool shared = is<builtin::placeholder>(*v.producer) || is<builtin::constant>(*v.producer);
+            for (std::size_t k = 0; k != i; ++k) shared = shared || *outputs[k].slot == v;
+            if (!shared || meta_of(v) == nullptr) continue;
+            const value own = e.make<tosa::identity>(v);
+            if (!own) continue;
+            g.inherit_annotations(*own.producer, *v.producer);
+            g.set_operand(outputs[i], own);
+            ++added;
+        }
+        return added;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/fuse_clamps.hpp ----
+
+namespace headrace {
+
+/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
+/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
+struct fuse_clamps : pass {
+    using targets = ops<tosa::clamp>;
+    using produces = ops<tosa::clamp>;
+    static constexpr bool in_execution_order = true;
+
+    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
+        const auto* inner = match<tosa::clamp>(a.input);
+        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
+        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
+        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
+        args<tosa::clamp> both = a;
+        both.input = inner->input;
+        both.min_val = larger(a.min_val, inner->min_val);
+        both.max_val = smaller(a.max_val, inner->max_val);
+        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
+        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/fuse_reshapes.hpp ----
+
+namespace headrace {
+
+/// A RESHAPE of a RESHAPE is one, and none if it gives the shape that the tensor had.
+struct fuse_reshapes : pass {
+    using targets = ops<tosa::reshape>;
+    using produces = build::reshape_ops;
+    static constexpr bool repeatable = true;
+
+    std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
+        value from = a.input1;
+        while (const auto* inner = match<tosa::reshape>(from)) from = inner->input1;
+        const sizes shape(e.result_meta().shape);
+        if (from == a.input1 && e.shape(from) != int_list(shape)) return std::nullopt;
+        return build::reshape(e, from, shape);
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/fuse_transposes.hpp ----
 
 namespace headrace {
@@ -4333,18 +6490,72 @@ struct fuse_transposes : pass {
 
 }  // namespace headrace
 
+// ---- headrace/passes/layout/lay_out_interface.hpp ----
+
+namespace headrace {
+
+/// Makes inputs and outputs of four axes NHWC where channels_last_interface says that their user has them so.
+/// The transposes that this takes meet those of the convolutions.
+struct lay_out_interface : pass {
+    using produces = build::transpose_ops;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        for (const node& n : g.inputs()) {
+            if (is_asked(n)) return true;
+        }
+        return g.output() != nullptr && is_asked(*g.output());
+    }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t laid_out = 0;
+        for (node& n : g.inputs()) {
+            const tensor_meta meta = n.results[0].meta.value_or(tensor_meta{});
+            if (!is_asked(n)) continue;
+            g.annotate(n, channels_last_interface{true});
+            if (meta.rank() != 4) continue;
+            const int_list& s = meta.shape;
+            g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
+            emit<produces> e(g, &n, n.next, context);
+            const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
+            if (!exported) continue;
+            g.replace_all_uses(n.result(), exported, exported.producer);
+            ++laid_out;
+        }
+        node* out = g.output();
+        if (out == nullptr || !is_asked(*out)) return laid_out;
+        emit<produces> e(g, out, out, context);
+        for (edge& operand : std::span(out->operands, out->operand_count)) {
+            if (e.rank(*operand.slot) != 4) continue;
+            const value v = build::transpose(e, *operand.slot, build::to_channels_last(4));
+            if (v) g.set_operand(operand, v);
+            ++laid_out;
+        }
+        g.annotate(*out, channels_last_interface{true});
+        return laid_out;
+    }
+
+private:
+    static bool is_asked(const node& n) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return asked != nullptr && !asked->applied;
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/merge_transposed_axes.hpp ----
 
 namespace headrace {
 
 /// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
-/// those that stay neighbours become one. NPUs move four axes at a time.
+/// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
+/// the faster; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
     using targets = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        constexpr std::size_t most = 4;
+        const std::size_t most = e.target().has(target_feature::u55) ? 2 : 4;
         const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
         if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
         const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);
@@ -4393,143 +6604,6 @@ private:
     // Slices and tiles of the same shape as their operand are whole, as no size is 0.
     static std::optional<value> if_same(const emit<produces>& e, value v) {
         return e.meta(v) == e.result_meta() ? std::optional(v) : std::nullopt;
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/layout/sink_transposes.hpp ----
-
-namespace headrace {
-
-/// An elementwise operator of transposed operands is the transposed operator: f(T(x), T(y)) = T(f(x, y)). So
-/// a TRANSPOSE moves past it toward the one that undoes it, with which fuse_transposes joins it. All operands
-/// must be transposed alike and have no other use, or only uses past which they move as well; constants among
-/// them are transposed back, which folding computes, and those of one element are only reshaped, if at all.
-/// CONCAT, REVERSE and the reductions let a TRANSPOSE past, too: their axis is another then.
-struct sink_transposes : pass {
-    using along_axis = ops<tosa::concat, tosa::reverse, tosa::reduce_sum, tosa::reduce_max, tosa::reduce_min,
-                           tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
-    using produces = joined<build::permute_ops, build::reshape_ops, along_axis>;
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t moved = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr; n = n->next) {
-                if (is_elementwise(*n)) {
-                    moved += sink_past(sub, *n, context);
-                } else if (is_any(*n, along_axis{})) {
-                    node* made = sink_along(sub, *n, context, along_axis{});
-                    moved += made != nullptr;
-                    if (made != nullptr) n = made;
-                }
-            }
-        });
-        return moved;
-    }
-
-private:
-    using elementwise =
-        ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::maximum, tosa::minimum,
-            tosa::mul, tosa::pow, tosa::sub, tosa::logical_and, tosa::logical_or, tosa::logical_xor,
-            tosa::abs, tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not,
-            tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select, tosa::equal, tosa::greater,
-            tosa::greater_equal, tosa::cast, tosa::rescale, tosa::table>;
-    template <class... Ops>
-    static bool is_any(const node& n, ops<Ops...>) {
-        return (is<Ops>(n) || ...);
-    }
-    static bool is_elementwise(const node& n) {
-        const auto* rescale = args_if<tosa::rescale>(n);
-        if (rescale != nullptr && rescale->per_channel) return false;  // its channels are the last axis
-        return is_any(n, elementwise{}) && n.results[0].meta.has_value();
-    }
-
-    // Zero points, shifts and other operands of one element and rank 1 do not belong to the elements.
-    static bool is_aside(const node& n, const edge& e) {
-        const tensor_meta* meta = meta_of(*e.slot);
-        return meta != nullptr && meta->rank() != n.results[0].meta->rank();
-    }
-    static bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
-
-    // The op with its axis before the transpose, which then follows; null where its operands do not allow it.
-    template <class... Ops>
-    static node* sink_along(graph& g, node& n, pass_context& context, ops<Ops...>) {
-        const args<tosa::transpose>* first = nullptr;
-        std::vector<value> operands;
-        for (const edge& e : n.operand_edges()) {
-            const auto* t = match<tosa::transpose>(*e.slot);
-            if (t == nullptr || !may_sink_into(*e.slot, n) || (first != nullptr && t->perms != first->perms))
-                return nullptr;
-            first = t;
-            operands.push_back(t->input1);
-        }
-        if (first == nullptr) return nullptr;
-        emit<produces> e(g, &n, &n, context);
-        value made{};
-        static_cast<void>(((is<Ops>(n) && (made = along<Ops>(e, n, operands, first->perms), true)) || ...));
-        if (!made) return nullptr;
-        const value transposed = build::transpose(e, made, first->perms);
-        detail::hand_over_name(n.results[0], transposed);
-        g.replace_all_uses(n.result(), transposed);
-        detail::erase_dead(g, n);
-        return transposed.producer;
-    }
-    template <class Op>
-    static value along(emit<produces>& e, const node& n, const std::vector<value>& operands,
-                       const int_list& perms) {
-        args<Op> a = args_of<Op>(n);
-        a.axis = perms[static_cast<std::size_t>(a.axis)];
-        if constexpr (std::is_same_v<Op, tosa::concat>) {
-            a.input1 = list<value>(operands);
-        } else if constexpr (requires { a.input1; }) {
-            a.input1 = operands[0];
-        } else {
-            a.input = operands[0];
-        }
-        return e.make<Op>(a);
-    }
-
-    static bool sink_past(graph& g, node& n, pass_context& context) {
-        const args<tosa::transpose>* first = nullptr;
-        for (const edge& e : n.operand_edges()) {
-            if (is_aside(n, e) || is_constant(*e.slot)) continue;
-            const auto* t = match<tosa::transpose>(*e.slot);
-            if (t == nullptr || !may_sink_into(*e.slot, n) || (first != nullptr && t->perms != first->perms))
-                return false;
-            first = t;
-        }
-        if (first == nullptr) return false;
-        const shape_builder perms(first->perms);
-        emit<produces> e(g, &n, &n, context);
-        for (edge& operand : std::span(n.operands, n.operand_count)) {
-            if (is_aside(n, operand)) continue;
-            const value v = *operand.slot;
-            const auto* t = match<tosa::transpose>(v);
-            g.set_operand(operand, t != nullptr ? t->input1 : build::permute(e, v, build::inverse(perms)));
-            detail::erase_dead(g, *v.producer);
-        }
-        transpose_result(g, n, perms, context);
-        return true;
-    }
-    // Or where the transpose is undone, or sinks as well.
-    static bool may_sink_into(value v, const node& n) {
-        for (const edge& e : v.producer->uses()) {
-            const node& user = *e.target;
-            if (&user != &n && !is<tosa::transpose>(user) && !is_elementwise(user) &&
-                !is_any(user, along_axis{}))
-                return false;
-        }
-        return true;
-    }
-    static void transpose_result(graph& g, node& n, const shape_builder& perms, pass_context& context) {
-        const tensor_meta old = *n.results[0].meta;
-        const shape_builder shape = build::permuted(old.shape, build::inverse(perms));
-        g.set_meta(n.result(), {old.dtype, int_list(shape), {}});
-        emit<produces> e(g, &n, n.next, context);
-        const value transposed = build::transpose(e, n.result(), perms);
-        g.replace_all_uses(n.result(), transposed, transposed.producer);
-        std::swap(transposed.producer->results[0].name, n.results[0].name);
     }
 };
 
@@ -4590,13 +6664,170 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/rescaling.hpp ----
+
+namespace headrace {
+
+/// A positive factor as RESCALE has it: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
+struct fixed_point_factor {
+    std::int64_t multiplier = 0;
+    std::int64_t shift = 0;
+    friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
+};
+
+/// With 31 bits of multiplier (scale32), or 15. Nothing where RESCALE's shifts, 2 to 62, do not reach: a
+/// factor of 2^29 and more, or one that is not positive.
+[[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
+    constexpr int least_shift = 2;
+    constexpr int most_shift = 62;
+    if (!(factor > 0) || std::isinf(factor)) return std::nullopt;
+    const int width = scale32 ? 31 : 15;
+    int exponent = 0;
+    const double mantissa = std::frexp(factor, &exponent);  // in [0.5, 1)
+    auto multiplier = static_cast<std::int64_t>(std::nearbyint(std::ldexp(mantissa, width)));
+    if (multiplier == std::int64_t{1} << width) {
+        multiplier /= 2;
+        ++exponent;
+    }
+    int shift = width - exponent;
+    if (shift > most_shift) {
+        multiplier >>= std::min(width, shift - most_shift);
+        shift = most_shift;
+    }
+    if (shift < least_shift) return std::nullopt;
+    return fixed_point_factor{multiplier, shift};
+}
+
+namespace build {
+
+/// What a RESCALE does besides scaling.
+struct rescaling {
+    std::int64_t input_zero = 0;
+    std::int64_t output_zero = 0;
+    dtype to = dtype::int32;
+    /// The largest distance of an operand's element from its zero point. Elements that RESCALE could not
+    /// take, of 2^(shift - 1) and more, are cut off before.
+    double reach = 0;
+};
+
+using rescale_ops = joined<ops<tosa::rescale, tosa::maximum, tosa::minimum>>;
+
+/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
+template <class E>
+value rescale(E& e, value v, std::span<const double> factors, const rescaling& r) {
+    const dtype from = e.dtype(v);
+    if (!v) return v;
+    const bool scale32 = from != dtype::int48;
+    std::vector<std::int32_t> multipliers;
+    std::vector<std::int8_t> shifts;
+    for (const double factor : factors) {
+        const auto fixed = multiplier_and_shift(factor, scale32);
+        if (!fixed) {
+            return e.unsupported("a quantization step is " + std::to_string(factor) +
+                                 " times another, beyond what RESCALE can scale by");
+        }
+        multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
+        shifts.push_back(static_cast<std::int8_t>(fixed->shift));
+    }
+    if (scale32 && from == dtype::int32) {
+        const double most = std::ldexp(1.0, *std::min_element(shifts.begin(), shifts.end()) - 1);
+        if (r.reach >= most) {
+            const auto bound = static_cast<std::int64_t>(std::min(most - 1, 2147483647.0));
+            v = e.template make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
+            v = e.template make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
+        }
+    }
+    const auto count = static_cast<std::int64_t>(factors.size());
+    const std::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
+    const value multiplier =
+        scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
+                : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);
+    return e.template make<tosa::rescale>(
+        {.input = v,
+         .multiplier = multiplier,
+         .shift = e.template constant<std::int8_t>(dtype::int8, std::array{count}, shifts),
+         .input_zp = zero_point(e, from, r.input_zero),
+         .output_zp = zero_point(e, r.to, r.output_zero),
+         .scale32 = scale32,
+         .per_channel = factors.size() > 1});
+}
+template <class E>
+value rescale(E& e, value v, double factor, const rescaling& r) {
+    return rescale(e, v, std::span(&factor, 1), r);
+}
+
+}  // namespace build
+}  // namespace headrace
+
+// ---- headrace/passes/layout/transpose_by_convolution.hpp ----
+
+namespace headrace {
+
+/// A TRANSPOSE of a few planes to the innermost axis, as of an image to channels-last, as a convolution that
+/// multiplies by 0 and 1: groups of 16 pixels are its channels, the planes its window. Vela estimates a sixth
+/// of the cycles for an Ethos-U85; an Ethos-U55 gains nothing.
+struct transpose_by_convolution : pass {
+    using targets = ops<tosa::transpose>;
+    using produces = joined<build::reshape_ops, build::rescale_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return g.target().has(target_feature::profile_int) && !g.target().has(target_feature::u55);
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        constexpr std::int64_t group = 16;
+        constexpr std::int64_t most_planes = 4;
+        constexpr std::int64_t fewest_pixels = 256;  // where it begins to pay
+        const auto moved = build::merge_axes(e.shape(a.input1), a.perms);
+        const bool batched = moved.perms == shape_builder{0, 2, 1};
+        if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(a.input1) != dtype::int8)
+            return std::nullopt;
+        const std::int64_t batch = batched ? moved.shape[0] : 1;
+        const std::int64_t planes = moved.shape[batched ? 1 : 0];
+        const std::int64_t pixels = moved.shape[batched ? 2 : 1];
+        if (planes > most_planes || pixels < fewest_pixels || pixels % group != 0) return std::nullopt;
+
+        const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
+        const value sums = e.make<tosa::conv2d>({.input = image,
+                                                 .weight = weights(e, planes, group),
+                                                 .bias = e.splat(0, dtype::int32, 1),
+                                                 .input_zp = build::zero_point(e, dtype::int8),
+                                                 .weight_zp = build::zero_point(e, dtype::int8),
+                                                 .pad = {0, 0, 0, 0},
+                                                 .stride = {1, 1},
+                                                 .dilation = {1, 1},
+                                                 .acc_type = dtype::int32});
+        return build::reshape(e, build::rescale(e, sums, 1.0, {.to = dtype::int8}), e.result_meta().shape);
+    }
+
+private:
+    // Output channel (pixel, plane) takes that pixel of that plane.
+    static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
+        const int_list shape{group * planes, planes, 1, group};
+        std::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
+        for (std::int64_t pixel = 0; pixel != group; ++pixel) {
+            for (std::int64_t plane = 0; plane != planes; ++plane) {
+                const std::int64_t channel = pixel * planes + plane;
+                taken[static_cast<std::size_t>((channel * planes + plane) * group + pixel)] = 1;
+            }
+        }
+        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/layout.hpp ----
 
 namespace headrace {
 
-using layout_passes =
-    pass_list<sort_topologically, remove_noop_layout, fuse_clamps, fuse_reshapes, fuse_transposes,
-              sink_transposes, fuse_transposes, merge_transposed_axes, fuse_reshapes>;
+/// Constants are folded before layouts are chosen, as weights take any, and after, when they have been
+/// transposed.
+template <class Evaluator>
+using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
+                                fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
+                                choose_layouts, transpose_by_convolution, merge_transposed_axes,
+                                fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 
 }  // namespace headrace
 
@@ -5499,7 +7730,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     const tensor_meta& meta = *meta_of(v);
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
-    if (width != 1 && width != 2 && width != 4 && width != 8) return std::nullopt;
+    if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
     const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
     const int unused = 64 - 8 * static_cast<int>(width);
     std::vector<std::int64_t> numbers;
@@ -6120,13 +8351,14 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
         input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
     }
     const dtype type = e.dtype(input);
+    const bool floating = is_floating(type);  // integers of either width are summed in INT32
     return e.template make<tosa::avg_pool2d>({.input = input,
                                               .input_zp = zero_point(e, type, zero),
                                               .output_zp = zero_point(e, type, zero),
                                               .kernel = int_list(fitted.kernel),
                                               .stride = int_list(fitted.stride),
                                               .pad = int_list(fitted.pad),
-                                              .acc_type = accumulator_of(type)});
+                                              .acc_type = floating ? dtype::float32 : dtype::int32});
 }
 
 }  // namespace headrace::build
@@ -6208,162 +8440,6 @@ private:
     }
 };
 
-}  // namespace headrace
-
-// ---- headrace/passes/support/resizing.hpp ----
-
-namespace headrace {
-
-using bilinear_ops = ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d>;
-using linear_ops = joined<bilinear_ops, ops<aten::upsample_linear1d_vec, aten::upsample_linear1d>>;
-using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, aten::upsample_nearest1d_vec,
-                        aten::upsample_nearest1d>;
-using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
-                              aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-/// Those of [N, C, W].
-using one_dimensional_resizes =
-    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-
-namespace detail {
-
-enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
-
-/// RESIZE's parameters for one axis.
-struct sampled_axis {
-    std::int64_t n = 1, d = 1, offset = 0, border = 0;
-
-    // Does output o read position o?
-    [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
-    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
-    [[nodiscard]] bool legal() const {
-        return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
-               border >= -16 * n && border < n;
-    }
-};
-
-[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
-    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
-           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
-}
-
-template <class Args>
-value resized_input(const Args& a) {
-    if constexpr (requires { a.input; })
-        return a.input;
-    else
-        return a.self;
-}
-template <class Op>
-sampling_mode sampling_mode_of(const args<Op>& a) {
-    if constexpr (requires { a.align_corners; }) {
-        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-    } else {
-        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
-    }
-}
-// Of height and width; 0 where the caller gave an output size.
-template <class Args>
-std::array<double, 2> resize_scales(const Args& a) {
-    if constexpr (requires { a.scale_factors; }) {
-        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
-        const auto& s = *a.scale_factors;
-        return {s[0], s[s.size() - 1]};
-    } else if constexpr (requires { a.scales_h; }) {
-        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-    } else {
-        return {a.scales.value_or(0), 0};
-    }
-}
-
-// The closest fraction with a small denominator, by continued fractions; exact for what people write.
-[[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
-    std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
-    double rest = x;
-    for (int i = 0; i != 32; ++i) {
-        const double whole = std::floor(rest);
-        const auto k = static_cast<std::int64_t>(whole);
-        const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
-        if (p2 > 1024 || q2 > 16384) break;
-        p0 = std::exchange(p1, p2);
-        q0 = std::exchange(q1, q2);
-        if (std::abs(static_cast<double>(p1) / static_cast<double>(q1) - x) < 1e-9 * x) break;
-        rest = 1 / (rest - whole);
-    }
-    return {p1, q1};
-}
-
-// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
-[[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
-                                           double scale) {
-    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
-    std::int64_t n = out, d = in;
-    if (mode == sampling_mode::aligned) {
-        n = out > 1 ? out - 1 : 1;
-        d = out > 1 ? in - 1 : 1;
-    } else if (scale > 0) {
-        std::tie(n, d) = fraction(scale);
-    }
-    const std::int64_t divisor = std::max<std::int64_t>(std::gcd(n, d), 1);
-    n = 2 * (n / divisor);
-    d = 2 * (d / divisor);
-    sampled_axis a{n, d, 0, 0};
-    if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
-    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
-    a.border = (out - 1) * d - (in - 1) * n + a.offset;
-    return a;
-}
-
-}  // namespace detail
-
-namespace build {
-
-using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
-
-/// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
-struct resized {
-    value image{};  ///< with the axes, and the shape, of the op's result
-    std::int64_t unit = 1;
-};
-
-/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
-/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
-/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
-/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
-template <op_tag Op, class E>
-resized resize(E& e, const args<Op>& a) {
-    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
-    value input = detail::resized_input(a);
-    const int_list result = e.result_meta().shape;
-    shape_builder in(e.shape(input));
-    shape_builder out(result);
-    if constexpr (rows_only) {
-        in.insert(2, 1);
-        out.insert(2, 1);
-        input = reshape(e, input, in);
-    }
-    const auto scales = detail::resize_scales(a);
-    const detail::sampling_mode mode = detail::sampling_mode_of<Op>(a);
-    detail::sampled_axis axes[2];
-    for (std::size_t i = 0; i != 2; ++i) {
-        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
-        axes[i] = detail::sampling(mode, in[2 + i], out[2 + i], scale);
-        if (!axes[i].legal()) return {e.unsupported(detail::resize_fault(in[2 + i], out[2 + i]))};
-    }
-    const auto& [h, w] = axes;
-    if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
-    const bool interpolates =
-        mode == detail::sampling_mode::half_pixel || mode == detail::sampling_mode::aligned;
-    const value made =
-        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
-                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
-                                       .border = const_shape(e, shape_builder{h.border, w.border}),
-                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
-    return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
-}
-
-}  // namespace build
 }  // namespace headrace
 
 // ---- headrace/passes/legalize/legalize_resize.hpp ----
@@ -6987,9 +9063,9 @@ namespace headrace {
 struct canonicalize_pooling : pass {
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
-    using targets =
-        joined<one_dimensional, unbatched,
-               ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices, aten::adaptive_max_pool2d>>;
+    using targets = joined<one_dimensional, unbatched,
+                           ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
+                               aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -7017,6 +9093,16 @@ struct canonicalize_pooling : pass {
         return over_rows(e, a.self, [&](value rows) {
             return e.make<aten::adaptive_avg_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
         });
+    }
+
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
+        if (indices_are_used(e)) return {refuse_indices(e), {}};
+        const auto pool = [&](value rows) {
+            node* made =
+                e.make_node<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
+            return made == nullptr ? value{} : made->result();
+        };
+        return {over_rows(e, a.self, pool), {}};
     }
 
     template <one_of<unbatched> Op>
@@ -7249,14 +9335,16 @@ inline sharing sharing_of(const node& n) {
     using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
     using cast_ops =
         ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops = ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as,
-                            aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                            aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
-    using permute_ops =
-        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using reshape_ops =
+        ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel,
+            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+            aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
+    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::m_t, aten::numpy_t,
+                            aten::movedim_int, aten::movedim_intlist>;
     using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                          aten::tensor_split_indices, aten::tensor_split_sections>;
-    using other_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to, aten::as_strided, aten::unfold>;
+    using other_ops = ops<aten::broadcast_tensors, aten::expand, aten::expand_as, aten::broadcast_to,
+                          aten::as_strided, aten::unfold>;
     if (is_any(n, same_ops{})) return sharing::same;
     if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
@@ -7452,8 +9540,10 @@ private:
         } else if (is<aten::transpose_int>(n)) {
             const auto& a = args_of<aten::transpose_int>(n);
             if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
-        } else if (is<aten::t>(n)) {
-            if (rank == 2) std::swap(order[0], order[1]);
+        } else if (is<aten::t>(n) || is<aten::m_t>(n)) {
+            if (rank >= 2) std::swap(order[order.size() - 2], order.back());
+        } else if (is<aten::numpy_t>(n)) {
+            std::reverse(order.begin(), order.end());
         } else {
             refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
             return now;
@@ -7486,8 +9576,9 @@ private:
     /// piece.
     bool sure(const view& w) const {
         const node& n = *w.made_by;
-        const bool may_copy =
-            is_any(n, ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::contiguous>{});
+        const bool may_copy = is_any(
+            n,
+            ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel, aten::contiguous>{});
         return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
     }
     bool contiguous(value v) const {
@@ -8031,101 +10122,6 @@ private:
     }
 };
 
-}  // namespace headrace
-
-// ---- headrace/passes/support/rescaling.hpp ----
-
-namespace headrace {
-
-/// A positive factor as RESCALE has it: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
-struct fixed_point_factor {
-    std::int64_t multiplier = 0;
-    std::int64_t shift = 0;
-    friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
-};
-
-/// With 31 bits of multiplier (scale32), or 15. Nothing where RESCALE's shifts, 2 to 62, do not reach: a
-/// factor of 2^29 and more, or one that is not positive.
-[[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
-    constexpr int least_shift = 2;
-    constexpr int most_shift = 62;
-    if (!(factor > 0) || std::isinf(factor)) return std::nullopt;
-    const int width = scale32 ? 31 : 15;
-    int exponent = 0;
-    const double mantissa = std::frexp(factor, &exponent);  // in [0.5, 1)
-    auto multiplier = static_cast<std::int64_t>(std::nearbyint(std::ldexp(mantissa, width)));
-    if (multiplier == std::int64_t{1} << width) {
-        multiplier /= 2;
-        ++exponent;
-    }
-    int shift = width - exponent;
-    if (shift > most_shift) {
-        multiplier >>= std::min(width, shift - most_shift);
-        shift = most_shift;
-    }
-    if (shift < least_shift) return std::nullopt;
-    return fixed_point_factor{multiplier, shift};
-}
-
-namespace build {
-
-/// What a RESCALE does besides scaling.
-struct rescaling {
-    std::int64_t input_zero = 0;
-    std::int64_t output_zero = 0;
-    dtype to = dtype::int32;
-    /// The largest distance of an operand's element from its zero point. Elements that RESCALE could not
-    /// take, of 2^(shift - 1) and more, are cut off before.
-    double reach = 0;
-};
-
-using rescale_ops = joined<ops<tosa::rescale, tosa::maximum, tosa::minimum>>;
-
-/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
-template <class E>
-value rescale(E& e, value v, std::span<const double> factors, const rescaling& r) {
-    const dtype from = e.dtype(v);
-    if (!v) return v;
-    const bool scale32 = from != dtype::int48;
-    std::vector<std::int32_t> multipliers;
-    std::vector<std::int8_t> shifts;
-    for (const double factor : factors) {
-        const auto fixed = multiplier_and_shift(factor, scale32);
-        if (!fixed) {
-            return e.unsupported("a quantization step is " + std::to_string(factor) +
-                                 " times another, beyond what RESCALE can scale by");
-        }
-        multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
-        shifts.push_back(static_cast<std::int8_t>(fixed->shift));
-    }
-    if (scale32 && from == dtype::int32) {
-        const double most = std::ldexp(1.0, *std::min_element(shifts.begin(), shifts.end()) - 1);
-        if (r.reach >= most) {
-            const auto bound = static_cast<std::int64_t>(std::min(most - 1, 2147483647.0));
-            v = e.template make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
-            v = e.template make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
-        }
-    }
-    const auto count = static_cast<std::int64_t>(factors.size());
-    const std::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
-    const value multiplier =
-        scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
-                : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);
-    return e.template make<tosa::rescale>(
-        {.input = v,
-         .multiplier = multiplier,
-         .shift = e.template constant<std::int8_t>(dtype::int8, std::array{count}, shifts),
-         .input_zp = zero_point(e, from, r.input_zero),
-         .output_zp = zero_point(e, r.to, r.output_zero),
-         .scale32 = scale32,
-         .per_channel = factors.size() > 1});
-}
-template <class E>
-value rescale(E& e, value v, double factor, const rescaling& r) {
-    return rescale(e, v, std::span(&factor, 1), r);
-}
-
-}  // namespace build
 }  // namespace headrace
 
 // ---- headrace/passes/quantize/fuse_rescales.hpp ----
@@ -9528,8 +11524,8 @@ struct lower_quantized_resize : pass {
             of_codes.input = x->codes;
         else
             of_codes.self = x->codes;
-        const auto [image, unit] = build::resize<Op>(e, of_codes);
         const quantization& q = x->parameters;
+        const auto [image, unit] = build::resize<Op>(e, of_codes);
         if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // of the same size
         if (is_read_in(e.current(), q)) {
             const value codes = build::rescale(e, image, 1 / static_cast<double>(unit), {.to = dtype::int8});
@@ -9673,17 +11669,18 @@ struct tabulate_functions : pass {
             aten::acosh, aten::atanh, aten::sigmoid, aten::logit, aten::silu, aten::mish, aten::softplus,
             aten::log_sigmoid, aten::gelu, aten::elu, aten::selu, aten::celu, aten::hardsigmoid,
             aten::hardswish, aten::leaky_relu, aten::prelu, aten::_prelu_kernel, aten::threshold,
-            aten::softshrink, aten::erf, aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round,
-            aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf,
-            aten::isfinite, aten::nan_to_num>,
+            aten::softshrink, aten::hardshrink, aten::deg2rad, aten::rad2deg, aten::signbit, aten::erf,
+            aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round, aten::round_decimals, aten::trunc,
+            aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>,
         ops<aten::add_tensor, aten::sub_tensor, aten::rsub_scalar, aten::rsub_tensor, aten::mul_tensor,
             aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
-            aten::fmod_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar,
-            aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor,
-            aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor, aten::where_self,
-            aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor,
-            aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or, aten::logical_xor,
-            aten::logical_not, aten::_to_copy>>;
+            aten::fmod_tensor, aten::fmax, aten::fmin, aten::hypot, aten::copysign_tensor, aten::logaddexp,
+            aten::xlogy_tensor, aten::atan2, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
+            aten::pow_scalar, aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor,
+            aten::clamp_max_tensor, aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor,
+            aten::where_self, aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor,
+            aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
+            aten::logical_xor, aten::logical_not, aten::_to_copy>>;
 
     std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
                                     emit<produces>& e) const {
@@ -10946,6 +12943,442 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/u55/expand_resize.hpp ----
+
+namespace headrace {
+
+/// RESIZE (TOSA 1.0, 2.11.1), of which Ethos-U55 has little, by convolutions, with the same results.
+///
+/// Result o of an axis lies at (o · d + offset) / n between elements of the image. Every n / gcd(n, d)
+/// results that repeats, d / gcd(n, d) elements further: results of one phase of that period are one
+/// convolution.
+///
+/// - Dense: for each phase of the rows a convolution whose channels are the phases of the columns, which the
+///   order of the result makes a RESHAPE. Periods of columns that read beyond the image have their own.
+/// - Depthwise: one convolution for each phase of rows and of columns, where the dense ones would be large.
+/// - Sums: rows and columns are picked, multiplied and added, where phases are too many, or weights too
+/// large.
+///
+/// To the nearest is an interpolation whose weights are ones, or it repeats all elements as often.
+struct expand_resize : pass, for_u55 {
+    using targets = ops<tosa::sub, tosa::resize>;
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
+                            ops<tosa::resize, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::cast,
+                                tosa::sub, tosa::add, tosa::mul>>;
+
+    std::optional<value> operator()(const args<tosa::resize>& a, emit<produces>& e) const {
+        if (u55::restriction(e.current()).empty()) return std::nullopt;
+        const auto axes = axes_of(a, e.result_meta().shape);
+        if (!axes) return std::nullopt;
+        if (a.mode == resize_mode::bilinear) return interpolation(e, a.input, *axes).whole();
+        return nearest(e, a.input, *axes);
+    }
+
+    /// What is subtracted from an interpolated image, such as a zero point, is its convolutions' bias.
+    std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
+        const auto* resized = match<tosa::resize>(a.input1);
+        const auto number = constant_integers(a.input2);
+        if (resized == nullptr || !number || number->size() != 1 || !has_one_use(a.input1) ||
+            resized->mode != resize_mode::bilinear)
+            return std::nullopt;
+        const auto axes = axes_of(*resized, e.shape(a.input1));
+        if (!axes) return std::nullopt;
+        interpolation image(e, resized->input, *axes);
+        if (!image.takes_bias()) return std::nullopt;
+        return image.whole(-(*number)[0]);
+    }
+
+private:
+    static constexpr std::int64_t floor_division(std::int64_t a, std::int64_t b) {
+        return a >= 0 ? a / b : -((b - 1 - a) / b);
+    }
+
+    /// So many periods from `first` on.
+    struct run {
+        std::int64_t first, count;
+    };
+    /// What each result of an axis reads: element first[o] times (n - rest[o]), and the next times rest[o].
+    /// Elements may lie beyond either end, for which the last one there stands.
+    struct axis {
+        std::int64_t size, out;  ///< elements and results
+        std::int64_t n;
+        std::int64_t phases, stride, periods;
+        std::int64_t common;                    ///< divides all weights
+        std::vector<std::int64_t> first, rest;  ///< of whole periods, which may be a few more than are wanted
+
+        axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
+             std::int64_t offset, bool is_nearest)
+            : size(elements), out(results), n(is_nearest ? 1 : numerator) {
+            const std::int64_t divisor = std::gcd(numerator, d);
+            phases = std::min(numerator / divisor, out);
+            stride = d / divisor;
+            periods = (out + phases - 1) / phases;
+            if (periods == 1) stride = 1;
+            common = n;
+            for (std::int64_t o = 0; o != phases * periods; ++o) {
+                const std::int64_t at = o * d + offset;
+                const std::int64_t whole = is_nearest ? floor_division(2 * at + numerator, 2 * numerator)
+                                                      : floor_division(at, numerator);
+                first.push_back(whole);
+                rest.push_back(is_nearest ? 0 : at - whole * numerator);
+                common = std::gcd(common, rest.back());
+            }
+        }
+
+        [[nodiscard]] std::int64_t start(std::int64_t o) const { return first[static_cast<std::size_t>(o)]; }
+        [[nodiscard]] std::int64_t taps(std::int64_t o) const {
+            return rest[static_cast<std::size_t>(o)] == 0 ? 1 : 2;
+        }
+        [[nodiscard]] std::int64_t weight(std::int64_t o, std::int64_t tap) const {
+            const std::int64_t r = rest[static_cast<std::size_t>(o)];
+            return tap == 0 ? n - r : r;
+        }
+        [[nodiscard]] std::int64_t inside(std::int64_t i) const {
+            return std::clamp<std::int64_t>(i, 0, size - 1);
+        }
+        /// The first element that the first period reads, and how many it reads.
+        [[nodiscard]] std::int64_t window_start() const {
+            return *std::min_element(first.begin(), first.begin() + phases);
+        }
+        [[nodiscard]] std::int64_t window() const {
+            std::int64_t end = window_start();
+            for (std::int64_t p = 0; p != phases; ++p) end = std::max(end, start(p) + taps(p));
+            return end - window_start();
+        }
+        /// Periods within the image are one run; each other is its own.
+        [[nodiscard]] std::vector<run> runs() const {
+            const auto is_inside = [&](std::int64_t period) {
+                const std::int64_t from = window_start() + period * stride;
+                return from >= 0 && from + window() <= size;
+            };
+            std::vector<run> all;
+            for (std::int64_t at = 0, end = 0; at != periods; at = end) {
+                for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
+                all.push_back({at, end - at});
+            }
+            return all;
+        }
+        /// How many elements are read before the first and after the last one.
+        [[nodiscard]] std::int64_t before() const { return std::max<std::int64_t>(-window_start(), 0); }
+        [[nodiscard]] std::int64_t after() const {
+            return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
+        }
+        /// The elements that are read to the nearest.
+        [[nodiscard]] std::vector<std::int64_t> positions() const {
+            std::vector<std::int64_t> at;
+            for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
+            return at;
+        }
+        /// How often each element is repeated; 0 if not all are as often.
+        [[nodiscard]] std::int64_t repeats() const {
+            const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
+            for (std::int64_t o = 0; o != out; ++o) {
+                if (inside(start(o)) != o / factor) return 0;
+            }
+            return factor;
+        }
+    };
+    using axis_pair = std::array<axis, 2>;
+
+    static std::optional<axis_pair> axes_of(const args<tosa::resize>& a, const int_list& result) {
+        const auto* scale = match<tosa::const_shape>(a.scale);
+        const auto* offset = match<tosa::const_shape>(a.offset);
+        if (scale == nullptr || offset == nullptr) return std::nullopt;
+        const auto along = [&](std::size_t i) {
+            return axis(meta_of(a.input)->shape[1 + i], result[1 + i], scale->values[2 * i],
+                        scale->values[2 * i + 1], offset->values[i], a.mode == resize_mode::nearest);
+        };
+        return axis_pair{along(0), along(1)};
+    }
+
+    // --- pieces ------------------------------------------------------------------------------
+
+    /// `before` and `after` times the first and the last element of an axis more.
+    static value pad_with_edges(emit<produces>& e, value v, std::size_t dim, std::int64_t before,
+                                std::int64_t after) {
+        if (!v || (before == 0 && after == 0)) return v;
+        std::vector<value> parts;
+        if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
+        parts.push_back(v);
+        if (after != 0) {
+            const value last = build::slice(e, v, dim, e.shape(v)[dim] - 1, 1);
+            parts.insert(parts.end(), static_cast<std::size_t>(after), last);
+        }
+        return build::concat(e, parts, dim);
+    }
+    static std::size_t count_runs(const std::vector<std::int64_t>& positions) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i != positions.size(); ++i)
+            count += i == 0 || positions[i] != positions[i - 1] + 1;
+        return count;
+    }
+    /// Elements of an axis by their positions: slices of consecutive ones, joined again.
+    static value pick(emit<produces>& e, value v, std::size_t dim,
+                      const std::vector<std::int64_t>& positions) {
+        std::vector<value> parts;
+        for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
+            for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
+            parts.push_back(build::slice(e, v, dim, positions[i], static_cast<std::int64_t>(end - i)));
+        }
+        return build::concat(e, parts, dim);
+    }
+    struct extent {
+        std::int64_t start, count;
+    };
+    /// Rows and columns of an image.
+    static value crop(emit<produces>& e, value v, const extent& rows, const extent& columns) {
+        const shape_builder shape(e.shape(v));
+        const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
+        if (!v || e.shape(v) == int_list(counts)) return v;
+        return e.make<tosa::slice>(
+            {.input1 = v,
+             .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
+             .size = build::const_shape(e, counts)});
+    }
+    static value product(emit<produces>& e, value a, value b) {
+        return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+    }
+
+    // --- to the nearest ------------------------------------------------------------------------
+
+    static value nearest(emit<produces>& e, value v, const axis_pair& axes) {
+        const std::array<std::int64_t, 2> times{axes[0].repeats(), axes[1].repeats()};
+        const bool doubles = times[0] == 2 && times[1] == 2;
+        if (doubles && e.shape(v)[0] == 1) {  // the form of it that Ethos-U55 has
+            return e.make<tosa::resize>({.input = v,
+                                         .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),
+                                         .offset = build::const_shape(e, shape_builder{-1, -1}),
+                                         .border = build::const_shape(e, shape_builder{1, 1}),
+                                         .mode = resize_mode::nearest});
+        }
+        constexpr std::size_t most_runs = 16;
+        const bool is_short = (times[0] != 0 || count_runs(axes[0].positions()) <= most_runs) &&
+                              (times[1] != 0 || count_runs(axes[1].positions()) <= most_runs);
+        interpolation image(e, v, axes);
+        if (!is_short && image.has_convolutions()) return image.whole_codes();
+        for (const std::size_t i : {1U, 0U}) {  // columns first: they are fewer
+            if (times[i] == 1) continue;
+            if (times[i] == 0) {
+                v = pick(e, v, 1 + i, axes[i].positions());
+                continue;
+            }
+            const build::three_axes parts = build::around(e.shape(v), 1 + i);
+            const shape_builder shape = build::with_axis(e.shape(v), 1 + i, parts.size * times[i]);
+            const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
+            const std::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
+            v = build::reshape(e, build::concat(e, copies, 1), shape);
+        }
+        return v;
+    }
+
+    // --- interpolated --------------------------------------------------------------------------
+
+    class interpolation {
+    public:
+        interpolation(emit<produces>& e, value image, const axis_pair& axes)
+            : e_(e),
+              image_(image),
+              h_(axes[0]),
+              w_(axes[1]),
+              batches_(e.shape(image)[0]),
+              channels_(e.shape(image)[3]),
+              divisor_(h_.n * w_.n <= most_weight ? 1 : h_.common * w_.common) {}
+
+        /// Sums of the image's elements by weights that add up to n of rows times n of columns.
+        std::optional<value> whole(std::int64_t bias = 0) {
+            bias_ = bias;
+            const double dense = dense_cost(), depthwise = depthwise_cost(), sums = sum_cost();
+            const double least = std::min({dense, depthwise, sums});
+            if (least >= impossible) return std::nullopt;
+            value v = least == dense ? by_convolutions() : least == depthwise ? by_depthwise() : by_sums();
+            if (least != sums && divisor_ != 1) v = product(e_, v, e_.splat(divisor_, dtype::int32, 4));
+            return v;
+        }
+        /// The codes themselves, where weights are ones.
+        value whole_codes() {
+            constexpr int shift = 30;
+            const dtype type = e_.dtype(image_);
+            const value sums = dense_cost() <= depthwise_cost() ? by_convolutions() : by_depthwise();
+            return e_.make<tosa::rescale>(
+                {.input = sums,
+                 .multiplier = type == dtype::int8 ? e_.splat(1 << shift, dtype::int32, 1)
+                                                   : e_.splat(1 << 14, dtype::int16, 1),
+                 .shift = e_.splat(type == dtype::int8 ? shift : 14, dtype::int8, 1),
+                 .input_zp = e_.splat(0, e_.dtype(sums), 1),
+                 .output_zp = e_.splat(0, type, 1),
+                 .scale32 = type == dtype::int8});
+        }
+        [[nodiscard]] bool has_convolutions() const {
+            return std::min(dense_cost(), depthwise_cost()) < impossible;
+        }
+        [[nodiscard]] bool takes_bias() const {
+            return divisor_ == 1 && has_convolutions() &&
+                   std::min(dense_cost(), depthwise_cost()) <= sum_cost();
+        }
+
+    private:
+        static constexpr std::int64_t most_weight = 255;
+
+        // Rough cycles of Ethos-U55 with 128 MACs, as its compiler estimates them.
+        static constexpr double per_op = 300;
+        static constexpr double impossible = 1e300;
+        static constexpr std::int64_t most_weight_bytes = std::int64_t{1} << 20;
+        static constexpr std::int64_t most_ops = 256;
+
+        [[nodiscard]] double image_size() const {
+            return static_cast<double>(batches_ * channels_ * h_.size * w_.size);
+        }
+        [[nodiscard]] double result_size() const {
+            return static_cast<double>(batches_ * channels_ * h_.out * w_.out);
+        }
+        [[nodiscard]] bool is_int8() const { return e_.dtype(image_) == dtype::int8; }
+        [[nodiscard]] bool weights_fit() const {
+            return h_.n * w_.n / divisor_ <= most_weight && (divisor_ == 1 || is_int8());
+        }
+        [[nodiscard]] double dense_cost() const {
+            const std::int64_t inner = w_.window() * channels_;
+            const std::int64_t count = h_.phases * static_cast<std::int64_t>(w_.runs().size());
+            if (!weights_fit() || count > most_ops || w_.window() > u55::most_kernel_height ||
+                h_.phases * w_.phases * channels_ * 2 * inner > most_weight_bytes)
+                return impossible;
+            const std::int64_t lanes = channels_ <= 16 ? 16 : (channels_ + 31) / 32 * 32;
+            const double macs = 2.0 * static_cast<double>(w_.window() * lanes);
+            return result_size() * std::max(1.1, macs / 112) + image_size() * 1.3 +
+                   per_op * static_cast<double>(count);
+        }
+        [[nodiscard]] double depthwise_cost() const {
+            const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::most_stride;
+            if (!weights_fit() || !strides_fit || h_.phases * w_.phases > most_ops) return impossible;
+            return result_size() * 2.3 + image_size() * 2.6 +
+                   per_op * static_cast<double>(h_.phases * w_.phases);
+        }
+        [[nodiscard]] double sum_cost() const {
+            if (!is_int8()) return impossible;
+            return result_size() * 11 + per_op * static_cast<double>(2 * (h_.out + w_.out));
+        }
+
+        // The last period may be a partial one.
+        value of_phases(value v) {
+            const shape_builder whole{batches_, h_.periods * h_.phases, w_.periods * w_.phases, channels_};
+            return crop(e_, build::reshape(e_, v, whole), {0, h_.out}, {0, w_.out});
+        }
+        extent rows_of(std::int64_t phase) const {
+            return {h_.start(phase) + h_.before(), (h_.periods - 1) * h_.stride + h_.taps(phase)};
+        }
+        // Weights above 127 have a zero point.
+        template <op_tag Op>
+        value convolve(value input, const shape_builder& kernel, const std::vector<std::int64_t>& weights,
+                       std::int64_t results, const shape_builder& stride) {
+            const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
+            const dtype sums = is_int8() ? dtype::int32 : dtype::int48;
+            std::vector<std::int8_t> codes;
+            for (const std::int64_t w : weights)
+                codes.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
+            return e_.make<Op>({.input = input,
+                                .weight = e_.constant<std::int8_t>(dtype::int8, kernel, codes),
+                                .bias = e_.splat(bias_, sums, std::array{results}),
+                                .input_zp = e_.splat(0, e_.dtype(image_), 1),
+                                .weight_zp = e_.splat(zero, dtype::int8, 1),
+                                .pad = {0, 0, 0, 0},
+                                .stride = int_list(stride),
+                                .dilation = {1, 1},
+                                .acc_type = sums});
+        }
+
+        value by_convolutions() {
+            const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
+            std::vector<value> parts;
+            for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
+                const extent rows = rows_of(phase);
+                for (const run& periods : w_.runs()) parts.push_back(columns(padded, phase, rows, periods));
+            }
+            return of_phases(build::concat(e_, parts, 2));
+        }
+        // Those that read beyond the image have a narrower kernel, with the weights of what lies there.
+        value columns(value padded, std::int64_t phase, const extent& rows, const run& periods) {
+            const std::int64_t from = w_.window_start() + periods.first * w_.stride;
+            const std::int64_t first = w_.inside(from);
+            const std::int64_t width = w_.inside(from + w_.window() - 1) - first + 1;
+            const std::int64_t height = h_.taps(phase);
+            const shape_builder kernel{w_.phases * channels_, height, width, channels_};
+            std::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+            for (std::int64_t p = 0; p != w_.phases; ++p) {
+                for (std::int64_t y = 0; y != height; ++y) {
+                    for (std::int64_t t = 0; t != w_.taps(p); ++t) {
+                        const std::int64_t x = w_.inside(w_.start(p) + periods.first * w_.stride + t) - first;
+                        for (std::int64_t c = 0; c != channels_; ++c) {
+                            const std::int64_t result = p * channels_ + c;
+                            const std::int64_t at = ((result * height + y) * width + x) * channels_ + c;
+                            weights[static_cast<std::size_t>(at)] += h_.weight(phase, y) * w_.weight(p, t);
+                        }
+                    }
+                }
+            }
+            const value part = crop(e_, padded, rows, {first, (periods.count - 1) * w_.stride + width});
+            return convolve<tosa::conv2d>(part, kernel, weights, kernel[0],
+                                          shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
+        }
+
+        value by_depthwise() {
+            const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
+            const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
+            std::vector<value> rows;
+            for (std::int64_t a = 0; a != h_.phases; ++a) {
+                std::vector<value> columns;
+                for (std::int64_t b = 0; b != w_.phases; ++b) {
+                    const shape_builder kernel{h_.taps(a), w_.taps(b), channels_, 1};
+                    std::vector<std::int64_t> weights;
+                    for (std::int64_t y = 0; y != kernel[0]; ++y) {
+                        for (std::int64_t x = 0; x != kernel[1]; ++x) {
+                            weights.insert(weights.end(), static_cast<std::size_t>(channels_),
+                                           h_.weight(a, y) * w_.weight(b, x));
+                        }
+                    }
+                    const extent across{w_.start(b) + w_.before(), (w_.periods - 1) * w_.stride + kernel[1]};
+                    const value part = crop(e_, padded, rows_of(a), across);
+                    columns.push_back(convolve<tosa::depthwise_conv2d>(part, kernel, weights, channels_,
+                                                                       shape_builder{h_.stride, w_.stride}));
+                }
+                rows.push_back(build::concat(e_, columns, 3));
+            }
+            return of_phases(build::concat(e_, rows, 2));
+        }
+
+        value by_sums() {
+            const value v = e_.make<tosa::cast>({.input = image_, .output_type = dtype::int32});
+            return summed(summed(v, 1, h_), 2, w_);
+        }
+        // n · x[i] + rest · (x[i + 1] - x[i])
+        value summed(value v, std::size_t dim, const axis& a) {
+            std::vector<std::int64_t> at = a.positions();
+            const value whole = pick(e_, product(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
+            if (a.size == 1) return whole;
+            std::vector<std::int32_t> factors;
+            for (std::int64_t o = 0; o != a.out; ++o) {
+                const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
+                factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)])
+                                           : 0);
+            }
+            const value next = build::slice(e_, v, dim, 1, a.size - 1);
+            const value steps = e_.make<tosa::sub>(next, build::slice(e_, v, dim, 0, a.size - 1));
+            for (std::int64_t& i : at) i = std::min(i, a.size - 2);
+            const shape_builder shape =
+                build::with_axis(shape_builder{1, 1, 1, 1}, dim, static_cast<std::int64_t>(at.size()));
+            const value factor = e_.constant<std::int32_t>(dtype::int32, shape, factors);
+            return e_.make<tosa::add>(whole, product(e_, pick(e_, steps, dim, at), factor));
+        }
+
+        emit<produces>& e_;
+        value image_;
+        const axis &h_, &w_;
+        std::int64_t batches_, channels_;
+        std::int64_t divisor_;  ///< of weights, by which the sums are multiplied
+        std::int64_t bias_ = 0;
+    };
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/u55/expand_windows.hpp ----
 
 namespace headrace {
@@ -11749,7 +14182,7 @@ namespace headrace {
 /// After constants are folded, as what is known decides what has to be computed. Each pass makes what the
 /// ones after it lower: first conditions, then indices, then booleans, bits and layouts.
 using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
-                             expand_windows, rescale_before_moving, expand_moves>;
+                             expand_resize, expand_windows, rescale_before_moving, expand_moves>;
 
 }  // namespace headrace
 
@@ -11762,10 +14195,7 @@ namespace headrace {
 /// or named here, or the pipeline does not compile.
 struct exported_program {
     using not_lowered =
-        ops<aten::_adaptive_avg_pool3d, aten::adaptive_avg_pool3d, aten::avg_pool3d, aten::max_pool3d,
-            aten::upsample_nearest3d, aten::upsample_nearest3d_vec, aten::upsample_trilinear3d,
-            aten::upsample_trilinear3d_vec, aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec,
-            aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+        ops<aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
@@ -11788,9 +14218,90 @@ template <class Evaluator>
 struct standard_lowering
     : pipeline_of<from<exported_program>, to<tosa::dialect>, normalize_passes, tabulate_passes<Evaluator>,
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
-                  layout_passes, pass_list<remove_dead_code, fold_constants<Evaluator>>, u55_passes,
-                  pass_list<merge_equal_constants, merge_duplicates>,
+                  layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/remaining_transposes.hpp ----
+
+namespace headrace {
+
+/// A TRANSPOSE that layout passes have left.
+struct remaining_transpose {
+    std::string node;  ///< the exported node that it descends from
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> perms;
+    std::int64_t bytes = 0;
+    std::string reason;  ///< what at its two ends wants different layouts
+};
+
+namespace detail {
+
+/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
+[[nodiscard]] inline std::string settled_layout(const node& n) {
+    const std::string name(origin_name(n));
+    if (is<builtin::placeholder>(n)) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+    }
+    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
+    const std::string op = std::string(n.op->name) + " " + name;
+    switch (layout_rules::kind_of(n)) {
+        case layout_rules::kind::window:
+        case layout_rules::kind::pointwise:
+        case layout_rules::kind::channels:
+            return op + " has its channels last";
+        case layout_rules::kind::matmul:
+            return op + " multiplies rows by columns";
+        case layout_rules::kind::fixed:
+            return op + " takes tensors as they are";
+        case layout_rules::kind::axes:
+            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
+        case layout_rules::kind::move:
+            return "";
+    }
+    return "";
+}
+
+[[nodiscard]] inline std::string settled_before(const node& transpose) {
+    const node* n = &transpose;
+    std::string words;
+    while (words.empty() && n->operand_count != 0) {
+        n = n->operand(0).producer;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+[[nodiscard]] inline std::string settled_after(const node& transpose) {
+    const node* n = &transpose;
+    std::string words;
+    while (words.empty() && n->first_use != nullptr) {
+        n = n->first_use->target;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+
+}  // namespace detail
+
+/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
+[[nodiscard]] inline std::vector<remaining_transpose> remaining_transposes(const graph& g) {
+    std::vector<remaining_transpose> found;
+    for (const node& n : g.nodes()) {
+        const auto* t = args_if<tosa::transpose>(n);
+        if (t == nullptr || !n.results[0].meta) continue;
+        const tensor_meta& meta = *n.results[0].meta;
+        const int_list& shape = meta_of(t->input1)->shape;
+        found.push_back({std::string(origin_name(n)),
+                         {shape.begin(), shape.end()},
+                         {t->perms.begin(), t->perms.end()},
+                         static_cast<std::int64_t>(
+                             storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()))),
+                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
+    }
+    return found;
+}
 
 }  // namespace headrace
 

@@ -9,5 +9,6 @@
 #include <headrace/passes/layout/layout.hpp>
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
+#include <headrace/passes/support/remaining_transposes.hpp>
 
 #endif
