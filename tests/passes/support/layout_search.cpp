@@ -65,7 +65,7 @@ private:
 
     void step(program& p) {
         const value v = recent();
-        switch (pick(0, 16)) {
+        switch (pick(0, 18)) {
             case 0:
             case 1:
             case 2:
@@ -103,6 +103,10 @@ private:
                 break;
             case 15:
                 multiplied(p, v);
+                break;
+            case 16:
+            case 17:
+                rescaled(p, v);
                 break;
             default:
                 pooled(p, v);
@@ -267,6 +271,27 @@ private:
         const value b = pick(0, 1) == 0 ? transpose(p, a, {0, 2, 1}) : constant(p, {shape[0], shape[2], 6});
         values_.push_back(
             p.make<tosa::matmul>({.a = a, .b = b, .a_zp = zero(p), .b_zp = zero(p), .output_type = fp32}));
+    }
+    // Through codes: a RESCALE, half of them with a multiplier for each index of the last axis, and a TABLE.
+    void rescaled(program& p, value v) {
+        const std::int64_t last = shape_of(v)[shape_of(v).size() - 1];
+        const bool per_channel = pick(0, 1) == 0;
+        std::vector<std::int64_t> multipliers;
+        for (std::int64_t i = 0; i != (per_channel ? last : 1); ++i) multipliers.push_back((i % 3 + 2) << 28);
+        const auto count = static_cast<std::int64_t>(multipliers.size());
+        const std::vector<std::int64_t> shifts(multipliers.size(), 30);
+        value codes = p.make<tosa::cast>({.input = v, .output_type = dtype::int8});
+        codes = p.make<tosa::rescale>({.input = codes,
+                                       .multiplier = integer_constant(p, dtype::int32, {count}, multipliers),
+                                       .shift = integer_constant(p, dtype::int8, {count}, shifts),
+                                       .input_zp = integer_constant(p, dtype::int8, {1}, {1}),
+                                       .output_zp = integer_constant(p, dtype::int8, {1}, {-2}),
+                                       .per_channel = per_channel});
+        std::vector<std::int64_t> entries;
+        for (std::int64_t i = 0; i != 256; ++i) entries.push_back(i * 37 % 19 - 9);
+        codes =
+            p.make<tosa::table>({.input1 = codes, .table = integer_constant(p, dtype::int8, {256}, entries)});
+        values_.push_back(p.make<tosa::cast>({.input = codes, .output_type = fp32}));
     }
     void pooled(program& p, value v) {
         const value image = as_image(p, v);
