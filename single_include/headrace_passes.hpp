@@ -5272,8 +5272,8 @@ template <class Op>
     }
     if (detail::is_any(n, ops<tosa::transpose, tosa::reshape>{})) return kind::move;
     if (const auto axis = detail::axis_of(n)) {  // along a single element there is nothing to say where it is
-        const sizes shape = is<tosa::concat>(n) ? detail::shape_of({const_cast<node*>(&n), 0})
-                                                : detail::shape_of(n.operand(0));
+        const sizes shape =
+            is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : detail::shape_of(n.operand(0));
         return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
     }
     if (const auto* pad = args_if<tosa::pad>(n))
@@ -5990,7 +5990,7 @@ private:
     void rewrite(node& n) {
         emitting e(*g_, &n, &n, *context_);
         const kind k = chosen_->kind_of(n);
-        const bool moves_axes = k == kind::axes && !(chosen_->stored({&n, 0}).row_major() &&
+        const bool moves_axes = k == kind::axes && !(chosen_->stored(n.result()).row_major() &&
                                                      chosen_->demanded(n.operands[0]).row_major());
         if (k == kind::move) {
             replace(e, n, bring(e, n.operands[0], {}));
@@ -6049,7 +6049,7 @@ private:
     // What follows uses `v` for the result of `n`.
     void replace(emitting& e, node& n, value v) {
         if (!v) return;
-        if (chosen_->stored({&n, 0}).row_major()) {
+        if (chosen_->stored(n.result()).row_major()) {
             v = build::reshape(e, v, n.results[0].meta->shape);
             if (!v) return;
             detail::hand_over_name(n.results[0], v);
@@ -6135,7 +6135,7 @@ private:
         return build::reshape(e, transposed(e, v, way), shape);
     }
 
-    [[nodiscard]] bool is_swapped(const node& n) const {
+    [[nodiscard]] bool is_swapped(node& n) const {
         const sizes shape = layout_rules::detail::shape_of(n.operand(0));
         const layout a = chosen_->demanded(n.operands[0]);
         const layout b = chosen_->demanded(n.operands[1]);
@@ -6143,7 +6143,7 @@ private:
             return layout_rules::detail::blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
         };
         return !straight(a, shape) || !straight(b, layout_rules::detail::shape_of(n.operand(1))) ||
-               !straight(chosen_->stored({const_cast<node*>(&n), 0}), n.results[0].meta->shape);
+               !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
     }
     // (A·B)ᵀ = Bᵀ·Aᵀ
     void swap_matmul(emitting& e, node& n) {
@@ -6180,21 +6180,19 @@ private:
         replace(e, n, made);
     }
     // Multipliers for each channel go with their channels.
-    value parameter(emitting& e, const node& n, std::size_t i, const layout_rules::axes_of_op& op) {
+    value parameter(emitting& e, node& n, std::size_t i, const layout_rules::axes_of_op& op) {
         const value v = *n.operands[i].slot;
         if (is<tosa::const_shape>(*v.producer)) return v;
         const auto* rescale = args_if<tosa::rescale>(n);
         if (rescale == nullptr || !rescale->per_channel || meta_of(v)->elements() == 1) {
-            const value brought = bring(e, n.operands[i], meta_of(v)->shape);
-            return brought;
+            return bring(e, n.operands[i], meta_of(v)->shape);
         }
-        const layout channels =
-            layout_rules::detail::channels_of(chosen_->stored({const_cast<node*>(&n), 0}), op.full);
+        const layout channels = layout_rules::detail::channels_of(chosen_->stored(n.result()), op.full);
         return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
     }
 
     // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
-    std::vector<computed_axis> computed_axes(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
+    std::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
         std::vector<computed_axis> runs;
         const layout all = layout_of_full(n, op);
         const auto lies = along_axes(all, op.full);
@@ -6218,8 +6216,8 @@ private:
                           (apart & ~op.whole) != 0);
     }
     // Of the tensor that has all axes.
-    [[nodiscard]] layout layout_of_full(const node& n, const layout_rules::axes_of_op& op) const {
-        if (op.result == op.full) return chosen_->stored({const_cast<node*>(&n), 0});
+    [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
+        if (op.result == op.full) return chosen_->stored(n.result());
         for (std::size_t i = 0; i != op.operands.size(); ++i) {
             if (op.operands[i] == op.full) return chosen_->demanded(n.operands[i]);
         }

@@ -124,8 +124,8 @@ template <class Op>
     }
     if (detail::is_any(n, ops<tosa::transpose, tosa::reshape>{})) return kind::move;
     if (const auto axis = detail::axis_of(n)) {  // along a single element there is nothing to say where it is
-        const sizes shape = is<tosa::concat>(n) ? detail::shape_of({const_cast<node*>(&n), 0})
-                                                : detail::shape_of(n.operand(0));
+        const sizes shape =
+            is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : detail::shape_of(n.operand(0));
         return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
     }
     if (const auto* pad = args_if<tosa::pad>(n))
