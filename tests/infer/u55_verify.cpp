@@ -66,7 +66,7 @@ std::string transposed(dtype type, int_list shape, int_list perms) {
 }
 
 /// A window, and how it moves; height and width.
-struct window {
+struct sliding {
     int_list input{1, 16, 16, 4};
     int_list kernel{3, 3};
     int_list stride{1, 1};
@@ -74,7 +74,7 @@ struct window {
     int_list dilation{1, 1};
 };
 template <op_tag Op>
-value convolution(sample& s, const window& w, std::int64_t weight = 1, dtype type = dtype::int8,
+value convolution(sample& s, const sliding& w, std::int64_t weight = 1, dtype type = dtype::int8,
                   std::int64_t bias = 0) {
     const std::int64_t channels = w.input[3];
     const int_list kernel = std::is_same_v<Op, tosa::depthwise_conv2d>
@@ -99,7 +99,7 @@ value convolution(sample& s, const window& w, std::int64_t weight = 1, dtype typ
     return s.make<Op>(a);
 }
 template <op_tag Op>
-std::string convolved(const window& w, std::int64_t weight = 1) {
+std::string convolved(const sliding& w, std::int64_t weight = 1) {
     return fault([&](sample& s) { return convolution<Op>(s, w, weight); });
 }
 value rescaled(sample& s, value v, dtype to) {
@@ -110,7 +110,7 @@ value rescaled(sample& s, value v, dtype to) {
                                   .output_zp = s.constant(to, {1}),
                                   .scale32 = false});
 }
-std::string averaged(const window& w) {
+std::string averaged(const sliding& w) {
     return fault([&](sample& s) {
         return s.make<tosa::avg_pool2d>({.input = s.input(dtype::int8, w.input),
                                          .input_zp = s.constant(dtype::int8, {1}),
@@ -121,7 +121,7 @@ std::string averaged(const window& w) {
                                          .acc_type = dtype::int32});
     });
 }
-std::string largest(const window& w) {
+std::string largest(const sliding& w) {
     return fault([&](sample& s) {
         return s.make<tosa::max_pool2d>(
             {.input = s.input(dtype::int8, w.input), .kernel = w.kernel, .stride = w.stride, .pad = w.pad});
@@ -198,12 +198,12 @@ TEST_CASE("types that Ethos-U55 does not have") {
 
 TEST_CASE("windows of convolutions") {
     CHECK(convolved<tosa::conv2d>({}).empty());
-    const window tall{.input = {1, 80, 80, 1}, .kernel = {65, 1}};
-    const window large{.input = {1, 80, 80, 1}, .kernel = {64, 65}};
+    const sliding tall{.input = {1, 80, 80, 1}, .kernel = {65, 1}};
+    const sliding large{.input = {1, 80, 80, 1}, .kernel = {64, 65}};
     CHECK(convolved<tosa::conv2d>(tall).find("with a window of 65 x 1") != std::string::npos);
     CHECK(convolved<tosa::conv2d>(large).find("with a window of 64 x 65") != std::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 80, 80, 1}, .kernel = {64, 64}}).empty());
-    const window padded{.input = {1, 14, 14, 4}, .stride = {4, 4}, .pad = {1, 0, 0, 1}};
+    const sliding padded{.input = {1, 14, 14, 4}, .stride = {4, 4}, .pad = {1, 0, 0, 1}};
     CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") != std::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}).empty());
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}) ==
@@ -219,9 +219,9 @@ TEST_CASE("windows of convolutions") {
 }
 
 TEST_CASE("weights and biases of convolutions") {
-    const window wide{.input = {1, 8, 8, 1024}, .kernel = {8, 8}, .stride = {1, 1}};
+    const sliding wide{.input = {1, 8, 8, 1024}, .kernel = {8, 8}, .stride = {1, 1}};
     CHECK(convolved<tosa::conv2d>(wide, 127).empty());
-    const window wider{.input = {1, 8, 8, 1032}, .kernel = {8, 8}, .stride = {1, 1}};
+    const sliding wider{.input = {1, 8, 8, 1032}, .kernel = {8, 8}, .stride = {1, 1}};
     CHECK(convolved<tosa::conv2d>(wider, 127).find("absolute weights") != std::string::npos);
     CHECK(convolved<tosa::conv2d>(wider, 1).empty());
     CHECK(fault([](sample& s) {

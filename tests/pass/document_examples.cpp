@@ -205,14 +205,19 @@ TEST_CASE("a pass that changes types gives the same graph as handlers, in both d
     CHECK(tensor_difference(expected.value()[0], got.value()[0], 0.02) == "");
 }
 
+namespace {
+
+// As a pass does that edits the graph before it interprets the rest.
+struct inserts_first : export_pass<inserts_first> {
+    using targets = ops<aten::relu>;
+    value call_operator(const args<aten::relu>& a, const node_metadata& meta) {
+        return super().call_operator<aten::neg>({a.self}, meta);
+    }
+};
+
+}  // namespace
+
 TEST_CASE("what a pass inserts without `val` is dispatched in full, not copied") {
-    // As a pass does that edits the graph before it interprets the rest.
-    struct inserts_first : export_pass<inserts_first> {
-        using targets = ops<aten::relu>;
-        value call_operator(const args<aten::relu>& a, const node_metadata& meta) {
-            return super().call_operator<aten::neg>({a.self}, meta);
-        }
-    };
     for (const bool fast : {true, false}) {
         program p;
         build_sums(p);

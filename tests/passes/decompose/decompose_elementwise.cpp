@@ -36,12 +36,13 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <class... Passes>
 constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
                                        ...);
-static_assert(remove_their_targets<
-              decompose_comparisons, decompose_elu, decompose_erfinv, decompose_exponentials,
-              decompose_fused_arithmetic, decompose_gelu, decompose_hyperbolic, decompose_limits,
-              decompose_masks, decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers,
-              decompose_rounding, decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
-static_assert(!remove_their_targets<decompose_division>);  // integers divided toward zero stay
+static_assert(
+    remove_their_targets<decompose_elu, decompose_erfinv, decompose_exponentials, decompose_fused_arithmetic,
+                         decompose_gelu, decompose_hyperbolic, decompose_limits, decompose_masks,
+                         decompose_norms, decompose_pow, decompose_predicates, decompose_rectifiers,
+                         decompose_rounding, decompose_sigmoids, decompose_softmax, decompose_trigonometric>);
+static_assert(!remove_their_targets<decompose_division>);     // integers divided toward zero stay
+static_assert(!remove_their_targets<decompose_comparisons>);  // the truth of booleans is themselves
 
 const std::vector<double> extremes{0,          -0.0,         1,     -1,   0.5,   -0.5, 1.5,   -2.5, 3.5,
                                    1e-3,       -1e-6,        1e-20, 7,    -10,   30,   -30,   88,   -100,
