@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include <headrace/io/tosa_backend.hpp>
 
 #include "../support/pass_test.hpp"
@@ -24,6 +26,7 @@ result<void> refuses_additions(graph& g, pass_context& context) {
 void build(program& p, std::int64_t own) {
     const auto numbers = [&](std::int64_t first) {
         return create_constant(p.g, {dtype::int32, {8}, {}}, nullptr, [&](std::span<std::byte> data) {
+            std::fill(data.begin(), data.end(), std::byte{});
             for (std::size_t i = 0; i != data.size(); i += 4) data[i] = static_cast<std::byte>(first++);
         });
     };

@@ -33,7 +33,10 @@ std::string compare(shape_list shape, shape_list weight, bool has_weight, bool h
             node& n = p.make_node<Op>(a);
             for (std::uint32_t i = 0; i != n.result_count; ++i) p.output(n.result(i));
         },
-        {}, type == fp32 ? 1e-5 : type == dtype::float16 ? 5e-3 : 4e-2);
+        {},
+        type == fp32             ? 1e-5
+        : type == dtype::float16 ? 5e-3
+                                 : 4e-2);
 }
 template <class Op, class Set>
 std::string in_all_forms(shape_list shape, shape_list weight, const Set& set) {
@@ -89,13 +92,15 @@ TEST_CASE("instance normalization") {
     CHECK(in_all_forms<aten::instance_norm>({2, 3, 8}, {3}, set) == "");
     CHECK(in_all_forms<aten::instance_norm>({2, 3, 4, 5}, {3}, set) == "");
     CHECK(in_all_forms<aten::instance_norm>({1, 3, 2, 4, 3}, {3}, set) == "");
-    CHECK(refusal<decompose_normalization>([](program& p) {
-              args<aten::instance_norm> a{};
-              a.input = p.input(fp32, {2, 3, 4});
-              a.running_mean = p.input(fp32, {3});
-              a.running_var = p.input(fp32, {3});
-              p.output(p.make<aten::instance_norm>(a));
-          }).find("track_running_stats") != std::string::npos);
+    const auto by_running_statistics = [](program& p) {
+        args<aten::instance_norm> a{};
+        a.input = p.input(fp32, {2, 3, 4});
+        a.running_mean = p.input(fp32, {3});
+        a.running_var = p.constant<float>(fp32, {3}, {0.5F, 1, 2});
+        a.eps = 1e-5;
+        p.output(p.make<aten::instance_norm>(a));
+    };
+    CHECK(compare_runs<decompose_normalization>(by_running_statistics) == "");
 }
 
 TEST_CASE("RMS normalization, with an epsilon and with that of the type") {

@@ -17,7 +17,8 @@ namespace headrace {
 /// and of two tensors, with the larger one taken out so that nothing overflows:
 ///
 ///     logaddexp(x, y) = max(x, y) + log1p(exp(-|x - y|))       xlogy(x, y) = x · log(y), or 0 where x is
-///     hypot(x, y) = m · √(1 + (n/m)²), m the larger and n the smaller magnitude
+///     hypot(x, y) = m · √(1 + (n/m)²), m the larger and n the smaller magnitude; infinite if one is,
+///     whatever the other
 struct decompose_exponentials : pass {
     using targets = ops<aten::sqrt, aten::expm1, aten::log1p, aten::log2, aten::log10, aten::erfc,
                         aten::logaddexp, aten::xlogy_tensor, aten::hypot>;
@@ -61,7 +62,8 @@ struct decompose_exponentials : pass {
         const auto y = abs(formula::real(e, a.other));
         const auto larger = max(x, y);
         const auto ratio = where(x == y, larger.number(1), min(x, y) / larger);
-        return in_result_type(larger * sqrt(ratio * ratio + 1));
+        const auto length = larger * sqrt(ratio * ratio + 1);
+        return in_result_type(where(either(x == HUGE_VAL, y == HUGE_VAL), larger.number(HUGE_VAL), length));
     }
 };
 
