@@ -38,7 +38,7 @@ struct chain {
 void fill_random(graph& g, std::mt19937& random, int count) {
     std::vector<value> values;
     const auto size = [&] { return std::int64_t{1} << (random() % 12); };
-    for (int i = 0; i != 3; ++i) values.push_back(input(g, size() + random() % 7));
+    for (int i = 0; i != 3; ++i) values.push_back(input(g, size() + static_cast<std::int64_t>(random() % 7)));
     for (int i = 0; i != count; ++i) {
         const std::size_t window = std::min<std::size_t>(values.size(), random() % 8 == 0 ? 40 : 4);
         const auto pick = [&] { return values[values.size() - 1 - random() % window]; };
