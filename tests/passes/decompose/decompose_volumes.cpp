@@ -2,6 +2,8 @@
 // Tests what is computed over three axes by means of two, and bicubic resampling by means of products.
 #include <catch2/catch.hpp>
 
+#include <array>
+
 #include <headrace/passes/decompose/decompose_bicubic.hpp>
 #include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
 #include <headrace/passes/decompose/decompose_volumes.hpp>
@@ -81,7 +83,8 @@ TEST_CASE("poolings of volumes") {
 }
 
 TEST_CASE("volumes are resized plane by plane, and then in depth") {
-    const list<double> factors = {2.0, 1.5, 2.0};
+    const std::array numbers{2.0, 1.5, 2.0};  // a list does not own
+    const list<double> factors(numbers);
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d>({2, 3, 3, 4, 2},
                                                                {.self = {}, .output_size = {5, 4, 7}}) == "");
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d_vec>(
@@ -97,7 +100,8 @@ TEST_CASE("volumes are resized plane by plane, and then in depth") {
 }
 
 TEST_CASE("bicubic resampling is a product on either side") {
-    const list<double> factors = {1.5, 2.0};
+    const std::array numbers{1.5, 2.0};
+    const list<double> factors(numbers);
     for (const bool aligned : {false, true}) {
         for (const shape_list& size : {shape_list{7, 9}, shape_list{2, 3}, shape_list{4, 1}}) {
             CAPTURE(aligned);
