@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include <headrace/eval/iterate.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/passes/support/quantization.hpp>
 
@@ -16,21 +17,8 @@ quantization parameters_of(const interface_quantization& q) {
     return quantization::per_tensor(q.scale, q.zero_point, q.lowest, q.highest);
 }
 
-// The elements of an image in another order of its axes: axis i of the result is axis perms[i].
-tensor permuted(const tensor& t, const std::array<std::size_t, 4>& perms) {
-    const eval::extents& s = t.shape();
-    const eval::extents to{s[perms[0]], s[perms[1]], s[perms[2]], s[perms[3]]};
-    const eval::extents strides{s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
-    std::vector<double> numbers;
-    numbers.reserve(static_cast<std::size_t>(t.size()));
-    for (std::int64_t i = 0; i != t.size(); ++i) {
-        std::int64_t left = i;
-        std::int64_t at = 0;
-        for (std::size_t d = 4; d-- != 0; left /= to[d]) at += left % to[d] * strides[perms[d]];
-        numbers.push_back(t.real(at));
-    }
-    return tensor::of(t.type(), to, numbers);
-}
+constexpr std::array<std::size_t, 4> to_channels_last{0, 2, 3, 1};
+constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 
 }  // namespace
 
@@ -49,7 +37,7 @@ std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported)
     for (const node& n : g.inputs()) {
         const tensor& given = exported[inputs.size()];
         const bool turned = is_channels_last(n, n.results[0].meta->rank());
-        const tensor real = turned ? permuted(given, {0, 2, 3, 1}) : given;
+        const tensor real = turned ? eval::permuted(given, to_channels_last) : given;
         const dtype type = n.results[0].meta->dtype;
         const auto* q = n.find_annotation<interface_quantization>();
         if (q == nullptr) {
@@ -67,7 +55,8 @@ std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported)
 std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     const node* out = g.output();
     for (tensor& t : given) {
-        if (out != nullptr && is_channels_last(*out, t.shape().size())) t = permuted(t, {0, 3, 1, 2});
+        if (out != nullptr && is_channels_last(*out, t.shape().size()))
+            t = eval::permuted(t, to_channels_first);
     }
     const auto* annotation = out == nullptr ? nullptr : out->find_annotation<output_quantizations>();
     for (std::size_t k = 0; annotation != nullptr && k != given.size(); ++k) {
