@@ -170,7 +170,8 @@ private:
                !is<tosa::const_shape>(source);
     }
     [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
-        return (meta.elements() * static_cast<std::int64_t>(traits_of(meta.dtype).bits) + 7) / 8;
+        return static_cast<std::int64_t>(
+            storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())));
     }
     [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
         return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
