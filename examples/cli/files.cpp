@@ -63,12 +63,12 @@ result<program> read_model(const std::string& path) {
     if (!is_tosa(file.bytes())) {
         BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
         if (auto sound = check_metadata(*exported.graph); !sound)
-            return malformed(path + ": " + sound.error().message);
+            return malformed(sound.error().in(path).message);
         return std::move(exported);
     }
     program p;
     auto graph = read_tosa(file.bytes());
-    if (!graph) return malformed(path + ": " + graph.error().message);
+    if (!graph) return malformed(graph.error().in(path).message);
     p.graph = std::move(graph).value();
     p.file = std::move(file);
     p.user_outputs = p.graph->outputs().size();
@@ -98,7 +98,7 @@ result<void> read_package(const std::string& path, const std::string& name, load
     };
     BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
     if (auto sound = check_metadata(*p.graph); !sound)
-        return malformed(path + "/" + method->host + ": " + sound.error().message);
+        return malformed(sound.error().in(path + "/" + method->host).message);
     p.user_outputs = method->user_outputs;
     return boost::outcome_v2::success();
 }

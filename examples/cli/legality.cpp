@@ -47,9 +47,10 @@ void report_illegal_types(graph& g, pass_context& context) {
         for (const node& n : sub.nodes()) {
             auto legal = verify_tosa(n, g.target());
             if (legal) continue;
-            std::string reason = std::move(legal).error().message;
-            const std::string prefix = message_prefix(n);
-            context.report(n, reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason);
+            const std::pmr::string& reason = legal.error().message;
+            const std::pmr::string prefix = message_prefix(n);
+            context.report(n,
+                           std::string_view(reason).substr(reason.starts_with(prefix) ? prefix.size() : 0));
         }
     });
 }

@@ -56,7 +56,7 @@ target_spec default_target(const graph& g) {
 }
 
 result<void> write_graph(const std::string& path, const graph& g) {
-    const auto write = [&](const std::string& text) {
+    const auto write = [&](std::string_view text) {
         return write_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
     };
     if (path.ends_with(".tosa")) {
@@ -69,7 +69,7 @@ result<void> write_graph(const std::string& path, const graph& g) {
     return write(picture.str());
 }
 
-result<int> run_passes(const opt_options& options, std::vector<any_pass> passes,
+result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,
                        const std::optional<target_spec>& target) {
     BOOST_OUTCOME_TRY(model, read_model(options.model));
     graph& g = *model.graph;

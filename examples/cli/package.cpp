@@ -80,7 +80,7 @@ public:
             }
         }
         backend_registry backends;
-        std::vector<diagnostic> refusals;
+        std::pmr::vector<diagnostic> refusals;
         backends.add(tosa_backend(
             [&](graph& g, pass_context& context) {
                 result<void> done = lower_program(g, context);

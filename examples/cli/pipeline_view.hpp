@@ -4,6 +4,7 @@
 #define HEADRACE_EXAMPLES_CLI_PIPELINE_VIEW_HPP
 
 #include <compare>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 
 namespace headrace::cli {
 
-using op_names = std::vector<std::string_view>;
+using op_names = std::pmr::vector<std::string_view>;
 
 /// A pass that can find an op in the graph and has it among its targets.
 struct meeting {

@@ -27,7 +27,7 @@ struct lowering_report {
     std::size_t nodes_in = 0;
     std::size_t nodes_out = 0;
     std::size_t transposes_in = 0;
-    std::vector<remaining_transpose> transposes_left;
+    std::pmr::vector<remaining_transpose> transposes_left;
     run_statistics passes;
     std::vector<stage_time> stages;
 };

@@ -228,9 +228,6 @@ TEST_CASE("ops of two results and floats of all widths survive the round trip", 
 }
 
 TEST_CASE("numbers are rounded to their format", "[tosa][io]") {
-    using tosa_format::decode_float;
-    using tosa_format::encode_float;
-    using tosa_format::format_of;
     CHECK(encode_float(1.0, format_of(dtype::float32)) == 0x3f800000U);
     CHECK(encode_float(-6.0, format_of(dtype::float32)) == 0xc0c00000U);
     CHECK(encode_float(1e-45, format_of(dtype::float32)) == 1U);

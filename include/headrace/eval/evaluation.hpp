@@ -118,7 +118,7 @@ public:
         if (!error_) error_ = std::move(e);
     }
     /// The data breaks a rule of the op, such as an index out of range.
-    void fail(const std::string& message) { fail(invalid(message_prefix(*node_) + message)); }
+    void fail(std::string_view message) { fail(invalid(message_prefix(*node_).append(message))); }
     [[nodiscard]] bool failed() const { return error_.has_value(); }
 
     [[nodiscard]] result<std::vector<tensor>> take_results() {

@@ -150,10 +150,11 @@ private:
 [[nodiscard]] inline result<void> check_input(const node& n, const tensor& t) {
     const auto& meta = n.results[0].meta;
     if (!meta || t.has_meta(*meta)) return boost::outcome_v2::success();
-    std::string text = message_prefix(n) + "the input is " + std::string(name_of(t.type())) + " ";
-    text +=
-        shape_text(t.shape()) + ", not " + std::string(name_of(meta->dtype)) + " " + shape_text(meta->shape);
-    return invalid(text);
+    const auto text = [](dtype type, const auto& shape) {
+        return std::pmr::string(name_of(type)) + " " + shape_text(shape);
+    };
+    return invalid(message_prefix(n) + "the input is " + text(t.type(), t.shape()) + ", not " +
+                   text(meta->dtype, meta->shape));
 }
 
 }  // namespace detail

@@ -33,7 +33,7 @@ public:
         constexpr std::uint64_t widest = 8;  // bytes of the largest element
         for (const planned_tensor& t : plan.tensors) {
             if (!t.is_placed) continue;
-            const std::string text = "tensor " + headrace::detail::tensor_text(t);
+            const std::pmr::string text = "tensor " + headrace::detail::tensor_text(t);
             if (t.bytes < evaluated_bytes(*meta_of(t.tensor)))
                 return invalid(text + " is too small for evaluation; plan with eval::evaluated_bytes");
             if (t.offset % widest != 0 && t.bytes != 0) return invalid(text + " is not aligned to 8 bytes");

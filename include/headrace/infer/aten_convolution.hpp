@@ -6,6 +6,7 @@
 #include <headrace/infer/rules.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {
@@ -49,7 +50,7 @@ inline result<void> check_convolution(const convolution_form& form) {
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
     if (form.groups <= 0 || first % form.groups != 0 || form.in_channels() != wanted) {
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
-                       " and groups " + std::to_string(form.groups) + " do not fit");
+                       " and groups " + number_text(form.groups) + " do not fit");
     }
     return boost::outcome_v2::success();
 }

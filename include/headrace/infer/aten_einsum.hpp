@@ -3,24 +3,27 @@
 #ifndef HEADRACE_INFER_ATEN_EINSUM_HPP
 #define HEADRACE_INFER_ATEN_EINSUM_HPP
 
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
 /// One side of an equation: its labels without spaces, an ellipsis as one '.'.
-[[nodiscard]] inline result<std::string> einsum_labels(std::string_view text) {
-    std::string labels;
+[[nodiscard]] inline result<std::pmr::string> einsum_labels(std::string_view text) {
+    std::pmr::string labels;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (c == ' ') continue;
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        const bool ellipsis = text.substr(i, 3) == "..." && labels.find('.') == std::string::npos;
-        if (!letter && !ellipsis) return invalid("cannot read einsum operand '" + std::string(text) + "'");
+        const bool ellipsis = text.substr(i, 3) == "..." && labels.find('.') == std::pmr::string::npos;
+        if (!letter && !ellipsis)
+            return invalid("cannot read einsum operand '" + std::pmr::string(text) + "'");
         labels += c;
         if (ellipsis) i += 2;
     }
@@ -29,18 +32,18 @@ namespace headrace {
 
 /// An equation: labels of each operand and of the result.
 struct einsum_equation {
-    std::vector<std::string> operands;
-    std::string result;
+    std::pmr::vector<std::pmr::string> operands;
+    std::pmr::string result;
 };
 
 namespace detail {
 /// Without "->" the result has the ellipsis and then, sorted, the labels that occur once.
-inline std::string implicit_einsum_result(const std::vector<std::string>& operands) {
+inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::string>& operands) {
     std::array<int, 128> counts{};
-    for (const std::string& labels : operands) {
+    for (const std::pmr::string& labels : operands) {
         for (const char c : labels) ++counts[static_cast<unsigned char>(c)];
     }
-    std::string labels;
+    std::pmr::string labels;
     if (counts['.'] != 0) labels += '.';
     for (int c = 'A'; c <= 'z'; ++c) {
         if (counts[static_cast<std::size_t>(c)] == 1) labels += static_cast<char>(c);
@@ -76,7 +79,8 @@ public:
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
         if (ellipsis ? shape.size() < named : shape.size() != named) {
-            return invalid("einsum labels '" + std::string(labels) + "' do not fit " + shape_text(shape));
+            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not fit " +
+                           shape_text(shape));
         }
         std::size_t axis = 0;
         for (const char c : labels) {
@@ -99,7 +103,7 @@ public:
             } else if (const std::int64_t size = size_[static_cast<unsigned char>(c)]; size >= 0) {
                 shape.push_back(size);
             } else {
-                return invalid(std::string("einsum label '") + c + "' has no size");
+                return invalid(std::pmr::string("einsum label '") + c + "' has no size");
             }
         }
         return shape;
@@ -111,8 +115,8 @@ private:
         if (known == -1 || known == 1) {
             known = size;
         } else if (size != 1 && size != known) {
-            return invalid(std::string("einsum label '") + c + "' has sizes " + std::to_string(known) +
-                           " and " + std::to_string(size));
+            return invalid(std::pmr::string("einsum label '") + c + "' has sizes " + number_text(known) +
+                           " and " + number_text(size));
         }
         return boost::outcome_v2::success();
     }
@@ -129,8 +133,8 @@ template <one_of<ops<aten::einsum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
-        return invalid("einsum equation '" + std::string(a.equation) + "' does not have " +
-                       std::to_string(a.tensors.size()) + " operands");
+        return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
+                       number_text(a.tensors.size()) + " operands");
     }
     einsum_sizes known;
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {
@@ -270,7 +271,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
-        return invalid("axis " + std::to_string(axis) + " of " + shape_text(self.shape) + " must be even");
+        return invalid("axis " + number_text(axis) + " of " + shape_text(self.shape) + " must be even");
     }
     shape[axis] /= 2;
     return add_result(out, self.dtype, shape);

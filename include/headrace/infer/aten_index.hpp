@@ -6,6 +6,7 @@
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -13,7 +14,7 @@ namespace headrace {
 /// of the first if those are neighbours, else in front.
 [[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
     if (indices.size() > shape.size()) {
-        return invalid(std::to_string(indices.size()) + " indices are too many for " + shape_text(shape));
+        return invalid(number_text(indices.size()) + " indices are too many for " + shape_text(shape));
     }
     shape_builder given;
     shape_builder left;

@@ -10,6 +10,7 @@
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {
@@ -83,7 +84,7 @@ inline result<void> infer_split_sizes(inference& out, const split_axis& from, si
         sum = saturating_add(sum, part);
     }
     if (sum == from.size()) return boost::outcome_v2::success();
-    return invalid("parts " + shape_text(parts) + " do not add up to " + std::to_string(from.size()));
+    return invalid("parts " + shape_text(parts) + " do not add up to " + number_text(from.size()));
 }
 inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
     if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
@@ -126,7 +127,7 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
         if (axis < expected.size()) expected[axis] = first->shape[axis];
         if (expected != shape) {
             return invalid("cannot join " + shape_text(first->shape) + " and " + shape_text(t.shape) +
-                           " along axis " + std::to_string(axis));
+                           " along axis " + number_text(axis));
         }
         sum = saturating_add(sum, t.shape[axis]);
     }
@@ -194,7 +195,7 @@ inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self,
     const bool fits =
         factor > 0 && (grow ? channels % area == 0 : height % factor == 0 && width % factor == 0);
     if (!fits) {
-        return invalid("factor " + std::to_string(factor) + " does not divide " + shape_text(self.shape));
+        return invalid("factor " + number_text(factor) + " does not divide " + shape_text(self.shape));
     }
     channels = grow ? channels / area : saturating_mul(channels, area);
     height = grow ? saturating_mul(height, factor) : height / factor;

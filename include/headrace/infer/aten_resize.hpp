@@ -7,13 +7,14 @@
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {
 
-using resize_ops = ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d,
-                       upsample_nearest2d, upsample_nearest3d, _upsample_nearest_exact1d,
-                       _upsample_nearest_exact2d, upsample_trilinear3d>;
+using resize_ops =
+    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
+        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d>;
 /// These have the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
@@ -27,8 +28,7 @@ namespace detail {
 inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
     BOOST_OUTCOME_TRY(require_rank("output_size", output, 0, SIZE_MAX));
-    if (output.size() != count)
-        return invalid("output_size must have " + std::to_string(count) + " elements");
+    if (output.size() != count) return invalid("output_size must have " + number_text(count) + " elements");
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(output);
     return add_result(out, input.dtype, shape);
@@ -37,7 +37,7 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 /// Sizes times factors, toward zero as in PyTorch.
 inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     if (factors.size() != spatial.size()) {
-        return invalid("there must be " + std::to_string(spatial.size()) + " scale_factors");
+        return invalid("there must be " + number_text(spatial.size()) + " scale_factors");
     }
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {

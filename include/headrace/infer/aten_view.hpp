@@ -7,6 +7,7 @@
 
 #include <headrace/infer/rules.hpp>
 #include <headrace/op/aten.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {
@@ -179,8 +180,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
     if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
-        return invalid("start " + std::to_string(a.start) + " and length " + std::to_string(a.length) +
-                       " do not lie in axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+        return invalid("start " + number_text(a.start) + " and length " + number_text(a.length) +
+                       " do not lie in axis " + number_text(axis) + " of " + shape_text(self.shape));
     }
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
@@ -202,8 +203,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
     if (a.index < -shape[axis] || a.index >= shape[axis]) {
-        return invalid("index " + std::to_string(a.index) + " is out of range for axis " +
-                       std::to_string(axis) + " of " + shape_text(self.shape));
+        return invalid("index " + number_text(a.index) + " is out of range for axis " + number_text(axis) +
+                       " of " + shape_text(self.shape));
     }
     shape.erase(axis);
     return add_result(out, self.dtype, shape);
@@ -243,8 +244,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {
-        return invalid("windows of " + std::to_string(a.size) + " with step " + std::to_string(a.step) +
-                       " do not fit axis " + std::to_string(axis) + " of " + shape_text(self.shape));
+        return invalid("windows of " + number_text(a.size) + " with step " + number_text(a.step) +
+                       " do not fit axis " + number_text(axis) + " of " + shape_text(self.shape));
     }
     if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
     shape.push_back(a.size);

@@ -34,7 +34,7 @@ public:
     bool assign(const node& n) {
         words_.clear();
         sound_ = true;
-        put(reinterpret_cast<std::uintptr_t>(n.op));
+        put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
         for (const field_info& f : *n.op)
             visit_field(f, n.arguments, [this](const auto& member) { put(member); });
         return sound_;
@@ -98,7 +98,7 @@ private:
         for (const auto& item : items) put(item);
     }
 
-    std::vector<std::uint64_t> words_;
+    std::pmr::vector<std::uint64_t> words_;
     bool sound_ = true;
 };
 
@@ -146,7 +146,7 @@ public:
 
     private:
         dispatch_cache* cache_;
-        std::vector<const dialect_info*> dialects_;
+        std::pmr::vector<const dialect_info*> dialects_;
     };
     template <class... Dialects>
     scope extend() {
@@ -189,7 +189,7 @@ private:
 
     [[nodiscard]] const entry* find(std::uint64_t hash) const {
         if (slots_.empty()) return nullptr;
-        for (std::size_t at = hash & (slots_.size() - 1); !slots_[at].key.empty();
+        for (std::size_t at = first_slot(hash); !slots_[at].key.empty();
              at = (at + 1) & (slots_.size() - 1)) {
             const entry& e = slots_[at];
             if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
@@ -209,14 +209,18 @@ private:
         ++size_;
     }
     void grow() {
-        std::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+        std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
         old.swap(slots_);
         for (const entry& e : old) {
             if (!e.key.empty()) place(e);
         }
     }
+    // There is a power of two of them.
+    [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
+        return static_cast<std::size_t>(hash) & (slots_.size() - 1);
+    }
     void place(const entry& e) {
-        std::size_t at = e.hash & (slots_.size() - 1);
+        std::size_t at = first_slot(e.hash);
         while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
         slots_[at] = e;
     }
@@ -229,9 +233,9 @@ private:
         return {copy, items.size()};
     }
 
-    std::vector<const dialect_info*> dialects_;
+    std::pmr::vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    std::vector<entry> slots_;
+    std::pmr::vector<entry> slots_;
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;

@@ -108,9 +108,9 @@ template <class... Dialects>
 }
 
 /// "conv2d (aten.conv2d.default): ": how each message about a node begins.
-[[nodiscard]] inline std::string message_prefix(const node& n) {
+[[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
-    std::string text(origin_name(n));
+    std::pmr::string text(origin_name(n));
     text += " (";
     text += origin != nullptr ? origin->op_name : n.op->name;
     text += "): ";

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <headrace/infer/inference.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -21,11 +23,11 @@ namespace headrace {
 using sizes = std::span<const std::int64_t>;
 
 /// "[2, 3]".
-[[nodiscard]] inline std::string shape_text(sizes shape) {
-    std::string text = "[";
+[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
     for (const std::int64_t size : shape) {
         if (text.size() != 1) text += ", ";
-        text += std::to_string(size);
+        text += number_text(size);
     }
     return text += ']';
 }
@@ -109,7 +111,7 @@ private:
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + std::to_string(shape_builder::capacity));
+    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
     if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
@@ -128,9 +130,9 @@ private:
 [[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
                                                std::size_t most) {
     if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
-    std::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + std::to_string(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + std::to_string(most);
+    std::pmr::string text(what);
+    text += " " + shape_text(shape) + " must have rank " + number_text(least);
+    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
     return invalid(text);
 }
 [[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
@@ -155,9 +157,8 @@ private:
     return shape;
 }
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
-    requires(sizeof...(More) != 0)
-{
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
+                                              const More&... more) requires(sizeof...(More) != 0) {
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
@@ -212,10 +213,10 @@ template <class... More>
 /// An axis of a tensor of that rank, from one that may be negative.
 [[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
     if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + std::to_string(shape_builder::capacity));
+        return invalid("rank is above " + number_text(shape_builder::capacity));
     }
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
 }
 
 /// A set of axes.
@@ -234,13 +235,13 @@ enum class no_axes : unsigned char { all, none };
 /// The axes that a list names. An axis may not be named twice.
 [[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
     if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + std::to_string(shape_builder::capacity));
+        return invalid("rank is above " + number_text(shape_builder::capacity));
     }
     if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
     axis_set set;
     for (const std::int64_t axis : axes) {
         BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + std::to_string(axis) + " is named twice");
+        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
         set.insert(found);
     }
     return set;
@@ -262,7 +263,7 @@ enum class no_axes : unsigned char { all, none };
 /// The order of axes that aten.permute names, non-negative and each once.
 [[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
     if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + std::to_string(rank));
+        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
     }
     BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
     shape_builder order(axes);
@@ -274,8 +275,8 @@ enum class no_axes : unsigned char { all, none };
 [[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
     if (items.size() == count) return shape_builder(items);
     if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::string(what) + " " + shape_text(items) + " must have 1 or " + std::to_string(count) +
-                   " elements");
+    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
+                   number_text(count) + " elements");
 }
 
 /// First and last index that a slice takes of an axis, both within it.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 #include <headrace/infer/rules.hpp>
 #include <headrace/infer/tosa_window.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa.hpp>
 
 namespace headrace {
@@ -57,8 +59,8 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     const tensor_meta& left = inference::of(a);
     const tensor_meta& right = inference::of(b);
     if (left.dtype != right.dtype) {
-        return refuse(op, "its operands are of " + std::string(name_of(left.dtype)) + " and " +
-                              std::string(name_of(right.dtype)));
+        return refuse(op, "its operands are of " + std::pmr::string(name_of(left.dtype)) + " and " +
+                              std::pmr::string(name_of(right.dtype)));
     }
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
@@ -67,7 +69,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
     if (axis >= 0 && axis < static_cast<std::int64_t>(shape.size())) return static_cast<std::size_t>(axis);
-    return refuse(op, "axis " + std::to_string(axis) + " is not an axis of " + shape_text(shape));
+    return refuse(op, "axis " + number_text(axis) + " is not an axis of " + shape_text(shape));
 }
 
 }  // namespace tosa_rules
@@ -126,8 +128,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
     const int_list& entries = inference::of(a.table).shape;
     const std::int64_t wanted = input.dtype == dtype::int16 ? 513 : 256;
     if (entries.size() != 1 || entries[0] != wanted) {
-        return tosa_rules::refuse("table", "the table " + shape_text(entries) + " must have shape [" +
-                                               std::to_string(wanted) + "]");
+        return tosa_rules::refuse(
+            "table", "the table " + shape_text(entries) + " must have shape [" + number_text(wanted) + "]");
     }
     return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input.shape);
 }
@@ -173,9 +175,9 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
             fits = i == axis || part.shape[i] == first.shape[i];
         if (!fits) {
             return tosa_rules::refuse(
-                "concat", shape_text(part.shape) + " of " + std::string(name_of(part.dtype)) +
+                "concat", shape_text(part.shape) + " of " + std::pmr::string(name_of(part.dtype)) +
                               " does not fit " + shape_text(first.shape) + " of " +
-                              std::string(name_of(first.dtype)) + " on axis " + std::to_string(axis));
+                              std::pmr::string(name_of(first.dtype)) + " on axis " + number_text(axis));
         }
         shape[axis] = saturating_add(shape[axis], part.shape[axis]);
     }
@@ -301,7 +303,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     for (const value v : {a.multiplier, a.shift}) {
         const int_list& shape = inference::of(v).shape;
         if (shape.size() != 1 || shape[0] != scales) {
-            return tosa_rules::refuse(op, "multiplier and shift must have shape [" + std::to_string(scales) +
+            return tosa_rules::refuse(op, "multiplier and shift must have shape [" + number_text(scales) +
                                               "], not " + shape_text(shape));
         }
     }

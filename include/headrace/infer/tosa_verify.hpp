@@ -17,6 +17,7 @@
 #include <headrace/infer/u55_verify.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/target.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa_legality.hpp>
 
 namespace headrace {
@@ -47,8 +48,8 @@ public:
     }
 
     [[nodiscard]] std::span<const dtype> types() const { return {types_.data(), size_}; }
-    [[nodiscard]] std::string text() const {
-        std::string all = "(";
+    [[nodiscard]] std::pmr::string text() const {
+        std::pmr::string all = "(";
         for (const dtype t : types()) {
             if (all.size() != 1) all += ", ";
             all += name_of(t);
@@ -70,15 +71,15 @@ private:
 };
 
 /// "INT or FP", "FP and bf16": what a row demands.
-[[nodiscard]] inline std::string features_text(std::uint16_t profiles, std::uint16_t extensions) {
-    std::string text;
+[[nodiscard]] inline std::pmr::string features_text(std::uint16_t profiles, std::uint16_t extensions) {
+    std::pmr::string text;
     for (const target_feature_name& f : target_feature_names) {
         const auto bit = static_cast<std::uint16_t>(f.feature);
-        if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::string(f.spelling);
+        if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::pmr::string(f.spelling);
     }
     for (const target_feature_name& f : target_feature_names) {
         const auto bit = static_cast<std::uint16_t>(f.feature);
-        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::string(f.spelling);
+        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
     }
     return text;
 }
@@ -92,7 +93,7 @@ private:
     const tosa_signature signature(n);
     const tosa::legality_row* row = tosa::find_row(*n.op, signature.types());
     if (row == nullptr) {
-        return unsupported(message_prefix(n) + "TOSA 1.0 has no " + std::string(n.op->name.substr(5)) +
+        return unsupported(message_prefix(n) + "TOSA 1.0 has no " + std::pmr::string(n.op->name.substr(5)) +
                            " of " + signature.text());
     }
     if (row->allowed_on(target)) return boost::outcome_v2::success();
@@ -129,8 +130,8 @@ public:
 private:
     result<void> most(std::string_view what, std::int64_t size, std::int64_t limit) const {
         if (size <= limit) return boost::outcome_v2::success();
-        return unsupported(message_prefix(n_) + std::string(what) + ' ' + std::to_string(size) +
-                           " is above level 8K's limit of " + std::to_string(limit));
+        return unsupported(message_prefix(n_) + std::pmr::string(what) + ' ' + number_text(size) +
+                           " is above level 8K's limit of " + number_text(limit));
     }
     result<void> tensor(const tensor_meta& meta) const {
         if (meta.dtype == dtype::shape)
@@ -197,7 +198,7 @@ private:
         const bool demanded = f.name.ends_with("_zp") || f.name == "shift" || f.name == "table" ||
                               f.name == "pad_const" || f.name == "multiplier";
         if (demanded && !constant)
-            return unsupported(message_prefix(n) + std::string(f.name) + " must be a constant");
+            return unsupported(message_prefix(n) + std::pmr::string(f.name) + " must be a constant");
     }
     return boost::outcome_v2::success();
 }
@@ -212,22 +213,22 @@ private:
         return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
     }
     if (out.results().size() != n.result_count) {
-        return invalid(message_prefix(n) + "has " + std::to_string(n.result_count) + " results instead of " +
-                       std::to_string(out.results().size()));
+        return invalid(message_prefix(n) + "has " + number_text(n.result_count) + " results instead of " +
+                       number_text(out.results().size()));
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {
         const tensor_meta& wanted = out.results()[i];
         const tensor_meta& given = *n.results[i].meta;
         if (given == wanted) continue;
-        return invalid(message_prefix(n) + "its metadata says " + std::string(name_of(given.dtype)) + ' ' +
-                       shape_text(given.shape) + ", but it gives " + std::string(name_of(wanted.dtype)) +
-                       ' ' + shape_text(wanted.shape));
+        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
+                       ' ' + shape_text(given.shape) + ", but it gives " +
+                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
     }
     return boost::outcome_v2::success();
 }
 
 [[nodiscard]] inline result<void> verify_u55(const node& n) {
-    const std::string fault = u55::restriction(n);
+    const std::pmr::string fault = u55::restriction(n);
     if (fault.empty()) return boost::outcome_v2::success();
     return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
 }
@@ -255,10 +256,10 @@ private:
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
         if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
-        std::string needed = row == nullptr ? " does not exist in TOSA 1.0"
-                                            : " needs the target to have " +
-                                                  detail::features_text(row->profiles, row->extensions);
-        return unsupported(message_prefix(n) + "a constant of " + std::string(name_of(type)) + needed);
+        std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
+                                                 : " needs the target to have " +
+                                                       detail::features_text(row->profiles, row->extensions);
+        return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
     }
     if (n.op->dialect != &info_of_dialect<tosa::dialect>) {
         return unsupported(message_prefix(n) + "is not an operator of TOSA");

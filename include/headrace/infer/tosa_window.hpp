@@ -6,11 +6,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/rules.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa.hpp>
 
 namespace headrace {
@@ -21,7 +23,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
 /// "conv2d: …", the tag first.
 [[nodiscard]] inline error refuse(std::string_view op, std::string_view what) {
-    return invalid(std::string(op) + ": " + std::string(what));
+    return invalid(std::pmr::string(op) + ": " + std::pmr::string(what));
 }
 
 /// Refuses another number of items in an attribute, or an item below `least`.
@@ -29,13 +31,13 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 const int_list& items, std::size_t count,
                                                 std::int64_t least) {
     if (items.size() != count) {
-        return refuse(op, std::string(what) + " " + shape_text(items) + " must have " +
-                              std::to_string(count) + " items");
+        return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
+                              number_text(count) + " items");
     }
     for (const std::int64_t item : items) {
         if (item < least) {
-            return refuse(op, std::string(what) + " " + shape_text(items) + " has an item below " +
-                                  std::to_string(least));
+            return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " has an item below " +
+                                  number_text(least));
         }
     }
     return boost::outcome_v2::success();
@@ -46,31 +48,32 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == rank) return boost::outcome_v2::success();
     return refuse(op,
-                  std::string(what) + " " + shape_text(shape) + " must have rank " + std::to_string(rank));
+                  std::pmr::string(what) + " " + shape_text(shape) + " must have rank " + number_text(rank));
 }
 
 /// Refuses an operand of other than one element in one dimension, which zero points and the like have.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == 1 && shape[0] == 1) return boost::outcome_v2::success();
-    return refuse(op, std::string(what) + " " + shape_text(shape) + " must have shape [1]");
+    return refuse(op, std::pmr::string(what) + " " + shape_text(shape) + " must have shape [1]");
 }
 
 /// The elements of a shape operand, which in TOSA 1.0 CONST_SHAPE alone gives.
 [[nodiscard]] inline result<const int_list*> shape_operand(std::string_view op, std::string_view what,
                                                            value v) {
     const auto* shape = match<tosa::const_shape>(v);
-    if (shape == nullptr) return refuse(op, std::string(what) + " is not a CONST_SHAPE");
+    if (shape == nullptr) return refuse(op, std::pmr::string(what) + " is not a CONST_SHAPE");
     return &shape->values;
 }
 
 /// `room / stride + 1`, where TOSA demands that the division has no remainder. `terms` names what room is
 /// made of.
 [[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
-                                                          std::int64_t stride, const std::string& terms) {
+                                                          std::int64_t stride,
+                                                          const std::pmr::string& terms) {
     if (room < 0) return refuse(op, "(" + terms + ") is negative");
     if (room % stride != 0) {
-        return refuse(op, "(" + terms + ") is not divisible by stride " + std::to_string(stride));
+        return refuse(op, "(" + terms + ") is not divisible by stride " + number_text(stride));
     }
     return room / stride + 1;
 }
@@ -80,8 +83,8 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                               std::int64_t size, std::int64_t pad,
                                                               std::int64_t extent, std::int64_t stride) {
     return exact_positions(op, saturating_sub(saturating_add(size, pad), extent), stride,
-                           std::string(axis) + " " + std::to_string(size) + " + pad " + std::to_string(pad) +
-                               " - kernel " + std::to_string(extent));
+                           std::pmr::string(axis) + " " + number_text(size) + " + pad " + number_text(pad) +
+                               " - kernel " + number_text(extent));
 }
 
 /// A convolution over the last `Axes` axes but one: shapes of input, kernel and channels, and their
@@ -118,7 +121,7 @@ template <class Args>
     const tensor_meta& bias = inference::of(a.bias);
     if (bias.rank() != 1 || (bias.shape[0] != channels && bias.shape[0] != 1)) {
         return refuse(op, "bias " + shape_text(bias.shape) +
-                              " must have one element or one for each of the " + std::to_string(channels) +
+                              " must have one element or one for each of the " + number_text(channels) +
                               " output channels");
     }
     BOOST_OUTCOME_TRY(require_single(op, "input_zp", a.input_zp));
@@ -130,8 +133,7 @@ template <class Args>
 [[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
                                                         std::int64_t weight) {
     if (input == weight) return boost::outcome_v2::success();
-    return refuse(
-        op, "the input has " + std::to_string(input) + " channels, the weight " + std::to_string(weight));
+    return refuse(op, "the input has " + number_text(input) + " channels, the weight " + number_text(weight));
 }
 
 /// CONV2D and CONV3D: weights are [output channels, kernel…, input channels].
@@ -221,8 +223,8 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
         const std::int64_t moved = saturating_mul(saturating_sub(input[1 + i], 1), a.stride[i]);
         shape.push_back(saturating_add(saturating_add(moved, pad), kernel));
         if (shape.back() < 1) {
-            return tosa_rules::refuse(op, std::string(tosa_rules::axis_names[1 + i]) +
-                                              " of the result would be " + std::to_string(shape.back()));
+            return tosa_rules::refuse(op, std::pmr::string(tosa_rules::axis_names[1 + i]) +
+                                              " of the result would be " + number_text(shape.back()));
         }
     }
     return tosa_rules::add_convolved(op, a, shape, weight[0], out);
@@ -310,7 +312,7 @@ struct resize_axis {
 [[nodiscard]] inline result<std::int64_t> resized(std::string_view axis, std::int64_t size,
                                                   const resize_axis& r) {
     const auto wrong = [&](std::string_view what) {
-        return refuse("resize", std::string(axis) + ": " + std::string(what));
+        return refuse("resize", std::pmr::string(axis) + ": " + std::pmr::string(what));
     };
     if (r.numerator <= 0 || r.denominator <= 0) return wrong("its scale is not positive");
     if (r.numerator > 2048) return wrong("the scale's numerator is above 2048");
@@ -319,11 +321,11 @@ struct resize_axis {
     if (r.border < -16 * r.numerator || r.border >= r.numerator) return wrong("the border is out of range");
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
-    BOOST_OUTCOME_TRY(
-        given, exact_positions("resize", room, r.denominator,
-                               "(" + std::string(axis) + " " + std::to_string(size) + " - 1) * " +
-                                   std::to_string(r.numerator) + " - offset " + std::to_string(r.offset) +
-                                   " + border " + std::to_string(r.border)));
+    BOOST_OUTCOME_TRY(given,
+                      exact_positions("resize", room, r.denominator,
+                                      "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
+                                          number_text(r.numerator) + " - offset " + number_text(r.offset) +
+                                          " + border " + number_text(r.border)));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }

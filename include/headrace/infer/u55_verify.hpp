@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <headrace/infer/rules.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa.hpp>
 
 /// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
@@ -49,7 +51,7 @@ using unsupported_ops =
     if (const auto* a = match<tosa::const_>(v)) data = &a->data;
     const tensor_meta* meta = meta_of(v);
     if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
-    return {data->bytes, storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements()))};
+    return {data->bytes, bytes_in_memory(*meta)};
 }
 
 /// Does a node that convolves take a window as it is, on its kernel's two last axes?
@@ -112,7 +114,7 @@ class checker {
 public:
     explicit checker(const node& n) : n_(n) {}
 
-    [[nodiscard]] std::string check() const {
+    [[nodiscard]] std::pmr::string check() const {
         if (contains(unsupported_ops{})) return "Ethos-U55 has no " + short_name();
         for (std::size_t i = 0; i != n_.operand_count; ++i) {
             if (auto fault = type(*meta_of(n_.operand(i))); !fault.empty()) return fault;
@@ -140,9 +142,9 @@ private:
     [[nodiscard]] bool contains(ops<Ops...>) const {
         return (is<Ops>(n_) || ...);
     }
-    [[nodiscard]] std::string short_name() const { return std::string(n_.op->name.substr(5)); }
-    [[nodiscard]] std::string no(std::string_view what) const {
-        return "Ethos-U55 has no " + short_name() + " " + std::string(what);
+    [[nodiscard]] std::pmr::string short_name() const { return std::pmr::string(n_.op->name.substr(5)); }
+    [[nodiscard]] std::pmr::string no(std::string_view what) const {
+        return "Ethos-U55 has no " + short_name() + " " + std::pmr::string(what);
     }
     [[nodiscard]] static const int_list& shape(value v) { return meta_of(v)->shape; }
     [[nodiscard]] static dtype type_of(value v) { return meta_of(v)->dtype; }
@@ -150,7 +152,7 @@ private:
         return is<builtin::constant>(*v.producer) || is<tosa::const_>(*v.producer);
     }
 
-    [[nodiscard]] std::string type(const tensor_meta& meta) const {
+    [[nodiscard]] std::pmr::string type(const tensor_meta& meta) const {
         if (is_boolean(meta.dtype)) return no("of booleans");
         if (is_floating(meta.dtype)) return no("of floating-point numbers");
         return {};
@@ -158,12 +160,12 @@ private:
 
     // What all convolutions share; the kernel's axes follow `first` in the weight's shape.
     template <class Args>
-    [[nodiscard]] std::string convolution_operands(const Args& a, std::int64_t height,
-                                                   std::int64_t width) const {
+    [[nodiscard]] std::pmr::string convolution_operands(const Args& a, std::int64_t height,
+                                                        std::int64_t width) const {
         if (!is_constant(a.weight) || !is_constant(a.bias)) return no("with a computed weight or bias");
         if (shape(a.input)[shape(a.input).size() - 1] > most_size) return no("of more than 65536 channels");
         if (height > most_kernel_height || height * width > most_kernel_taps) {
-            return no("with a window of " + std::to_string(height) + " x " + std::to_string(width) +
+            return no("with a window of " + number_text(height) + " x " + number_text(width) +
                       ", but up to 64 rows and 4096 elements");
         }
         if (weight_sum(a) > most_weight_sum)
@@ -172,7 +174,7 @@ private:
         for (const edge& use : n_.uses()) {
             if (!is<tosa::rescale>(*use.target)) return no("of INT16 that no RESCALE follows");
         }
-        return bias_fits(a.bias) ? std::string() : no("with a bias of more than 40 bits");
+        return bias_fits(a.bias) ? std::pmr::string() : no("with a bias of more than 40 bits");
     }
     // The largest sum of a result's channel. It is not looked for where it cannot be too large.
     template <class Args>
@@ -207,7 +209,7 @@ private:
     }
 
     template <class Args>
-    [[nodiscard]] std::string convolution(const Args& a, bool depthwise) const {
+    [[nodiscard]] std::pmr::string convolution(const Args& a, bool depthwise) const {
         const std::size_t first = depthwise ? 0 : 1;
         const std::int64_t height = shape(a.weight)[first];
         const std::int64_t width = shape(a.weight)[first + 1];
@@ -215,11 +217,11 @@ private:
             return long_stride(depthwise);
         return convolution_operands(a, height, width);
     }
-    [[nodiscard]] std::string long_stride(bool depthwise) const {
+    [[nodiscard]] std::pmr::string long_stride(bool depthwise) const {
         return no(depthwise ? "with a stride above 3"
                             : "with a stride above 3 together with padding or dilation");
     }
-    [[nodiscard]] std::string convolution(const args<tosa::conv3d>& a) const {
+    [[nodiscard]] std::pmr::string convolution(const args<tosa::conv3d>& a) const {
         const int_list& kernel = shape(a.weight);
         if (kernel[1] != 1) return no("with a window of more than one element in depth");
         const convolution_window window{kernel[2], kernel[3], sizes(a.pad).subspan(2),
@@ -227,7 +229,7 @@ private:
         if (!window.stride_fits()) return long_stride(false);
         return convolution_operands(a, kernel[2], kernel[3]);
     }
-    [[nodiscard]] std::string convolution(const args<tosa::transpose_conv2d>& a) const {
+    [[nodiscard]] std::pmr::string convolution(const args<tosa::transpose_conv2d>& a) const {
         const int_list& kernel = shape(a.weight);
         if (!transposed_stride_fits(a.stride, shape(a.input), sizes(kernel).subspan(1)))
             return no("with such strides: they are 1 or 2, the same on both axes");
@@ -235,7 +237,7 @@ private:
     }
 
     template <class Args>
-    [[nodiscard]] std::string pooling(const Args& a, bool average) const {
+    [[nodiscard]] std::pmr::string pooling(const Args& a, bool average) const {
         if (!pooling_window{a.kernel, a.pad, a.stride, average}.fits()) {
             return no("with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
                       " and padding " + shape_text(a.pad));
@@ -244,9 +246,9 @@ private:
         if (std::max({input[1], input[2], input[3]}) > most_size) return too_long();
         return {};
     }
-    [[nodiscard]] std::string too_long() const { return no("of an axis of more than 65536 elements"); }
+    [[nodiscard]] std::pmr::string too_long() const { return no("of an axis of more than 65536 elements"); }
 
-    [[nodiscard]] std::string argmax(const args<tosa::argmax>& a) const {
+    [[nodiscard]] std::pmr::string argmax(const args<tosa::argmax>& a) const {
         const int_list& input = shape(a.input);
         const std::size_t last = input.size() - 1;
         if (type_of(a.input) != dtype::int8) return no("of other than INT8");
@@ -257,11 +259,11 @@ private:
             return no("but of up to 127 channels of one image");
         return {};
     }
-    [[nodiscard]] std::string matmul(const args<tosa::matmul>& a) const {
+    [[nodiscard]] std::pmr::string matmul(const args<tosa::matmul>& a) const {
         if (type_of(a.a) != dtype::int8) return no("of other than INT8");
-        return std::max(shape(a.a)[2], shape(a.b)[2]) > most_size ? too_long() : std::string();
+        return std::max(shape(a.a)[2], shape(a.b)[2]) > most_size ? too_long() : std::pmr::string();
     }
-    [[nodiscard]] std::string resize(const args<tosa::resize>& a) const {
+    [[nodiscard]] std::pmr::string resize(const args<tosa::resize>& a) const {
         const auto* scale = match<tosa::const_shape>(a.scale);
         const auto* offset = match<tosa::const_shape>(a.offset);
         const bool nearest = a.mode == resize_mode::nearest && shape(a.input)[0] == 1;
@@ -274,41 +276,41 @@ private:
                    2 * offset->values[i] == d - n &&
                    n_.results[0].meta->shape[1 + i] == factor * shape(a.input)[1 + i];
         }
-        return fits ? std::string() : no("but to the nearest of one image, by 2, 4 or 8");
+        return fits ? std::pmr::string() : no("but to the nearest of one image, by 2, 4 or 8");
     }
-    [[nodiscard]] std::string transpose(const args<tosa::transpose>& a) const {
+    [[nodiscard]] std::pmr::string transpose(const args<tosa::transpose>& a) const {
         return transpose_fits(type_of(a.input1), shape(a.input1))
-                   ? std::string()
+                   ? std::pmr::string()
                    : no("of " + shape_text(shape(a.input1)) + ", which it cannot address");
     }
-    [[nodiscard]] std::string reverse(const args<tosa::reverse>& a) const {
+    [[nodiscard]] std::pmr::string reverse(const args<tosa::reverse>& a) const {
         if (type_of(a.input1) == dtype::int32) return no("of INT32");
         const auto after = static_cast<std::int64_t>(shape(a.input1).size()) - a.axis;
         const bool is_image = shape(a.input1).size() <= 4 && (after == 2 || after == 3);
-        return is_image ? std::string() : no("but of an image's height or width");
+        return is_image ? std::pmr::string() : no("but of an image's height or width");
     }
-    [[nodiscard]] std::string sum(const args<tosa::reduce_sum>& a) const {
+    [[nodiscard]] std::pmr::string sum(const args<tosa::reduce_sum>& a) const {
         const int_list& input = shape(a.input);
         const auto axis = static_cast<std::size_t>(a.axis);
         if (input[axis] > most_size) return too_long();
         if (axis + 1 == input.size()) return {};
         const bool fits = element_count(sizes(input).first(axis)) <= most_size &&
                           element_count(sizes(input).subspan(axis + 1)) <= most_size;
-        return fits ? std::string() : no("with more than 65536 elements before or after the axis");
+        return fits ? std::pmr::string() : no("with more than 65536 elements before or after the axis");
     }
 
     // Ops that have rules about types alone.
-    [[nodiscard]] std::string elementwise() const {
+    [[nodiscard]] std::pmr::string elementwise() const {
         const dtype from = n_.operand_count == 0 ? dtype::unknown : type_of(n_.operand(0));
         const dtype to = n_.result_count == 0 ? dtype::unknown : n_.results[0].meta->dtype;
         if (const auto* a = args_if<tosa::arithmetic_right_shift>(n_)) {
             if (from != dtype::int32) return no("of other than INT32");
-            return a->round ? std::string() : no("that does not round");
+            return a->round ? std::pmr::string() : no("that does not round");
         }
         if (is<tosa::logical_left_shift>(n_) && from != dtype::int32) return no("of other than INT32");
         if (is<tosa::table>(n_) && from != dtype::int8) return no("of other than INT8");
         if (is<tosa::reduce_max>(n_) || is<tosa::reduce_min>(n_))
-            return from == dtype::int32 ? no("of INT32") : std::string();
+            return from == dtype::int32 ? no("of INT32") : std::pmr::string();
         if (is<tosa::cast>(n_) && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
             return no("to fewer bits");
         if (is<tosa::rescale>(n_) && from == dtype::int48 && !is_accumulator(*n_.operand(0).producer))
@@ -326,7 +328,7 @@ private:
 }  // namespace detail
 
 /// Why Ethos-U55 cannot execute a node of the tosa dialect whose metadata is complete; empty if it can.
-[[nodiscard]] inline std::string restriction(const node& n) { return detail::checker(n).check(); }
+[[nodiscard]] inline std::pmr::string restriction(const node& n) { return detail::checker(n).check(); }
 
 }  // namespace headrace::u55
 

@@ -20,6 +20,7 @@
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/topological_order.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    static error broken(const node& n, std::string what) {
+    static error broken(const node& n, std::pmr::string what) {
         return invalid((n.name().empty() ? node_label(n) + ": " : message_prefix(n)) + std::move(what));
     }
 
@@ -78,26 +79,26 @@ private:
             if (n.previous != previous) return broken(n, "is not linked to the node before it");
             if (n.op->results != variadic_results &&
                 n.result_count != static_cast<std::uint32_t>(n.op->results)) {
-                return broken(n, "has " + std::to_string(n.result_count) + " results, its op " +
-                                     std::to_string(n.op->results));
+                return broken(n, "has " + number_text(n.result_count) + " results, its op " +
+                                     number_text(n.op->results));
             }
             present_[n.id] = true;
             previous = &n;
         }
         if (count != graph_->size() || graph_->last() != previous) {
-            return invalid("the graph lists " + std::to_string(count) + " nodes but has " +
-                           std::to_string(graph_->size()));
+            return invalid("the graph lists " + number_text(count) + " nodes but has " +
+                           number_text(graph_->size()));
         }
         return boost::outcome_v2::success();
     }
 
     result<void> check_census() const {
-        std::unordered_map<const op_info*, std::size_t> counts;
+        std::pmr::unordered_map<const op_info*, std::size_t> counts;
         for (const node& n : graph_->nodes()) ++counts[n.op];
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
-            failure = invalid("the census counts " + std::to_string(counted) + " nodes of " +
-                              std::string(op.name) + ", the graph has " + std::to_string(found));
+            failure = invalid("the census counts " + number_text(counted) + " nodes of " +
+                              std::pmr::string(op.name) + ", the graph has " + number_text(found));
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
             const auto found = counts.find(&op);
@@ -119,7 +120,7 @@ private:
     result<void> check_output() const {
         const std::size_t outputs = graph_->census().count(info_of<builtin::output>);
         if (outputs != 1) {
-            return invalid("the graph has " + std::to_string(outputs) + " output nodes instead of one");
+            return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
         }
         if (graph_->output() != graph_->last()) return broken(*graph_->last(), "lies behind the output node");
         return boost::outcome_v2::success();
@@ -128,7 +129,7 @@ private:
     result<void> check_operands(const node& n) const {
         std::size_t i = 0;
         for (const edge& e : n.operand_edges()) {
-            const std::string which = "operand " + std::to_string(i);
+            const std::pmr::string which = "operand " + number_text(i);
             if (e.slot->producer == nullptr) return broken(n, which + " is empty");
             const node& producer = *e.slot->producer;
             if (producer.owner == nullptr) {
@@ -139,9 +140,9 @@ private:
                 return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
             }
             if (e.slot->result >= producer.result_count) {
-                return broken(n, which + " is result " + std::to_string(e.slot->result) + " of " +
+                return broken(n, which + " is result " + number_text(e.slot->result) + " of " +
                                      node_label(producer) + ", which has " +
-                                     std::to_string(producer.result_count));
+                                     number_text(producer.result_count));
             }
             if (e.source != &producer || e.target != &n || e.operand != i) {
                 return broken(n, which + " was changed without graph::set_operand");
@@ -166,14 +167,14 @@ private:
             }
         }
         if (used != operands) {
-            return invalid("the graph has " + std::to_string(operands) + " operands but lists " +
-                           std::to_string(used) + " uses");
+            return invalid("the graph has " + number_text(operands) + " operands but lists " +
+                           number_text(used) + " uses");
         }
         return boost::outcome_v2::success();
     }
 
     result<void> check_order() const {
-        std::vector<bool> seen(graph_->id_bound());
+        std::pmr::vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (seen[e.source->id]) continue;
@@ -188,7 +189,7 @@ private:
 
     // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
     result<void> check_names() const {
-        std::unordered_map<std::string_view, const node*> inputs;
+        std::pmr::unordered_map<std::string_view, const node*> inputs;
         for (const node& n : graph_->inputs()) {
             if (!n.name().empty() && !inputs.emplace(n.name(), &n).second) {
                 return broken(n, "another input has the same name");
@@ -197,10 +198,10 @@ private:
         const node& out = *graph_->output();
         const auto* exported = out.find_annotation<output_names>();
         if (exported != nullptr && exported->names.size() != out.operand_count) {
-            return invalid("the graph has " + std::to_string(out.operand_count) + " outputs but names for " +
-                           std::to_string(exported->names.size()));
+            return invalid("the graph has " + number_text(out.operand_count) + " outputs but names for " +
+                           number_text(exported->names.size()));
         }
-        std::unordered_map<std::string_view, value> outputs;
+        std::pmr::unordered_map<std::string_view, value> outputs;
         for (std::size_t i = 0; i != out.operand_count; ++i) {
             const value v = out.operand(i);
             const std::string_view own = v.producer->results[v.result].name;
@@ -208,7 +209,7 @@ private:
             if (name.empty()) continue;
             const auto [found, added] = outputs.emplace(name, v);
             if (!added && found->second != v) {
-                return broken(*v.producer, "another output has the same name, " + std::string(name));
+                return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
             }
         }
         return boost::outcome_v2::success();
@@ -218,11 +219,11 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             if (!meta && (options_->metadata_required || is<builtin::constant>(n))) {
-                return broken(n, "result " + std::to_string(i) + " has no metadata");
+                return broken(n, "result " + number_text(i) + " has no metadata");
             }
             if (meta && !meta->checked_elements()) {
-                return broken(
-                    n, "result " + std::to_string(i) + " has the impossible shape " + meta_text(*meta));
+                return broken(n,
+                              "result " + number_text(i) + " has the impossible shape " + meta_text(*meta));
             }
         }
         // What an input or a constant is, the program says: no rule can.
@@ -240,14 +241,14 @@ private:
             return broken(n, "breaks the op's own rule: " + done.error().message);
         }
         if (inferred.results().size() != n.result_count) {
-            return broken(n, "has " + std::to_string(n.result_count) + " results, inference gives " +
-                                 std::to_string(inferred.results().size()));
+            return broken(n, "has " + number_text(n.result_count) + " results, inference gives " +
+                                 number_text(inferred.results().size()));
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
             if (meta && !(*meta == expected)) {
-                return broken(n, "result " + std::to_string(i) + " is " + meta_text(*meta) +
+                return broken(n, "result " + number_text(i) + " is " + meta_text(*meta) +
                                      ", inference gives " + meta_text(expected));
             }
         }
@@ -259,9 +260,9 @@ private:
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (!sound) return;
             if (region == nullptr || region->parent() != graph_) {
-                sound = broken(n, std::string(f.name) + " is not a region of its graph");
+                sound = broken(n, std::pmr::string(f.name) + " is not a region of its graph");
             } else if (auto done = verifier(*region, *options_).run(); !done) {
-                error outer = broken(n, "in " + std::string(f.name) + ": " + done.error().message);
+                error outer = broken(n, "in " + std::pmr::string(f.name) + ": " + done.error().message);
                 outer.kind = done.error().kind;
                 sound = std::move(outer);
             }
@@ -271,7 +272,7 @@ private:
 
     const graph* graph_;
     const verify_options* options_;
-    std::vector<bool> present_;  // by id
+    std::pmr::vector<bool> present_;  // by id
 };
 
 }  // namespace detail
@@ -285,8 +286,8 @@ private:
 
 /// The same, with the inference rules of these dialects, whose rules must have been included.
 template <class... Dialects>
-    requires(sizeof...(Dialects) != 0)
-[[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
+requires(sizeof...(Dialects) != 0)
+    [[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
     options.rule_of = &find_rule<Dialects...>;
     return verify(g, static_cast<const verify_options&>(options));
 }

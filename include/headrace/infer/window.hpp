@@ -4,6 +4,7 @@
 #define HEADRACE_INFER_WINDOW_HPP
 
 #include <headrace/infer/rules.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -38,8 +39,8 @@ struct window {
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
-        return invalid("a window of " + std::to_string(w.extent()) + " does not fit in an axis of " +
-                       std::to_string(size) + " padded to " + std::to_string(padded));
+        return invalid("a window of " + number_text(w.extent()) + " does not fit in an axis of " +
+                       number_text(size) + " padded to " + number_text(padded));
     }
     std::int64_t last = room < 0 ? 0 : room / w.stride;
     if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
@@ -70,8 +71,7 @@ struct window_lists {
 [[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
     BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride,
-                      list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
     BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
     BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
     std::array<window, 3> windows{};

@@ -263,7 +263,7 @@ private:
     }
     void fail(const node& n, std::string_view what) {
         out_ += "null";
-        if (!error_) error_ = invalid(message_prefix(n) + "cannot be written: " + std::string(what));
+        if (!error_) error_ = invalid(message_prefix(n) + "cannot be written: " + std::pmr::string(what));
     }
 
     const graph_json_stores& stores_;
@@ -297,7 +297,7 @@ public:
             try {
                 read_node(n, name);
             } catch (failure& f) {
-                if (depth_ == 1) f.what.message = "node " + in_quotes(name) + ": " + f.what.message;
+                if (depth_ == 1) f.what = f.what.in("node " + in_quotes(name));
                 throw;
             }
         }
@@ -311,10 +311,9 @@ private:
     using element = simdjson::dom::element;
 
     void read_node(element text, std::string_view name) {
-        const op_info* op =
-            find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                    higher_order::dialect, delegate::dialect, tosa::dialect, memory::dialect, out::dialect,
-                    builtin::dialect>(name);
+        const op_info* op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                                    cortex_m::dialect, higher_order::dialect, delegate::dialect,
+                                    tosa::dialect, memory::dialect, out::dialect, builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
         if (graph_->output() != nullptr) fail_malformed("it lies behind the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");

@@ -169,7 +169,7 @@ struct npy_parts {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     auto read = detail::npy_parse(file.bytes());
     if (read) return read;
-    return malformed(path.string() + ": " + read.error().message);
+    return read.error().in(path.string());
 }
 
 /// The file that holds a row-major array, or an error for a type that NumPy lacks.

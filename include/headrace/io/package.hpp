@@ -383,7 +383,7 @@ public:
         std::vector<std::span<const std::byte>> constants;
         for (const std::size_t i : d.data) constants.push_back(data_[i]);
         auto whole = join_tosa(file.bytes(), constants);
-        if (!whole) return in_file(whole.error().message);
+        if (!whole) return in_file(std::string(whole.error().message));
         if (whole.value().size() != d.size || hash_of_bytes(whole.value()) != d.hash)
             return in_file("it or its constants are not those that the manifest means");
         return whole;
@@ -413,9 +413,7 @@ public:
                     if (!done) throw failure{done.error()};
                 }};
         result<void> done = read_graph_json(text.bytes(), g, sources);
-        if (!done) {
-            return error{done.error().kind, (directory_ / m.host).string() + ": " + done.error().message};
-        }
+        if (!done) return done.error().in((directory_ / m.host).string());
         return done;
     }
 
@@ -426,7 +424,7 @@ private:
     using element = simdjson::dom::element;
 
     [[nodiscard]] error in_manifest(const error& e) const {
-        return {e.kind, (directory_ / detail::manifest_name).string() + ": " + e.message};
+        return e.in((directory_ / detail::manifest_name).string());
     }
     static std::string plain_name(std::string_view name) {
         if (!detail::is_plain_name(name)) fail_malformed(in_quotes(name) + " cannot be the name of a file");

@@ -152,7 +152,7 @@ inline void read_program(const zip_archive& archive, program& out) {
                 out.torch_version = version;
         }
     } catch (failure& f) {
-        f.what.message = std::string(model.name) + ".json: " + f.what.message;
+        f.what = f.what.in(std::string(model.name) + ".json");
         throw;
     }
 }
@@ -162,10 +162,7 @@ inline void read_program(const zip_archive& archive, program& out) {
 /// Reads a .pt2 archive that has been mapped; `path` is for messages, which begin with it. Ops of no dialect
 /// that is known become builtin::opaque.
 [[nodiscard]] inline result<program> read_pt2(mapped_file file, const std::filesystem::path& path) {
-    const auto in_file = [&](error e) {
-        e.message = path.string() + ": " + e.message;
-        return e;
-    };
+    const auto in_file = [&](const error& e) { return e.in(path.string()); };
     program out;
     out.file = std::move(file);
     auto archive = zip_archive::open(out.file.bytes());

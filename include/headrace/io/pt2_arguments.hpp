@@ -48,7 +48,7 @@ public:
             try {
                 read_one(name, text);
             } catch (failure& f) {
-                if (!name.empty()) f.what.message = "argument " + in_quotes(name) + ": " + f.what.message;
+                if (!name.empty()) f.what = f.what.in("argument " + in_quotes(name));
                 throw;
             }
         });

@@ -89,7 +89,7 @@ public:
             try {
                 read_node(names, text, target, name);
             } catch (failure& f) {
-                f.what.message = "node " + name + " (" + target + "): " + f.what.message;
+                f.what = f.what.in("node " + name + " (" + target + ")");
                 throw;
             }
         });

@@ -70,7 +70,7 @@ public:
             const tensor_layout layout = read_layout(json_.parse_object(meta->second));
             graph_.set_meta(v, meta_of_layout(layout, order));
         } catch (failure& f) {
-            f.what.message = in_quotes(name) + ": " + f.what.message;
+            f.what = f.what.in(in_quotes(name));
             throw;
         }
     }
@@ -90,7 +90,7 @@ public:
             try {
                 b.known = make_constant(found->first, b);
             } catch (failure& f) {
-                f.what.message = in_quotes(found->first) + ": " + f.what.message;
+                f.what = f.what.in(in_quotes(found->first));
                 throw;
             }
         }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +22,7 @@
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa.hpp>
 
 namespace headrace {
@@ -41,19 +44,19 @@ namespace detail {
 /// Names that are used once in a whole file, as the blocks of a file may be read into one namespace.
 class unique_names {
 public:
-    [[nodiscard]] const std::string& make(std::string_view base) {
+    [[nodiscard]] const std::pmr::string& make(std::string_view base) {
         auto [first, is_new] = used_.emplace(base, 1U);
         if (is_new) return first->first;
         for (;;) {
             // The count is looked up again: inserting may have moved it.
-            const std::uint32_t count = used_.find(std::string(base))->second++;
-            auto [next, is_free] = used_.emplace(std::string(base) + '_' + std::to_string(count), 1U);
+            const std::uint32_t count = used_.find(std::pmr::string(base))->second++;
+            auto [next, is_free] = used_.emplace(std::pmr::string(base) + '_' + number_text(count), 1U);
             if (is_free) return next->first;
         }
     }
 
 private:
-    std::unordered_map<std::string, std::uint32_t> used_;
+    std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
 };
 
 inline bool is_row_major(const tensor_data& data, const int_list& shape) {
@@ -76,9 +79,9 @@ public:
         const auto count = static_cast<std::uint64_t>(meta_.elements());
         if (count == 0) return;
         if (is_row_major(data_, meta_.shape)) {
-            std::memcpy(to_, data_.bytes, storage_bytes(meta_.dtype, count));
+            std::memcpy(to_, data_.bytes, bytes_in_memory(meta_));
         } else {
-            if (bits_ == 4) std::memset(to_, 0, storage_bytes(meta_.dtype, count));
+            if (bits_ == 4) std::memset(to_, 0, bytes_in_memory(meta_));
             copy_dimension(0, 0);
         }
     }
@@ -118,30 +121,66 @@ inline const tensor_data* constant_data(const node& n) {
     return nullptr;
 }
 
-class tosa_emitter {
+/// The caller's buffer as FlatBuffers' allocator.
+class given_memory final : public flatbuffers::Allocator {
 public:
-    [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
-        BOOST_OUTCOME_TRY(bytes, estimate(g));
-        tosa_emitter e(bytes);
-        return e.write(g);
+    explicit given_memory(std::span<std::byte> buffer) {
+        void* at = buffer.data();
+        std::size_t room = buffer.size();
+        if (std::align(alignment, 1, at, room) == nullptr) return;
+        free_ = static_cast<std::uint8_t*>(at);
+        size_ = room / alignment * alignment;
+    }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] bool overflowed() const { return overflowed_; }
+
+    // What does not fit goes elsewhere: the builder cannot be told that there is no memory.
+    std::uint8_t* allocate(std::size_t bytes) override {
+        if (bytes <= size_ && !taken_) {
+            taken_ = true;
+            return free_;
+        }
+        overflowed_ = true;
+        return static_cast<std::uint8_t*>(elsewhere_->allocate(bytes));
+    }
+    void deallocate(std::uint8_t* at, std::size_t bytes) override {
+        if (at != free_) elsewhere_->deallocate(at, bytes);
     }
 
 private:
-    using text = flatbuffers::Offset<flatbuffers::String>;
-    template <class T>
-    using offsets = std::vector<flatbuffers::Offset<T>>;
+    static constexpr std::size_t alignment = 16;
 
-    // More than any operator with its tensor, names and attributes takes, its constant data and its names
-    // aside.
-    static constexpr std::size_t operator_bytes = 200;
-    // The format's offsets have 31 bits.
-    static constexpr std::uint64_t largest_file = (std::uint64_t{1} << 31) - 1;
+    std::pmr::memory_resource* elsewhere_ = std::pmr::get_default_resource();
+    std::uint8_t* free_ = nullptr;
+    std::size_t size_ = 0;
+    bool taken_ = false;
+    bool overflowed_ = false;
+};
 
-    explicit tosa_emitter(std::size_t bytes) : builder_(bytes) {}
-
+class tosa_emitter {
+public:
+    [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
+        BOOST_OUTCOME_TRY(bytes, size_bound(g));
+        tosa_emitter e(bytes, nullptr);
+        BOOST_OUTCOME_TRY(e.write(g));
+        return emitted_tosa(e.builder_.Release());
+    }
+    [[nodiscard]] static result<std::span<const std::byte>> emit(const graph& g,
+                                                                 std::span<std::byte> buffer) {
+        BOOST_OUTCOME_TRY(bytes, size_bound(g));
+        given_memory memory(buffer);
+        if (memory.size() < bytes) {
+            return invalid("a TOSA file of up to " + number_text(bytes) + " bytes in a buffer of " +
+                           number_text(buffer.size()));
+        }
+        tosa_emitter e(memory.size(), &memory);
+        BOOST_OUTCOME_TRY(e.write(g));
+        if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
+        return std::as_bytes(e.builder_.GetBufferSpan());
+    }
     // An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
     // twice.
-    static result<std::size_t> estimate(const graph& g) {
+    [[nodiscard]] static result<std::size_t> size_bound(const graph& g) {
         std::uint64_t bytes = 4096;
         for (const graph* region : regions_of(g)) {
             for (const node& n : region->nodes()) {
@@ -157,6 +196,20 @@ private:
             return unsupported("a TOSA file holds at most 2 GB, this one would have more");
         return static_cast<std::size_t>(bytes);
     }
+
+private:
+    using text = flatbuffers::Offset<flatbuffers::String>;
+    template <class T>
+    using offsets = std::pmr::vector<flatbuffers::Offset<T>>;
+
+    // More than any operator with its tensor, names and attributes takes, its constant data and its names
+    // aside.
+    static constexpr std::size_t operator_bytes = 200;
+    // The format's offsets have 31 bits.
+    static constexpr std::uint64_t largest_file = (std::uint64_t{1} << 31) - 1;
+
+    tosa_emitter(std::size_t bytes, given_memory* memory) : builder_(bytes, memory) {}
+
     static std::uint64_t attribute_bytes(const node& n) {
         std::uint64_t bytes = 0;
         for (const field_info& f : *n.op) {
@@ -180,8 +233,8 @@ private:
         return bytes;
     }
     // A graph and all regions that its operators name, in the order in which they are met.
-    static std::vector<const graph*> regions_of(const graph& g) {
-        std::vector<const graph*> all{&g};
+    static std::pmr::vector<const graph*> regions_of(const graph& g) {
+        std::pmr::vector<const graph*> all{&g};
         for (std::size_t i = 0; i != all.size(); ++i) {
             for (const node& n : all[i]->nodes()) {
                 for (const field_info& f : *n.op) {
@@ -196,7 +249,7 @@ private:
         return all;
     }
 
-    result<emitted_tosa> write(const graph& g) {
+    result<void> write(const graph& g) {
         empty_text_ = builder_.CreateString("");
         no_data_ = builder_.CreateVector(static_cast<const std::uint8_t*>(nullptr), 0);
         no_location_ = tosa_fb::CreateOpLocation(builder_, empty_text_);
@@ -215,14 +268,14 @@ private:
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
             return invalid("the flatbuffer that was written is not sound");
-        return emitted_tosa(builder_.Release());
+        return boost::outcome_v2::success();
     }
 
     struct block {
         const graph* region;
-        std::vector<std::size_t> first_value;  // by node id, into `names`
-        std::vector<text> names;
-        std::vector<bool> defined;
+        std::pmr::vector<std::size_t> first_value;  // by node id, into `names`
+        std::pmr::vector<text> names;
+        std::pmr::vector<bool> defined;
         offsets<tosa_fb::TosaTensor> tensors;
         offsets<tosa_fb::TosaShape> shapes;
         offsets<tosa_fb::TosaOperator> operators;
@@ -231,7 +284,8 @@ private:
         [[nodiscard]] text name_of(value v) const { return names[index(v)]; }
     };
 
-    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g, const std::string& name) {
+    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g,
+                                                                  const std::pmr::string& name) {
         block b{.region = &g,
                 .first_value = {},
                 .names = {},
@@ -241,7 +295,7 @@ private:
                 .operators = {}};
         BOOST_OUTCOME_TRY(check_outputs(g));
         name_values(b);
-        std::vector<text> inputs;
+        std::pmr::vector<text> inputs;
         variables_.clear();
         for (const node& n : g.nodes()) {
             if (is<builtin::placeholder>(n)) inputs.push_back(b.names[b.first_value[n.id]]);
@@ -249,7 +303,7 @@ private:
             BOOST_OUTCOME_TRY(write_node(b, n));
             for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.first_value[n.id] + i] = true;
         }
-        std::vector<text> outputs;
+        std::pmr::vector<text> outputs;
         for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
 
         const auto block_name = builder_.CreateString(name);
@@ -268,7 +322,7 @@ private:
     static result<void> check_outputs(const graph& g) {
         const node* out = g.output();
         if (out == nullptr) return invalid("the graph has no output node");
-        std::vector<value> seen;
+        std::pmr::vector<value> seen;
         for (const value v : g.outputs()) {
             const node& n = *v.producer;
             if (is<builtin::placeholder>(n) || constant_data(n) != nullptr) {
@@ -303,7 +357,7 @@ private:
         text& name = b.names[b.index(v)];
         if (!name.IsNull()) return;
         const node& n = *v.producer;
-        std::string base(n.results[v.result].name);
+        std::pmr::string base(n.results[v.result].name);
         if (base.empty()) base = origin_name(n);
         if (base.empty()) {
             base = n.op->name.substr(n.op->name.rfind('.') + 1);
@@ -322,8 +376,8 @@ private:
         if (op->dialect != &info_of_dialect<tosa::dialect>) {
             return unsupported(message_prefix(n) + "no pass lowers this to TOSA");
         }
-        std::vector<text> inputs;
-        std::vector<text> outputs;
+        std::pmr::vector<text> inputs;
+        std::pmr::vector<text> outputs;
         for (const edge& e : n.operand_edges()) {
             const value v = *e.slot;
             if (v.producer->owner != b.region || !b.defined[b.index(v)]) {
@@ -377,13 +431,13 @@ private:
         const auto type = tosa_format::number_of(meta.dtype);
         if (!type || meta.dtype == dtype::shape) {
             return unsupported(message_prefix(n) + "TOSA 1.0 has no tensors of " +
-                               std::string(name_of(meta.dtype)));
+                               std::pmr::string(name_of(meta.dtype)));
         }
-        std::vector<std::int32_t> shape;
+        std::pmr::vector<std::int32_t> shape;
         for (const std::int64_t size : meta.shape) {
             if (size < 0 || size > std::numeric_limits<std::int32_t>::max()) {
                 return unsupported(message_prefix(n) + "TOSA 1.0 has no dimensions of size " +
-                                   std::to_string(size));
+                                   number_text(size));
             }
             shape.push_back(static_cast<std::int32_t>(size));
         }
@@ -395,7 +449,7 @@ private:
             const auto elements = static_cast<std::uint64_t>(meta.elements());
             if (data->bytes == nullptr && elements != 0)
                 return invalid(message_prefix(n) + "the constant has no data");
-            const std::size_t size = storage_bytes(meta.dtype, elements);
+            const std::size_t size = bytes_in_memory(meta);
             std::uint8_t* to = nullptr;
             builder_.ForceVectorAlignment(size, 1, 8);
             const auto vector = builder_.CreateUninitializedVector(size, 1, &to);
@@ -423,13 +477,13 @@ private:
         for (const auto& [known, name] : variables_) {
             if (known == variable) return name;
         }
-        return invalid(message_prefix(n) + "the variable " + std::string(variable) +
+        return invalid(message_prefix(n) + "the variable " + std::pmr::string(variable) +
                        " is not declared before");
     }
 
     // The attribute table of an op, written from its field table: what lies outside of the table first.
     result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
-        std::vector<flatbuffers::Offset<void>> parts(op.field_count);
+        std::pmr::vector<flatbuffers::Offset<void>> parts(op.field_count);
         for (std::size_t i = 0; i != op.field_count; ++i) {
             if (!tosa::is_attribute(op, op.fields[i])) continue;
             BOOST_OUTCOME_TRY(part, write_part(n, op.fields[i]));
@@ -448,7 +502,7 @@ private:
     result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {
         switch (f.kind) {
             case field_kind::integers: {
-                std::vector<std::int32_t> items;
+                std::pmr::vector<std::int32_t> items;
                 for (const std::int64_t item : tosa_format::member<int_list>(n.arguments, f)) {
                     items.push_back(static_cast<std::int32_t>(item));
                     if (items.back() != item) return out_of_range(n, f, item);
@@ -478,11 +532,12 @@ private:
             }
             case field_kind::region: {
                 const graph* region = tosa_format::member<graph*>(n.arguments, f);
-                if (region == nullptr) return invalid(message_prefix(n) + "has no " + std::string(f.name));
+                if (region == nullptr)
+                    return invalid(message_prefix(n) + "has no " + std::pmr::string(f.name));
                 for (const auto& [known, name] : pending_) {
                     if (known == region) return make_text(name).Union();
                 }
-                const std::string base = "main_" + std::string(f.name.substr(0, f.name.find('_')));
+                const std::pmr::string base = "main_" + std::pmr::string(f.name.substr(0, f.name.find('_')));
                 pending_.push_back({region, names_.make(base)});
                 return make_text(pending_.back().second).Union();
             }
@@ -495,7 +550,7 @@ private:
                     flatbuffers::Offset<void> part) {
         switch (f.kind) {
             case field_kind::integer:
-                builder_.AddElement(
+                builder_.AddElement<std::int32_t>(
                     slot, static_cast<std::int32_t>(tosa_format::member<std::int64_t>(n.arguments, f)), 0);
                 break;
             case field_kind::boolean:
@@ -521,14 +576,14 @@ private:
         return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
     }
     static error out_of_range(const node& n, const field_info& f, std::int64_t item) {
-        return unsupported(message_prefix(n) + std::string(f.name) + " has " + std::to_string(item) +
+        return unsupported(message_prefix(n) + std::pmr::string(f.name) + " has " + number_text(item) +
                            ", which TOSA 1.0 cannot hold");
     }
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    std::vector<std::pair<const graph*, std::string>> pending_;  // regions, and their names
-    std::vector<std::pair<std::string_view, text>> variables_;
+    std::pmr::vector<std::pair<const graph*, std::pmr::string>> pending_;  // regions, and their names
+    std::pmr::vector<std::pair<std::string_view, text>> variables_;
     text empty_text_;
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
     flatbuffers::Offset<tosa_fb::OpLocation> no_location_;
@@ -547,6 +602,19 @@ private:
 /// missing, or if an output is an input, a constant or another output: a pass must have put a tosa.IDENTITY
 /// there.
 [[nodiscard]] inline result<emitted_tosa> emit_tosa(const graph& g) { return detail::tosa_emitter::emit(g); }
+
+/// The same into a buffer of the caller's, without any other heap than std::pmr::get_default_resource():
+/// returns the part of the buffer that the file takes, at its end. Fails with `invalid`, too, if the buffer
+/// has less than `tosa_size_bound(g)` bytes, to which its alignment to 16 bytes adds.
+[[nodiscard]] inline result<std::span<const std::byte>> emit_tosa(const graph& g,
+                                                                  std::span<std::byte> buffer) {
+    return detail::tosa_emitter::emit(g, buffer);
+}
+
+/// Bytes that are enough for a graph's TOSA file; mostly a third more than it takes.
+[[nodiscard]] inline result<std::size_t> tosa_size_bound(const graph& g) {
+    return detail::tosa_emitter::size_bound(g);
+}
 
 }  // namespace headrace
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -152,7 +153,7 @@ public:
     [[nodiscard]] auto map() { return boost::make_iterator_property_map(colors_.begin(), node_id_map()); }
 
 private:
-    std::vector<color> colors_;
+    std::pmr::vector<color> colors_;
 };
 
 }  // namespace headrace

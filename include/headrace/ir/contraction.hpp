@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -22,16 +23,16 @@
 namespace headrace {
 
 /// Nodes that are to become one. Groups do not overlap.
-using node_group = std::vector<node*>;
+using node_group = std::pmr::vector<node*>;
 
 namespace detail {
 
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // Which group each node is in, by its id.
-[[nodiscard]] inline std::vector<std::uint32_t> group_numbers(const graph& g,
-                                                              std::span<const node_group> groups) {
-    std::vector<std::uint32_t> numbers(g.id_bound(), no_group);
+[[nodiscard]] inline std::pmr::vector<std::uint32_t> group_numbers(const graph& g,
+                                                                   std::span<const node_group> groups) {
+    std::pmr::vector<std::uint32_t> numbers(g.id_bound(), no_group);
     std::uint32_t number = 0;
     for (const node_group& group : groups) {
         for (const node* n : group) numbers[n->id] = number;
@@ -42,7 +43,7 @@ inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // A queue for breadth_first_visit that runs dry as soon as the answer is known.
 struct stoppable_queue {
-    std::vector<node*> items;
+    std::pmr::vector<node*> items;
     std::size_t next = 0;
     bool stopped = false;
 
@@ -55,8 +56,9 @@ struct stoppable_queue {
 // Walks the users of a group. A node of another group that is met brings the whole of its group along.
 class reentry_visitor : public boost::default_bfs_visitor {
 public:
-    reentry_visitor(const std::vector<bool>& inside, std::span<const node_group> others,
-                    const std::vector<std::uint32_t>& other_of, node_colors& colors, stoppable_queue& pending)
+    reentry_visitor(const std::pmr::vector<bool>& inside, std::span<const node_group> others,
+                    const std::pmr::vector<std::uint32_t>& other_of, node_colors& colors,
+                    stoppable_queue& pending)
         : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
 
     void examine_edge(const edge* e, const graph&) {
@@ -72,9 +74,9 @@ public:
     }
 
 private:
-    const std::vector<bool>* inside_;
+    const std::pmr::vector<bool>* inside_;
     std::span<const node_group> others_;
-    const std::vector<std::uint32_t>* other_of_;
+    const std::pmr::vector<std::uint32_t>* other_of_;
     node_colors* colors_;
     stoppable_queue* pending_;
 };
@@ -87,8 +89,8 @@ struct contracted_graph {
         friend bool operator==(const hop&, const hop&) = default;
         friend bool operator<(const hop& a, const hop& b) { return a.from < b.from; }
     };
-    std::vector<hop> hops;
-    std::vector<std::size_t> first_hop;  // of each vertex, and the end
+    std::pmr::vector<hop> hops;
+    std::pmr::vector<std::size_t> first_hop;  // of each vertex, and the end
 
     friend auto vertices(const contracted_graph& g) {
         return std::pair(boost::counting_iterator<std::size_t>(0),
@@ -139,7 +141,7 @@ namespace headrace {
 /// must lie in execution order: without `others`, the search ends at the group's last node.
 [[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
                                            std::span<const node_group> others = {}) {
-    std::vector<bool> inside(g.id_bound());
+    std::pmr::vector<bool> inside(g.id_bound());
     for (const node* n : group) inside[n->id] = true;
 
     node_colors colors(g);
@@ -149,7 +151,7 @@ namespace headrace {
             colors.set(n, boost::black_color);
         }
     }
-    std::vector<node*> leaving;
+    std::pmr::vector<node*> leaving;
     for (node* n : group) {
         colors.set(n, boost::black_color);
         for (const edge& e : n->uses()) {
@@ -158,7 +160,8 @@ namespace headrace {
             leaving.push_back(e.target);
         }
     }
-    const auto other_of = others.empty() ? std::vector<std::uint32_t>() : detail::group_numbers(g, others);
+    const auto other_of =
+        others.empty() ? std::pmr::vector<std::uint32_t>() : detail::group_numbers(g, others);
     detail::stoppable_queue pending;
     boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
                                detail::reentry_visitor(inside, others, other_of, colors, pending),
@@ -168,7 +171,7 @@ namespace headrace {
 
 /// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
 [[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
-    const std::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
+    const std::pmr::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
     // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
     const auto vertex_of = [&](const node* n) {
         return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
@@ -186,7 +189,7 @@ namespace headrace {
     }
     std::sort(contracted.hops.begin(), contracted.hops.end());
     std::partial_sum(contracted.first_hop.begin(), contracted.first_hop.end(), contracted.first_hop.begin());
-    std::vector<boost::default_color_type> colors(contracted.first_hop.size());
+    std::pmr::vector<boost::default_color_type> colors(contracted.first_hop.size());
     bool cyclic = false;
     boost::depth_first_search(
         contracted, detail::back_edge_visitor(cyclic),
@@ -196,15 +199,15 @@ namespace headrace {
 
 /// Splits a set of nodes where no edge of the graph joins two of them, whatever its direction. Components,
 /// and the nodes in each, come in the order of `nodes`.
-[[nodiscard]] inline std::vector<node_group> connected_components(const graph& g,
-                                                                  std::span<node* const> nodes) {
-    std::vector<bool> inside(g.id_bound());
+[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+                                                                       std::span<node* const> nodes) {
+    std::pmr::vector<bool> inside(g.id_bound());
     for (const node* n : nodes) inside[n->id] = true;
 
-    std::vector<std::uint32_t> ranks(g.id_bound());
-    std::vector<std::uint32_t> parents(g.id_bound());
+    std::pmr::vector<std::uint32_t> ranks(g.id_bound());
+    std::pmr::vector<std::uint32_t> parents(g.id_bound());
     // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
-    const auto by_id = [](std::vector<std::uint32_t>& items) {
+    const auto by_id = [](std::pmr::vector<std::uint32_t>& items) {
         return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
     };
     boost::disjoint_sets sets(by_id(ranks), by_id(parents));
@@ -214,8 +217,8 @@ namespace headrace {
             if (inside[e.source->id]) sets.union_set(n->id, e.source->id);
         }
     }
-    std::vector<node_group> components;
-    std::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
+    std::pmr::vector<node_group> components;
+    std::pmr::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
     for (node* n : nodes) {
         std::uint32_t& component = component_of[sets.find_set(n->id)];
         if (component == detail::no_group) {

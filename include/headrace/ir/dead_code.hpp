@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory_resource>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +44,7 @@ namespace detail {
 
 // The nodes that the outputs or an effect need, as colours: white ones are dead.
 [[nodiscard]] inline node_colors color_live_nodes(const graph& g) {
-    std::vector<node*> roots;
+    std::pmr::vector<node*> roots;
     for (node& n : g.nodes()) {
         if (node_has_effects(n)) roots.push_back(&n);
     }
@@ -81,7 +82,7 @@ inline std::size_t erase_all(graph& g) {
 inline std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     const node_colors live = detail::color_live_nodes(g);
-    std::vector<node*> dead;
+    std::pmr::vector<node*> dead;
     for (node& n : g.nodes()) {
         if (live[&n] == boost::white_color && !is<builtin::placeholder>(n)) dead.push_back(&n);
     }

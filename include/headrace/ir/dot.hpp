@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdint>
+#include <memory_resource>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -18,6 +19,7 @@
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -26,17 +28,17 @@ namespace detail {
 // Vertices of all regions share one drawing: "n3" in the graph itself, "r1_n3" in its second region.
 struct dot_id_map {
     using key_type = node*;
-    using value_type = std::string;
-    using reference = std::string;
+    using value_type = std::pmr::string;
+    using reference = std::pmr::string;
     using category = boost::readable_property_map_tag;
-    std::string prefix;
-    friend std::string get(const dot_id_map& map, const node* n) {
-        return map.prefix + "n" + std::to_string(n->id);
+    std::pmr::string prefix;
+    friend std::pmr::string get(const dot_id_map& map, const node* n) {
+        return map.prefix + "n" + number_text(n->id);
     }
 };
 
-[[nodiscard]] inline std::string dot_quoted(std::string_view text) {
-    std::string out = "\"";
+[[nodiscard]] inline std::pmr::string dot_quoted(std::string_view text) {
+    std::pmr::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
         if (c == '\n') {
@@ -62,8 +64,8 @@ struct dot_id_map {
     return "#ffffff";
 }
 
-[[nodiscard]] inline std::string dot_label(const node& n, const printed_names& names) {
-    std::string label(n.op->name);
+[[nodiscard]] inline std::pmr::string dot_label(const node& n, const printed_names& names) {
+    std::pmr::string label(n.op->name);
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const value v{const_cast<node*>(&n), i};
         (((label += "\n%") += names[v]) += ": ") += meta_text(meta_of(v));
@@ -72,20 +74,20 @@ struct dot_id_map {
 }
 
 inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
-                      const std::string& prefix);
+                      const std::pmr::string& prefix);
 
 // What Boost writes between the braces of "digraph G { … }".
-[[nodiscard]] inline std::string dot_body(const graph& g, const printed_names& names,
-                                          const std::string& prefix) {
+[[nodiscard]] inline std::pmr::string dot_body(const graph& g, const printed_names& names,
+                                               const std::pmr::string& prefix) {
     std::ostringstream whole;
     write_dot(whole, g, names, prefix);
     const std::string text = whole.str();
     const std::size_t begin = text.find('\n') + 1;
-    return text.substr(begin, text.rfind('}') - begin);
+    return std::pmr::string(text.substr(begin, text.rfind('}') - begin));
 }
 
 inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
-                      const std::string& prefix) {
+                      const std::pmr::string& prefix) {
     const auto vertex = [&](std::ostream& o, const node* n) {
         o << " [label=" << dot_quoted(dot_label(*n, names)) << ", fillcolor=\"" << dialect_color(*n->op)
           << "\"]";
@@ -96,11 +98,11 @@ inline void write_dot(std::ostream& out, const graph& g, const printed_names& na
         for (const node& n : g.nodes()) {
             for_each_region(n, [&](const field_info& f, const graph* region) {
                 if (region == nullptr || region->parent() != &g) return;
-                const std::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
-                const std::string holder =
-                    n.result_count == 0 ? std::string(n.op->name) : "%" + names[{const_cast<node*>(&n), 0}];
-                o << "subgraph \"cluster_" << inner << "\" {\nlabel="
-                  << dot_quoted(std::string(f.name) + " of " + holder) << ";\n"
+                const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
+                const std::pmr::string holder = n.result_count == 0 ? std::pmr::string(n.op->name)
+                                                                    : "%" + names[{const_cast<node*>(&n), 0}];
+                o << "subgraph \"cluster_" << inner
+                  << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
                   << dot_body(*region, names, inner) << "}\n";
             });
         }

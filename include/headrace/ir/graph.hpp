@@ -345,8 +345,7 @@ private:
 /// A constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
 template <class Fill>
 value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fill) {
-    const std::size_t bytes = storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
-    const std::span<std::byte> data = g.allocate_data(bytes);
+    const std::span<std::byte> data = g.allocate_data(bytes_in_memory(meta));
     fill(data);
     node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
     g.set_meta(n.result(), meta);

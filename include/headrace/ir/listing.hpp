@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/op/reflect.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -27,8 +29,8 @@ public:
         claim_own(g);
         fill_missing(g);
     }
-    [[nodiscard]] const std::string& operator[](value v) const {
-        static const std::string none = "null";
+    [[nodiscard]] const std::pmr::string& operator[](value v) const {
+        static const std::pmr::string none = "null";
         const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
         if (names == nullptr || v.producer->id >= names->names.size()) return none;
         const auto& results = names->names[v.producer->id];
@@ -38,7 +40,7 @@ public:
 private:
     struct names_of_graph {
         const graph* owner;
-        std::vector<std::vector<std::string>> names;  // of each result, by the node's id
+        std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
     };
 
     [[nodiscard]] const names_of_graph* find(const graph* g) const {
@@ -48,13 +50,13 @@ private:
         return nullptr;
     }
     // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static std::vector<const graph*> regions_of(const graph& g) {
-        std::vector<const graph*> regions;
+    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g) {
+        std::pmr::vector<const graph*> regions;
         for (const graph& region : g.regions()) regions.insert(regions.begin(), &region);
         return regions;
     }
     void claim_own(const graph& g) {
-        graphs_.push_back({&g, std::vector<std::vector<std::string>>(g.id_bound())});
+        graphs_.push_back({&g, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
         auto& names = graphs_.back().names;
         for (const node& n : g.nodes()) {
             names[n.id].resize(n.result_count);
@@ -70,7 +72,7 @@ private:
             if (names.owner != &g) continue;
             for (const node& n : g.nodes()) {
                 for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                    std::string& name = names.names[n.id][i];
+                    std::pmr::string& name = names.names[n.id][i];
                     const std::string_view own = n.results[i].name;
                     if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : own);
                 }
@@ -79,20 +81,21 @@ private:
         for (const graph* region : regions_of(g)) fill_missing(*region);
     }
     // "aten.conv2d.default" gives "conv2d".
-    static std::string base_of(const op_info& op) {
+    static std::pmr::string base_of(const op_info& op) {
         std::string_view text = op.name.substr(op.name.find('.') + 1);
-        std::string base(text.substr(0, text.find('.')));
+        std::pmr::string base(text.substr(0, text.find('.')));
         for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         return base;
     }
-    std::string unused(std::string_view base) {
-        std::string name(base);
-        for (int i = 1; !taken_.insert(name).second; ++i) name = std::string(base) + "_" + std::to_string(i);
+    std::pmr::string unused(std::string_view base) {
+        std::pmr::string name(base);
+        for (int i = 1; !taken_.insert(name).second; ++i)
+            name = std::pmr::string(base) + "_" + number_text(i);
         return name;
     }
 
-    std::vector<names_of_graph> graphs_;
-    std::unordered_set<std::string> taken_;
+    std::pmr::vector<names_of_graph> graphs_;
+    std::pmr::unordered_set<std::pmr::string> taken_;
 };
 
 namespace detail {
@@ -102,9 +105,9 @@ class listed_names {
 public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
-    std::string operator()(value v) const { return "%" + (*names_)[v]; }
+    std::pmr::string operator()(value v) const { return "%" + (*names_)[v]; }
     // Where a region stands among those of its graph: "#0" was made first.
-    std::string operator()(const graph* region) const {
+    std::pmr::string operator()(const graph* region) const {
         if (region->parent() == nullptr) return "none";
         std::size_t number = 0;
         bool passed = false;
@@ -112,7 +115,7 @@ public:
             number += passed;
             passed |= &other == region;
         }
-        return "#" + std::to_string(number);
+        return "#" + number_text(number);
     }
 
 private:
@@ -121,8 +124,8 @@ private:
 
 // "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
 // tensors need no name as long as none before them was left out.
-[[nodiscard]] inline std::string listed_arguments(const node& n, const listed_names& names) {
-    std::string out;
+[[nodiscard]] inline std::pmr::string listed_arguments(const node& n, const listed_names& names) {
+    std::pmr::string out;
     bool positional = true;
     for (const field_info& f : *n.op) {
         const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
@@ -136,9 +139,9 @@ private:
     return out;
 }
 
-[[nodiscard]] inline std::string node_line(const node& n, const printed_names& names) {
+[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
     const listed_names name(names);
-    std::string out;
+    std::pmr::string out;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const value v{const_cast<node*>(&n), i};
         (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
@@ -169,8 +172,8 @@ private:
     return out += ')';
 }
 
-inline void list_graph(const graph& g, const printed_names& names, const std::string& indent,
-                       std::string& out) {
+inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                       std::pmr::string& out) {
     for (const node& n : g.nodes()) {
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {
@@ -191,9 +194,9 @@ inline void list_graph(const graph& g, const printed_names& names, const std::st
 ///     output %y
 ///
 /// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
-[[nodiscard]] inline std::string listing(const graph& g) {
+[[nodiscard]] inline std::pmr::string listing(const graph& g) {
     const printed_names names(g);
-    std::string out;
+    std::pmr::string out;
     detail::list_graph(g, names, "", out);
     return out;
 }

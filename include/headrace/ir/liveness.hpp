@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -184,12 +185,12 @@ private:
         of_node[result] = position;
     }
 
-    std::vector<live_tensor> tensors_;
-    std::vector<const graph*> memories_;
-    std::unordered_map<const node*, std::vector<std::size_t>> positions_;  // in tensors_, by result
-    std::unordered_map<const node*, std::uint32_t> steps_;
-    std::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
-    std::vector<value> captured_;  // what nested graphs use of graphs around them
+    std::pmr::vector<live_tensor> tensors_;
+    std::pmr::vector<const graph*> memories_;
+    std::pmr::unordered_map<const node*, std::pmr::vector<std::size_t>> positions_;  // in tensors_, by result
+    std::pmr::unordered_map<const node*, std::uint32_t> steps_;
+    std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
+    std::pmr::vector<value> captured_;  // what nested graphs use of graphs around them
     std::uint32_t step_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@
 #include <headrace/ir/liveness.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -28,11 +30,6 @@ enum class planning_algorithm : std::uint8_t { greedy, best_fit };
 
 [[nodiscard]] constexpr std::string_view name_of(planning_algorithm a) {
     return a == planning_algorithm::greedy ? "greedy" : "best_fit";
-}
-
-/// Bytes of a tensor whose elements are packed as TOSA packs them.
-[[nodiscard]] inline std::uint64_t packed_bytes(const tensor_meta& meta) {
-    return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
 }
 
 struct planning_options {
@@ -61,8 +58,8 @@ struct planned_memory {
 struct memory_plan {
     planning_options options{};
     liveness lifetimes;
-    std::vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
-    std::vector<planned_memory> memories{};
+    std::pmr::vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
+    std::pmr::vector<planned_memory> memories{};
 
     /// Where a value lies, or null if the plan has no memory for it.
     [[nodiscard]] const planned_tensor* find(value v) const {
@@ -85,7 +82,7 @@ struct memory_block {
 /// none of a few reaches the bound, exchanges of turns improve the best.
 class block_packer {
 public:
-    block_packer(std::vector<memory_block> blocks, planning_algorithm algorithm)
+    block_packer(std::pmr::vector<memory_block> blocks, planning_algorithm algorithm)
         : blocks_(std::move(blocks)), algorithm_(algorithm) {
         find_neighbours();
         find_bound();
@@ -93,7 +90,7 @@ public:
 
     [[nodiscard]] std::uint64_t bound() const { return bound_; }
 
-    [[nodiscard]] std::vector<std::uint64_t> pack() {
+    [[nodiscard]] std::pmr::vector<std::uint64_t> pack() {
         for (const order_type& order : {by_size(), by_area(), by_breadth(), by_length(), by_start()}) {
             if (attempt(order) == bound_) return best_;
         }
@@ -103,7 +100,7 @@ public:
     }
 
 private:
-    using order_type = std::vector<std::size_t>;
+    using order_type = std::pmr::vector<std::size_t>;
 
     // Which blocks live at the same time: a sweep over starts meets each pair once.
     void find_neighbours() {
@@ -122,7 +119,7 @@ private:
     void find_bound() {
         std::uint32_t steps = 0;
         for (const memory_block& b : blocks_) steps = std::max(steps, b.last + 1);
-        std::vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
+        std::pmr::vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
         for (const memory_block& b : blocks_) {
             change[b.first] += b.bytes;
             change[b.last + std::size_t{1}] -= b.bytes;
@@ -139,7 +136,7 @@ private:
     [[nodiscard]] order_type sorted(Key&& key) const {
         order_type order(blocks_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::vector<decltype(key(0))> keys;
+        std::pmr::vector<decltype(key(0))> keys;
         for (const std::size_t i : order) keys.push_back(key(i));
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
@@ -257,7 +254,8 @@ private:
         for (const order_type& n : neighbours_) visits += n.size();
         return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);
     }
-    [[nodiscard]] order_type ending_at(const std::vector<std::uint64_t>& offsets, std::uint64_t end) const {
+    [[nodiscard]] order_type ending_at(const std::pmr::vector<std::uint64_t>& offsets,
+                                       std::uint64_t end) const {
         order_type found;
         for (std::size_t i = 0; i != blocks_.size(); ++i) {
             if (offsets[i] + blocks_[i].bytes == end) found.push_back(i);
@@ -277,41 +275,41 @@ private:
 
     static constexpr std::uint64_t unplaced = ~std::uint64_t{0};
 
-    std::vector<memory_block> blocks_;
+    std::pmr::vector<memory_block> blocks_;
     planning_algorithm algorithm_;
-    std::vector<order_type> neighbours_;
-    std::vector<std::uint64_t> live_;  // bytes at each step
+    std::pmr::vector<order_type> neighbours_;
+    std::pmr::vector<std::uint64_t> live_;  // bytes at each step
     std::uint64_t bound_ = 0;
-    std::vector<std::uint64_t> offsets_;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
-    std::vector<std::uint64_t> best_;
+    std::pmr::vector<std::uint64_t> offsets_;
+    std::pmr::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
+    std::pmr::vector<std::uint64_t> best_;
     order_type best_order_;
     std::uint64_t best_peak_ = 0;
     std::uint64_t state_ = 0x9E3779B97F4A7C15U;
 };
 
-[[nodiscard]] inline std::string tensor_text(const planned_tensor& t) {
+[[nodiscard]] inline std::pmr::string tensor_text(const planned_tensor& t) {
     const node& n = *t.tensor.producer;
-    std::string name(n.results[t.tensor.result].name);
-    if (name.empty()) name = "result " + std::to_string(t.tensor.result) + " of node " + std::to_string(n.id);
-    return "'" + name + "' of " + std::string(n.op->name) + " at bytes " + std::to_string(t.offset) + " to " +
-           std::to_string(t.offset + t.bytes) + ", steps " + std::to_string(t.first) + " to " +
-           std::to_string(t.last);
+    std::pmr::string name(n.results[t.tensor.result].name);
+    if (name.empty()) name = "result " + number_text(t.tensor.result) + " of node " + number_text(n.id);
+    return "'" + name + "' of " + std::pmr::string(n.op->name) + " at bytes " + number_text(t.offset) +
+           " to " + number_text(t.offset + t.bytes) + ", steps " + number_text(t.first) + " to " +
+           number_text(t.last);
 }
 
 /// The sizes of all tensors.
-[[nodiscard]] inline result<std::vector<planned_tensor>> measure(const liveness& lifetimes,
-                                                                 const planning_options& options) {
+[[nodiscard]] inline result<std::pmr::vector<planned_tensor>> measure(const liveness& lifetimes,
+                                                                      const planning_options& options) {
     constexpr std::int64_t most = std::int64_t{1} << 48;
-    std::vector<planned_tensor> tensors;
+    std::pmr::vector<planned_tensor> tensors;
     for (const live_tensor& live : lifetimes.tensors()) {
         const node& n = *live.tensor.producer;
         const tensor_meta* const meta = meta_of(live.tensor);
         if (meta == nullptr || meta->dtype == dtype::unknown)
-            return invalid(std::string(origin_name(n)) + " (" + std::string(n.op->name) +
+            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
                            "): a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(most) >= most)
-            return invalid(std::string(origin_name(n)) + " (" + std::string(n.op->name) +
+            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
                            "): the tensor is too large: " + meta_text(*meta));
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
@@ -323,7 +321,7 @@ private:
 // The largest sum of live bytes over all steps, and its first step.
 inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps,
                           planned_memory& m) {
-    std::vector<std::uint64_t> live(steps + std::size_t{1});
+    std::pmr::vector<std::uint64_t> live(steps + std::size_t{1});
     for (const planned_tensor& t : tensors) {
         if (t.memory != memory || !t.is_placed) continue;
         live[t.first] += t.bytes;
@@ -342,15 +340,15 @@ inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t
                                                           const planning_options& options = {}) {
     const std::uint64_t alignment = options.alignment;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-        return invalid("the alignment of tensors must be a power of two, not " + std::to_string(alignment));
+        return invalid("the alignment of tensors must be a power of two, not " + number_text(alignment));
     memory_plan plan{.options = options, .lifetimes = liveness(g)};
     BOOST_OUTCOME_TRY(measured, detail::measure(plan.lifetimes, options));
     plan.tensors = std::move(measured);
     for (const graph* owner : plan.lifetimes.memories()) {
         const auto memory = static_cast<std::uint32_t>(plan.memories.size());
         planned_memory m{.owner = owner};
-        std::vector<detail::memory_block> blocks;
-        std::vector<planned_tensor*> placed;
+        std::pmr::vector<detail::memory_block> blocks;
+        std::pmr::vector<planned_tensor*> placed;
         for (planned_tensor& t : plan.tensors) {
             if (t.memory != memory || !t.is_placed) continue;
             blocks.push_back({(t.bytes + alignment - 1) & ~(alignment - 1), t.first, t.last});
@@ -374,9 +372,9 @@ inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t
 [[nodiscard]] inline result<void> verify_plan(const graph& g, const memory_plan& plan) {
     const liveness now(g);
     if (now.tensors().size() != plan.tensors.size())
-        return invalid("the graph has " + std::to_string(now.tensors().size()) + " tensors, the plan " +
-                       std::to_string(plan.tensors.size()));
-    std::vector<const planned_tensor*> by_start;
+        return invalid("the graph has " + number_text(now.tensors().size()) + " tensors, the plan " +
+                       number_text(plan.tensors.size()));
+    std::pmr::vector<const planned_tensor*> by_start;
     for (std::size_t i = 0; i != plan.tensors.size(); ++i) {
         const planned_tensor& t = plan.tensors[i];
         const live_tensor& live = now.tensors()[i];
@@ -396,7 +394,7 @@ inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t
     }
     std::stable_sort(by_start.begin(), by_start.end(),
                      [](const auto* a, const auto* b) { return a->first < b->first; });
-    std::vector<const planned_tensor*> active;
+    std::pmr::vector<const planned_tensor*> active;
     for (const planned_tensor* t : by_start) {
         std::erase_if(active, [&](const planned_tensor* other) { return other->last < t->first; });
         for (const planned_tensor* other : active) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -40,7 +41,7 @@ public:
     }
 
     /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
-    [[nodiscard]] std::vector<bool> cheapest() const {
+    [[nodiscard]] std::pmr::vector<bool> cheapest() const {
         flow_network network(of_one_.size() + 2);
         const std::size_t zero = of_one_.size();  // the side of the source
         const std::size_t one = zero + 1;
@@ -51,7 +52,7 @@ public:
         for (const arc& a : arcs_) add_arc(network, a.from, a.to, a.capacity);
         boost::boykov_kolmogorov_max_flow(network, zero, one);
         const auto side = boost::get(boost::vertex_color, network);
-        std::vector<bool> chosen(of_one_.size());
+        std::pmr::vector<bool> chosen(of_one_.size());
         for (std::size_t i = 0; i != chosen.size(); ++i)
             chosen[i] = boost::get(side, i) == boost::get(side, one);
         return chosen;
@@ -84,8 +85,8 @@ private:
         boost::put(boost::edge_reverse, network, back, there);
     }
 
-    std::vector<std::int64_t> of_one_;
-    std::vector<arc> arcs_;
+    std::pmr::vector<std::int64_t> of_one_;
+    std::pmr::vector<arc> arcs_;
 };
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IR_TENSOR_META_HPP
 #define HEADRACE_IR_TENSOR_META_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -39,6 +40,15 @@ struct tensor_meta {
         return a.dtype == b.dtype && a.shape == b.shape;
     }
 };
+
+/// Bytes of a tensor whose elements are packed as TOSA packs them.
+[[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
+    return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+}
+/// The same of a tensor that lies in memory, as the data of every constant does.
+[[nodiscard]] constexpr std::size_t bytes_in_memory(const tensor_meta& meta) {
+    return static_cast<std::size_t>(packed_bytes(meta));
+}
 
 /// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
 /// is out of range.

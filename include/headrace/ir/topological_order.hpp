@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -21,9 +23,9 @@ namespace detail {
 
 // Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
 struct order_search {
-    std::vector<node*> finished;
-    std::vector<node*> path;
-    std::vector<node*> cycle;
+    std::pmr::vector<node*> finished;
+    std::pmr::vector<node*> path;
+    std::pmr::vector<node*> cycle;
 };
 
 // Boost copies its visitors, so this one refers to what it collects.
@@ -66,14 +68,14 @@ private:
 }  // namespace detail
 
 /// How messages about the order name a node: its own name, or its op and id if it has none.
-[[nodiscard]] inline std::string node_label(const node& n) {
-    if (!n.name().empty()) return std::string(n.name());
-    return std::string(n.op->name) + "#" + std::to_string(n.id);
+[[nodiscard]] inline std::pmr::string node_label(const node& n) {
+    if (!n.name().empty()) return std::pmr::string(n.name());
+    return std::pmr::string(n.op->name) + "#" + number_text(n.id);
 }
 
 /// Does every node lie after all that it uses?
 [[nodiscard]] inline bool is_ordered(const graph& g) {
-    std::vector<bool> seen(g.id_bound());
+    std::pmr::vector<bool> seen(g.id_bound());
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             if (e.source->owner != &g || !seen[e.source->id]) return false;
@@ -84,14 +86,16 @@ private:
 }
 
 /// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
-[[nodiscard]] inline std::vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
+[[nodiscard]] inline std::pmr::vector<node*> find_cycle(const graph& g) {
+    return detail::search_order(g).cycle;
+}
 
 /// The nodes in an order in which they can be executed, the output node last. It is the order in which they
 /// lie, as far as that is sound. The error names the nodes of a cycle.
-[[nodiscard]] inline result<std::vector<node*>> topological_order(const graph& g) {
+[[nodiscard]] inline result<std::pmr::vector<node*>> topological_order(const graph& g) {
     detail::order_search found = detail::search_order(g);
     if (!found.cycle.empty()) {
-        std::string message = "the graph has a cycle: ";
+        std::pmr::string message = "the graph has a cycle: ";
         for (const node* n : found.cycle) message += node_label(*n) + " -> ";
         return invalid(message + node_label(*found.cycle.front()));
     }

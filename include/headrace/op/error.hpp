@@ -3,8 +3,9 @@
 #ifndef HEADRACE_OP_ERROR_HPP
 #define HEADRACE_OP_ERROR_HPP
 
+#include <memory_resource>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/config.hpp>
@@ -22,19 +23,27 @@ enum class error_kind : unsigned char {
 
 struct error {
     error_kind kind = error_kind::invalid;
-    std::string message;  ///< one line, lower-case start, no final period
+    std::pmr::string message;  ///< one line, lower-case start, no final period
+
+    /// The same, with where it happened: "where: message".
+    [[nodiscard]] error in(std::string_view where) const {
+        std::pmr::string longer(where);
+        return {kind, (longer += ": ") += message};
+    }
 };
 
 template <class T>
 using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
 
-[[nodiscard]] inline error unsupported(std::string message) {
-    return {error_kind::unsupported, std::move(message)};
+[[nodiscard]] inline error unsupported(std::string_view message) {
+    return {error_kind::unsupported, std::pmr::string(message)};
 }
-[[nodiscard]] inline error malformed(std::string message) {
-    return {error_kind::malformed, std::move(message)};
+[[nodiscard]] inline error malformed(std::string_view message) {
+    return {error_kind::malformed, std::pmr::string(message)};
 }
-[[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message)}; }
+[[nodiscard]] inline error invalid(std::string_view message) {
+    return {error_kind::invalid, std::pmr::string(message)};
+}
 
 }  // namespace headrace
 

@@ -8,12 +8,14 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include <headrace/op/op.hpp>
+#include <headrace/op/text.hpp>
 
 namespace headrace {
 
@@ -79,7 +81,7 @@ public:
         state_ ^= state_ >> 33;
     }
     void add(const value& v) {
-        add(reinterpret_cast<std::uintptr_t>(v.producer));
+        add_address(v.producer);
         add(std::uint64_t{v.result});
     }
     void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
@@ -93,9 +95,9 @@ public:
             add(s.to_int());
     }
     void add(std::string_view text) { add(hash_of(text)); }
-    void add(graph* const& g) { add(reinterpret_cast<std::uintptr_t>(g)); }
+    void add(graph* const& g) { add_address(g); }
     void add(const tensor_data& d) {
-        add(reinterpret_cast<std::uintptr_t>(d.bytes));
+        add_address(d.bytes);
         add(d.strides);
     }
     template <class T>
@@ -114,6 +116,7 @@ public:
     [[nodiscard]] std::uint64_t state() const { return state_; }
 
 private:
+    void add_address(const void* at) { add(std::uint64_t{reinterpret_cast<std::uintptr_t>(at)}); }
     template <class Items>
     void add_all(const Items& items) {
         add(std::uint64_t{items.size()});
@@ -145,7 +148,7 @@ inline bool same(const list<double>& a, const list<double>& b) {
 template <class Name>
 class printer {
 public:
-    printer(std::string& out, Name& name) : out_(out), name_(name) {}
+    printer(std::pmr::string& out, Name& name) : out_(out), name_(name) {}
 
     void put(const value& v) {
         if (v)
@@ -153,7 +156,7 @@ public:
         else
             out_ += "none";
     }
-    void put(std::int64_t i) { out_ += std::to_string(i); }
+    void put(std::int64_t i) { out_ += number_text(i); }
     void put(bool b) { out_ += b ? "true" : "false"; }
     void put(double d) {
         char text[32];
@@ -228,7 +231,7 @@ private:
         }
         out_ += ']';
     }
-    std::string& out_;
+    std::pmr::string& out_;
     Name& name_;
 };
 
@@ -237,14 +240,14 @@ private:
 /// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
 /// if it takes one, for a region.
 template <class Name>
-void print_field(std::string& out, const field_info& f, const void* arguments, Name&& name) {
+void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);
     detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
 }
 
 /// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
 template <class Name>
-void print_arguments(std::string& out, const op_info& op, const void* arguments, Name&& name) {
+void print_arguments(std::pmr::string& out, const op_info& op, const void* arguments, Name&& name) {
     out += '(';
     for (const field_info& f : op) {
         if (&f != op.begin()) out += ", ";
@@ -257,8 +260,8 @@ void print_arguments(std::string& out, const op_info& op, const void* arguments,
 
 /// `conv2d(input=%x, …)`; the op's name is its full one.
 template <op_tag Op, class Name>
-[[nodiscard]] std::string print(Op, const args<Op>& a, Name&& name) {
-    std::string out(Op::name);
+[[nodiscard]] std::pmr::string print(Op, const args<Op>& a, Name&& name) {
+    std::pmr::string out(Op::name);
     print_arguments(out, info_of<Op>, &a, name);
     return out;
 }

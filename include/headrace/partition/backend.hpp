@@ -135,7 +135,7 @@ template <class F>
         std::vector<preprocess_result>& made = results[method];
         for (std::size_t i = 0; i != graphs.size(); ++i) {
             result<preprocess_result> done = f(*graphs[i], std::span(std::as_const(given->second[i])));
-            if (!done) return error{done.error().kind, "method " + method + ": " + done.error().message};
+            if (!done) return done.error().in("method " + method);
             made.push_back(std::move(done).value());
         }
     }
@@ -313,9 +313,7 @@ private:
         compile_specs specs;
     };
 
-    static error in_method(const std::string& method, const error& e) {
-        return {e.kind, "method " + method + ": " + e.message};
-    }
+    static error in_method(const std::string& method, const error& e) { return e.in("method " + method); }
 
     result<void> check(const std::string& method, const delegation_spec& d) {
         if (!backends_.contains(d.backend)) {

@@ -261,7 +261,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
         for (const node* n : partitions[i]) {
             if (n->owner != &g) return invalid(which + " has a node that is not in the graph");
             if (!taken.insert(n).second)
-                return invalid(which + " has " + node_label(*n) + ", which is taken");
+                return invalid(which + " has " + std::string(node_label(*n)) + ", which is taken");
         }
     }
     if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASS_DESCRIPTION_HPP
 #define HEADRACE_PASS_DESCRIPTION_HPP
 
+#include <memory_resource>
 #include <string_view>
 #include <vector>
 
@@ -13,26 +14,26 @@ namespace headrace {
 /// What a pipeline knows of one of its passes.
 struct pass_description {
     std::string_view name;
-    std::vector<std::string_view> targets;
-    std::vector<std::string_view> removes;
-    std::vector<std::string_view> produces;
+    std::pmr::vector<std::string_view> targets;
+    std::pmr::vector<std::string_view> removes;
+    std::pmr::vector<std::string_view> produces;
     bool whole_graph = false;
-    bool can_fire = false;                 ///< false: pruned from the generated code
-    std::vector<std::string_view> before;  ///< the ops that can be in the graph before it
+    bool can_fire = false;                      ///< false: pruned from the generated code
+    std::pmr::vector<std::string_view> before;  ///< the ops that can be in the graph before it
 };
 
 struct pipeline_description {
-    std::vector<pass_description> passes;
-    std::vector<std::string_view> source;
-    std::vector<std::string_view> supported;
-    std::vector<std::string_view> result;
+    std::pmr::vector<pass_description> passes;
+    std::pmr::vector<std::string_view> source;
+    std::pmr::vector<std::string_view> supported;
+    std::pmr::vector<std::string_view> result;
 };
 
 namespace detail {
 
 template <class Set>
-std::vector<std::string_view> names_in(const Set& set) {
-    std::vector<std::string_view> names;
+std::pmr::vector<std::string_view> names_in(const Set& set) {
+    std::pmr::vector<std::string_view> names;
     set.for_each([&](std::string_view name) { names.push_back(name); });
     return names;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <headrace/ir/regions.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -100,21 +102,20 @@ erased_pass erase_type(const P& p) {
 
 /// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape
 /// unless that may change.
-inline std::string replacement_fault(const node& n, const value_list& with, bool shape_may_change) {
+inline std::pmr::string replacement_fault(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return "the pass gave " + std::to_string(with.size()) + " results for " +
-               std::to_string(n.result_count);
+        return "the pass gave " + number_text(with.size()) + " results for " + number_text(n.result_count);
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
         if (!with[i]) {
-            if (used) return "the pass gave no value for result " + std::to_string(i);
+            if (used) return "the pass gave no value for result " + number_text(i);
             continue;
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
         if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return "the pass changed the shape of result " + std::to_string(i);
+            return "the pass changed the shape of result " + number_text(i);
         }
     }
     return {};
@@ -122,7 +123,7 @@ inline std::string replacement_fault(const node& n, const value_list& with, bool
 
 /// Erases a node that nothing uses, and what only it used.
 inline void erase_dead(graph& g, node& n) {
-    std::vector<node*> pending{&n};
+    std::pmr::vector<node*> pending{&n};
     while (!pending.empty()) {
         node& dead = *pending.back();
         pending.pop_back();
@@ -158,8 +159,8 @@ inline void hand_over_name(const result_slot& from, value to) {
 
 /// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
 /// dead.
-[[nodiscard]] inline std::vector<graph*> live_regions(graph& g) {
-    std::vector<graph*> live;
+[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
+    std::pmr::vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
         for_each_region(n, [&](const field_info&, graph* region) {
@@ -187,8 +188,8 @@ protected:
         value_list with;
         const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
         if (outcome == outcome_kind::replaced) {
-            if (std::string fault = replacement_fault(n, with, pass_.changes_metadata); !fault.empty()) {
-                return invalid(message_prefix(n) + std::string(pass_.name) + ": " + fault);
+            if (std::pmr::string fault = replacement_fault(n, with, pass_.changes_metadata); !fault.empty()) {
+                return invalid(message_prefix(n) + std::pmr::string(pass_.name) + ": " + fault);
             }
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (with[i]) replace_result(g, n.result(i), with[i]);
@@ -214,7 +215,7 @@ protected:
     const erased_pass& pass_;
     pass_context& context_;
     node_counts counts_;
-    std::vector<const node*> stale_;  // to be inferred again when they are visited
+    std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
 
 private:
     void replace_result(graph& g, value from, value to) {
@@ -255,9 +256,9 @@ public:
         }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
-        std::vector<graph*> graphs;
+        std::pmr::vector<graph*> graphs;
         for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
-        std::vector<std::pair<node*, const handler*>> found;
+        std::pmr::vector<std::pair<node*, const handler*>> found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
                 for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
@@ -273,7 +274,7 @@ public:
 private:
     // Each graph before its regions, whose signatures its handlers may change.
     result<void> run_in_order(graph& g) {
-        std::vector<std::pair<node*, const handler*>> found;
+        std::pmr::vector<std::pair<node*, const handler*>> found;
         for (node& n : g.nodes()) {
             for (const handler& h : pass_.handlers) {
                 if (h.op == n.op) found.emplace_back(&n, &h);
@@ -306,18 +307,18 @@ public:
 private:
     struct table {
         const dialect_info* dialect;
-        std::vector<const handler*> by_index;
+        std::pmr::vector<const handler*> by_index;
     };
 
     const handler*& slot_of(const op_info& op) {
         for (table& t : tables_) {
             if (t.dialect == op.dialect) return t.by_index[op.index];
         }
-        tables_.push_back({op.dialect, std::vector<const handler*>(op.dialect->op_count)});
+        tables_.push_back({op.dialect, std::pmr::vector<const handler*>(op.dialect->op_count)});
         return tables_.back().by_index[op.index];
     }
 
-    std::vector<table> tables_;
+    std::pmr::vector<table> tables_;
 };
 
 /// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
@@ -337,7 +338,7 @@ public:
         const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
         if (inputs_first) {
             // In the order of the signature, which is that of their creation.
-            std::vector<node*> inputs;
+            std::pmr::vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
                 BOOST_OUTCOME_TRY(visit(*n));
@@ -398,15 +399,15 @@ private:
         result<void> status = boost::outcome_v2::success();
         for_each_region(n, [&](const field_info&, graph* region) {
             if (!status || region == nullptr) return;
-            const std::vector<tensor_meta> before = output_metas(*region);
+            const std::pmr::vector<tensor_meta> before = output_metas(*region);
             status = pass_.submodule(pass_.object, *this, *region, n, context_);
-            const std::vector<tensor_meta> after = output_metas(*region);
+            const std::pmr::vector<tensor_meta> after = output_metas(*region);
             stale = stale || !std::equal(before.begin(), before.end(), after.begin(), after.end(), same_val);
         });
         return status;
     }
-    [[nodiscard]] static std::vector<tensor_meta> output_metas(const graph& g) {
-        std::vector<tensor_meta> metas;
+    [[nodiscard]] static std::pmr::vector<tensor_meta> output_metas(const graph& g) {
+        std::pmr::vector<tensor_meta> metas;
         for (const value v : g.outputs())
             metas.push_back(meta_of(v) == nullptr ? tensor_meta{} : *meta_of(v));
         return metas;
@@ -417,9 +418,8 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " +
-                           std::to_string(inference_.results().size()) + " results for " +
-                           std::to_string(n.result_count));
+            return invalid(message_prefix(n) + "inference gives " + number_text(inference_.results().size()) +
+                           " results for " + number_text(n.result_count));
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;

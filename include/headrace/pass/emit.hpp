@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <initializer_list>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <tuple>
@@ -16,6 +17,7 @@
 
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/float_format.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -34,7 +36,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::vector<value> items_;
+    std::pmr::vector<value> items_;
 };
 
 /// The first `count` results of a node, or all; none of a node that could not be made.
@@ -72,7 +74,7 @@ public:
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
-    [[gnu::noinline]] value unsupported(std::string reason) {
+    [[gnu::noinline]] value unsupported(std::pmr::string reason) {
         return fail(headrace::unsupported(std::move(reason)));
     }
     [[gnu::noinline]] value fail(error e) {
@@ -129,9 +131,7 @@ protected:
         if (failed_ || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
-            error e = std::move(inferred).error();
-            e.message = "cannot make " + std::string(Op::name) + ": " + e.message;
-            fail(std::move(e));
+            fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
             return nullptr;
         }
         return add_inferred(info_of<Op>, &a);
@@ -147,9 +147,7 @@ protected:
             inferred = invalid("inference gives another number of results");
         if (!inferred) {
             graph_->erase(n);
-            error e = std::move(inferred).error();
-            e.message = "cannot make " + std::string(op.name) + ": " + e.message;
-            fail(std::move(e));
+            fail(inferred.error().in("cannot make " + std::pmr::string(op.name)));
             return nullptr;
         }
         annotate_inferred(n);
@@ -250,7 +248,8 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
                                                       : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
         }
         case dtype::float16:
-            return put(static_cast<_Float16>(number.to_double()));
+            return put(
+                static_cast<std::uint16_t>(encode_float(number.to_double(), format_of(dtype::float16))));
         default:
             return false;
     }
@@ -265,8 +264,8 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
             return false;
         }
         if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::string(v.producer->name()) + " of " + std::string(op.name) +
-                         " has no `val`"));
+            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
+                         std::pmr::string(op.name) + " has no `val`"));
             return false;
         }
         return true;
@@ -276,7 +275,7 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
 inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
     std::byte element[8]{};
     if (!detail::store_element(number, type, element)) {
-        return fail(invalid("no constants of type " + std::string(name_of(type))));
+        return fail(invalid("no constants of type " + std::pmr::string(name_of(type))));
     }
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASS_EXECUTION_SPAN_HPP
 
 #include <cstddef>
+#include <memory_resource>
 #include <unordered_set>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace headrace::detail {
 /// that does not depend on the graph's size.
 class execution_span {
 public:
-    explicit execution_span(const std::vector<node*>& nodes) {
+    explicit execution_span(const std::pmr::vector<node*>& nodes) {
         for (node* n : nodes) {
             if (!is<builtin::constant>(*n) && inside_.insert(n).second) first_ = last_ = n;
         }
@@ -29,8 +30,8 @@ public:
     /// Does no path leave the nodes and come back?
     [[nodiscard]] bool convex() const { return scan(nullptr); }
     /// What lies between, is not of the nodes and uses their results, directly or not.
-    [[nodiscard]] std::vector<node*> users_between() const {
-        std::vector<node*> users;
+    [[nodiscard]] std::pmr::vector<node*> users_between() const {
+        std::pmr::vector<node*> users;
         scan(&users);
         return users;
     }
@@ -54,8 +55,8 @@ private:
         }
     }
     // False if one of the nodes uses what is outside of them and uses another.
-    bool scan(std::vector<node*>* users) const {
-        std::unordered_set<const node*> dependent;
+    bool scan(std::pmr::vector<node*>* users) const {
+        std::pmr::unordered_set<const node*> dependent;
         for (node* n = first_; n != nullptr; n = n->next) {
             const bool is_inside = inside_.contains(n);
             for (const edge& e : n->operand_edges()) {
@@ -69,7 +70,7 @@ private:
         return true;
     }
 
-    std::unordered_set<const node*> inside_;
+    std::pmr::unordered_set<const node*> inside_;
     node* first_ = nullptr;
     node* last_ = nullptr;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory_resource>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -96,7 +97,7 @@ public:
     [[nodiscard]] const node& source() const { return *source_; }
 
 private:
-    using bytes = std::vector<std::byte>;  // aligned for any args, as new aligns
+    using bytes = std::pmr::vector<std::byte>;  // aligned for any args, as new aligns
 
     static bytes copy_of(const op_info& op, const void* from) {
         const auto* const first = static_cast<const std::byte*>(from);

@@ -5,6 +5,7 @@
 #define HEADRACE_PASS_PASS_BASE_HPP
 
 #include <cstddef>
+#include <memory_resource>
 #include <utility>
 
 #include <headrace/pass/pass.hpp>
@@ -34,7 +35,7 @@ concept checks_itself = requires {
 };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
-    return {e.kind, std::string(pass) + ": " + std::move(e.message)};
+    return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
 }
 
 /// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.

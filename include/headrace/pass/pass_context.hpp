@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_HPP
 
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,9 @@ namespace headrace {
 
 /// Why a node cannot be lowered, in words for the model's author.
 struct diagnostic {
-    std::string node;  ///< the exported program's name for it
-    std::string op;
-    std::string reason;  ///< the rule that it breaks, and what to do if that is known
+    std::pmr::string node;  ///< the exported program's name for it
+    std::pmr::string op;
+    std::pmr::string reason;  ///< the rule that it breaks, and what to do if that is known
     error_kind kind = error_kind::unsupported;
 };
 
@@ -29,16 +30,17 @@ public:
 
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
-    void report(const node& n, std::string reason, error_kind kind = error_kind::unsupported) {
+    void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported) {
         const auto* origin = n.find_annotation<provenance>();
-        diagnostic d{std::string(origin_name(n)),
-                     std::string(origin != nullptr ? origin->op_name : n.op->name), std::move(reason), kind};
+        diagnostic d{std::pmr::string(origin_name(n)),
+                     std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
+                     std::pmr::string(reason), kind};
         for (const diagnostic& known : diagnostics_) {
             if (known.node == d.node && known.reason == d.reason) return;
         }
         diagnostics_.push_back(std::move(d));
     }
-    [[nodiscard]] const std::vector<diagnostic>& diagnostics() const { return diagnostics_; }
+    [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
     /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
     /// measurements, it infers each of them.
@@ -58,7 +60,7 @@ private:
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
-    std::vector<diagnostic> diagnostics_;
+    std::pmr::vector<diagnostic> diagnostics_;
 };
 
 }  // namespace headrace

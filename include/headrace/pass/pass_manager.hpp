@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -138,12 +139,12 @@ public:
     explicit any_pass(const pass_info& info) : info_(&info), name_(info.name) {}
     /// Under another name than its type's, as two of one type need it.
     template <pass_type P>
-    any_pass(std::string name, P p) : any_pass(std::move(p)) {
+    any_pass(std::pmr::string name, P p) : any_pass(std::move(p)) {
         name_ = std::move(name);
     }
     /// `f` returns how many nodes it rewrote.
     template <graph_function F>
-    any_pass(std::string name, F f) : any_pass(function_pass{std::move(f)}) {
+    any_pass(std::pmr::string name, F f) : any_pass(function_pass{std::move(f)}) {
         name_ = std::move(name);
     }
 
@@ -187,7 +188,7 @@ private:
 
     const pass_info* info_;
     std::shared_ptr<const void> object_;
-    std::string name_;
+    std::pmr::string name_;
 };
 
 /// The passes that can be chosen by name. Names are unique: a pass that a pipeline runs twice is in it once.
@@ -225,11 +226,12 @@ public:
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
     /// The names that one may have meant, best first.
-    [[nodiscard]] std::vector<std::string_view> closest(std::string_view name, std::size_t count = 3) const;
+    [[nodiscard]] std::pmr::vector<std::string_view> closest(std::string_view name,
+                                                             std::size_t count = 3) const;
 
     /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
-    [[nodiscard]] result<std::vector<any_pass>> select(std::string_view names) const {
-        std::vector<any_pass> chosen;
+    [[nodiscard]] result<std::pmr::vector<any_pass>> select(std::string_view names) const {
+        std::pmr::vector<any_pass> chosen;
         while (!names.empty()) {
             const std::string_view name = names.substr(0, names.find(','));
             names.remove_prefix(std::min(names.size(), name.size() + 1));
@@ -243,23 +245,23 @@ public:
 
 private:
     [[nodiscard]] error unknown(std::string_view name) const {
-        std::string text = "no pass is called '" + std::string(name) + "'";
+        std::pmr::string text = "no pass is called '" + std::pmr::string(name) + "'";
         const char* separator = "; did you mean ";
         for (const std::string_view near : closest(name)) {
-            text += separator + std::string(near);
+            text += separator + std::pmr::string(near);
             separator = ", ";
         }
         return invalid(std::move(text));
     }
 
-    std::vector<any_pass> passes_;
+    std::pmr::vector<any_pass> passes_;
 };
 
 namespace detail {
 
 /// How many letters must be put in, left out or changed to get from one word to the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
+    std::pmr::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i != a.size(); ++i) {
         std::size_t diagonal = row[0]++;
@@ -277,14 +279,15 @@ namespace detail {
 /// is no plain edge of a graph: a pass waits until one of those that provide it has run.
 class pass_order {
 public:
-    using constraint = std::pair<std::string, std::string>;  ///< every pass of that name before every other
+    using constraint =
+        std::pair<std::pmr::string, std::pmr::string>;  ///< every pass of that name before every other
 
     pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
         : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
 
-    [[nodiscard]] result<std::vector<std::size_t>> solve() {
+    [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
         BOOST_OUTCOME_TRY(check_provided());
-        std::vector<std::size_t> order;
+        std::pmr::vector<std::size_t> order;
         while (order.size() != passes_.size()) {
             std::size_t next = 0;
             while (next != passes_.size() && (placed_[next] || blocker_of(next))) ++next;
@@ -308,8 +311,8 @@ private:
             for (const auto& names : {info.requires_before, info.requires_after}) {
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
-                        return invalid("pass " + std::string(passes_[i].name()) + " requires " +
-                                       std::string(wanted) + ", which no pass of the list gives");
+                        return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
+                                       std::pmr::string(wanted) + ", which no pass of the list gives");
                     }
                 }
             }
@@ -354,7 +357,7 @@ private:
 
     /// Every pass that is left has a blocker: following them must come round.
     [[nodiscard]] error cycle() const {
-        std::vector<std::size_t> path;
+        std::pmr::vector<std::size_t> path;
         std::size_t at =
             static_cast<std::size_t>(std::find(placed_.begin(), placed_.end(), false) - placed_.begin());
         while (std::find(path.begin(), path.end(), at) == path.end()) {
@@ -362,9 +365,9 @@ private:
             at = *blocker_of(at);
         }
         path.erase(path.begin(), std::find(path.begin(), path.end(), at));
-        std::string text = "the passes cannot be put in order: " + std::string(passes_[at].name());
+        std::pmr::string text = "the passes cannot be put in order: " + std::pmr::string(passes_[at].name());
         while (!path.empty()) {
-            text += " must run before " + std::string(passes_[path.back()].name());
+            text += " must run before " + std::pmr::string(passes_[path.back()].name());
             if (path.size() != 1) text += ", which";
             path.pop_back();
         }
@@ -373,13 +376,14 @@ private:
 
     std::span<const any_pass> passes_;
     std::span<const constraint> constraints_;
-    std::vector<bool> placed_;
+    std::pmr::vector<bool> placed_;
 };
 
 }  // namespace detail
 
-inline std::vector<std::string_view> pass_registry::closest(std::string_view name, std::size_t count) const {
-    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_view name,
+                                                                 std::size_t count) const {
+    std::pmr::vector<std::pair<std::size_t, std::string_view>> ranked;
     const std::size_t most = std::max<std::size_t>(3, name.size() / 2);
     for (const any_pass& p : passes_) {
         const bool part = !name.empty() && p.name().find(name) != std::string_view::npos;
@@ -389,7 +393,7 @@ inline std::vector<std::string_view> pass_registry::closest(std::string_view nam
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ranked.size() > count) ranked.resize(count);
-    std::vector<std::string_view> names;
+    std::pmr::vector<std::string_view> names;
     for (const auto& [distance, near] : ranked) names.push_back(near);
     return names;
 }
@@ -409,7 +413,7 @@ class pass_manager {
 public:
     using check = std::function<result<void>(const graph& g)>;
 
-    explicit pass_manager(std::vector<any_pass> passes = {}, const pass_manager_options& options = {})
+    explicit pass_manager(std::pmr::vector<any_pass> passes = {}, const pass_manager_options& options = {})
         : passes_(std::move(passes)), options_(options) {}
 
     void add_pass(any_pass p) {
@@ -424,7 +428,7 @@ public:
         add_checks(std::move(c));
     }
     /// Every pass called `first` runs before every one called `second`, where both are in the list.
-    void add_constraint(std::string first, std::string second) {
+    void add_constraint(std::pmr::string first, std::pmr::string second) {
         constraints_.emplace_back(std::move(first), std::move(second));
         solved_ = false;
     }
@@ -437,7 +441,7 @@ public:
     [[nodiscard]] result<void> solve_constraints() {
         if (solved_) return boost::outcome_v2::success();
         BOOST_OUTCOME_TRY(order, detail::pass_order(passes_, constraints_).solve());
-        std::vector<any_pass> sorted;
+        std::pmr::vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
         passes_ = std::move(sorted);
@@ -489,7 +493,7 @@ private:
         for (const check& c : checks_) {
             result<void> status = c(g);
             if (status) continue;
-            error e{status.error().kind, "check after " + std::string(after) + ": " + status.error().message};
+            error e = status.error().in("check after " + std::pmr::string(after));
             if (!options_.suppress_check_failures) return e;
             suppressed_.push_back(std::move(e));
         }
@@ -498,17 +502,17 @@ private:
 
     [[nodiscard]] error located(const any_pass& p, error e) const {
         const auto position = static_cast<std::size_t>(&p - passes_.data());
-        if (e.message.find(p.name()) != std::string::npos && position == 0) return e;
-        std::string text = "pass " + std::string(p.name());
-        if (position != 0) text += ", after " + std::string(passes_[position - 1].name());
+        if (e.message.find(p.name()) != std::pmr::string::npos && position == 0) return e;
+        std::pmr::string text = "pass " + std::pmr::string(p.name());
+        if (position != 0) text += ", after " + std::pmr::string(passes_[position - 1].name());
         return {e.kind, text + ": " + std::move(e.message)};
     }
 
-    std::vector<any_pass> passes_;
-    std::vector<detail::pass_order::constraint> constraints_;
-    std::vector<check> checks_;
+    std::pmr::vector<any_pass> passes_;
+    std::pmr::vector<detail::pass_order::constraint> constraints_;
+    std::pmr::vector<check> checks_;
     pass_manager_options options_;
-    std::vector<error> suppressed_;
+    std::pmr::vector<error> suppressed_;
     bool solved_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/pass/pattern_checks.hpp>
 #include <headrace/pass/pattern_expression.hpp>
 #include <headrace/pass/subgraph_matcher.hpp>
@@ -32,7 +34,7 @@ public:
     expression_writer(graph& g, std::size_t inputs) : graph_(g) {
         for (std::size_t i = 0; i != inputs; ++i) {
             inputs_.push_back(g.create<builtin::placeholder>({}).result());
-            g.set_name(inputs_.back(), "input_" + std::to_string(i));
+            g.set_name(inputs_.back(), "input_" + number_text(i));
         }
     }
 
@@ -43,7 +45,7 @@ public:
     }
     template <class... Es>
     void write_outputs(const returned_values<Es...>& e) {
-        std::vector<value> values;
+        std::pmr::vector<value> values;
         std::apply([&](const Es&... items) { (values.push_back(write(items)), ...); }, e.items);
         graph_.create<builtin::output>({.values = values});
     }
@@ -68,7 +70,7 @@ private:
     value write(const call_expression<Op, call_modifiers<Commutative, AnyLiterals, Label>, Ts...>& e) {
         args<Op> a = default_args<Op>;
         matching_rule rule{.commutative = Commutative, .name = Label::text};
-        std::vector<literal_binding> bindings;
+        std::pmr::vector<literal_binding> bindings;
         constexpr auto places = place_arguments<Op, Ts...>();
         std::uint64_t given = 0;
         const auto put = [&](std::size_t field, const auto& argument) {
@@ -92,12 +94,12 @@ private:
     template <class Label, class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a,
                         const named_argument<Label, T>& argument, matching_rule& rule,
-                        std::vector<literal_binding>& bindings) {
+                        std::pmr::vector<literal_binding>& bindings) {
         write_argument(f, field, a, argument.item, rule, bindings);
     }
     template <class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a, const T& argument,
-                        matching_rule& rule, std::vector<literal_binding>& bindings) {
+                        matching_rule& rule, std::pmr::vector<literal_binding>& bindings) {
         if constexpr (std::is_same_v<T, any_literal_type>) {
             rule.free_fields |= std::uint64_t{1} << field;
         } else if constexpr (std::is_same_v<T, std::nullopt_t>) {
@@ -115,7 +117,7 @@ private:
     template <class... Ts>
     void write_argument(const field_info& f, std::uint32_t, std::byte* a,
                         const tensors_expression<Ts...>& argument, matching_rule&,
-                        std::vector<literal_binding>&) {
+                        std::pmr::vector<literal_binding>&) {
         if (f.kind == field_kind::tensors) {
             auto& items = lists_.emplace_back();
             std::apply(
@@ -195,9 +197,10 @@ private:
     }
 
     graph& graph_;
-    std::vector<value> inputs_;
-    std::deque<std::vector<value>> lists_;  // they stay where they are until their node has copied them
-    std::deque<std::vector<std::optional<value>>> optional_lists_;
+    std::pmr::vector<value> inputs_;
+    std::pmr::deque<std::pmr::vector<value>>
+        lists_;  // they stay where they are until their node has copied them
+    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
 };
 
 template <class F>

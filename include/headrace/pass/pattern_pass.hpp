@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory_resource>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -156,7 +157,7 @@ public:
         std::size_t count = 0;
         if constexpr (sound) {
             const replacement with(Replacement{});
-            const std::vector<match_filter> filters{match_filter(Filters{})...};
+            const std::pmr::vector<match_filter> filters{match_filter(Filters{})...};
             rewrite_options options;
             options.matching.distinct_placeholders = false;
             options.name = pattern_name();

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -76,9 +77,9 @@ private:
         return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(bytes_.data()) + f.offset);
     }
 
-    std::vector<std::max_align_t> bytes_;
-    std::deque<std::vector<value>> lists_;
-    std::deque<std::vector<std::optional<value>>> optional_lists_;
+    std::pmr::vector<std::max_align_t> bytes_;
+    std::pmr::deque<std::pmr::vector<value>> lists_;
+    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
 };
 
 /// Copies a replacement graph to where a match is.
@@ -106,7 +107,7 @@ public:
     }
 
 private:
-    outcome_kind fail(std::string reason, error_kind kind) {
+    outcome_kind fail(std::pmr::string reason, error_kind kind) {
         site_.context.report(site_.current, std::move(reason), kind);
         return outcome_kind::failed;
     }
@@ -118,7 +119,7 @@ private:
     outcome_kind copy(const node& n) {
         const auto* rule = n.find_annotation<matching_rule>();
         if (is<builtin::constant>(n)) return copy_constant(n, rule);
-        const std::string op(n.op->name);
+        const std::pmr::string op(n.op->name);
         if (holds_regions(*n.op))
             return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
 
@@ -143,7 +144,7 @@ private:
             return v && meta_of(v) != nullptr;
         });
         if (!known) {
-            const std::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
+            const std::pmr::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
             return invalid("operand " + which + " has no `val`");
         }
         node probe;  // inference looks at an op and its arguments alone
@@ -184,7 +185,7 @@ private:
     pass_context::node_inference rules_;
     const subgraph_match& match_;
     const replacement_site& site_;
-    std::vector<std::vector<value>> made_;  // by the id of the replacement's node: its results
+    std::pmr::vector<std::pmr::vector<value>> made_;  // by the id of the replacement's node: its results
 };
 
 /// The rules of a replacement's own ops.
@@ -195,7 +196,7 @@ struct rules_among<ops<Ops...>> {
     static result<void> infer(const node& n, inference& out) {
         inference_rule rule = nullptr;
         ((n.op == &info_of<Ops> ? void(rule = rule_or_null<Ops>()) : void()), ...);
-        if (rule == nullptr) return invalid("no inference for " + std::string(n.op->name));
+        if (rule == nullptr) return invalid("no inference for " + std::pmr::string(n.op->name));
         return rule(n.arguments, out);
     }
 };

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <headrace/op/text.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/execution_span.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -25,9 +27,9 @@ namespace headrace {
 
 /// What became of one match.
 struct replaced_pattern {
-    node* anchor = nullptr;           ///< from which the match was found; it may be erased
-    node_map nodes_map;               ///< the pattern's nodes, and those that they stood for
-    std::vector<node*> replacements;  ///< the nodes that were added
+    node* anchor = nullptr;                ///< from which the match was found; it may be erased
+    node_map nodes_map;                    ///< the pattern's nodes, and those that they stood for
+    std::pmr::vector<node*> replacements;  ///< the nodes that were added
     /// The pattern that nodes_map begins at, where it was written as an expression.
     std::shared_ptr<const graph> pattern{};
 };
@@ -56,7 +58,7 @@ public:
         options_.matching.remove_overlapping_matches = false;
     }
 
-    result<std::vector<replaced_pattern>> run() {
+    result<std::pmr::vector<replaced_pattern>> run() {
         const subgraph_matcher matcher(pattern_, options_.matching);
         auto matches = matcher.match(graph_);
         if (!matches) return fault(matches.error().message);
@@ -65,7 +67,7 @@ public:
                                 [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
         });
         subgraph_matcher::remove_overlapping(matches.value());
-        std::vector<replaced_pattern> replaced;
+        std::pmr::vector<replaced_pattern> replaced;
         for (subgraph_match& m : matches.value()) {
             if (auto status = replace(m, replaced); !status) return std::move(status).error();
         }
@@ -73,31 +75,31 @@ public:
     }
 
 private:
-    [[nodiscard]] error fault(const std::string& reason) const {
-        return invalid(std::string(options_.name) + ": " + reason);
+    [[nodiscard]] error fault(const std::pmr::string& reason) const {
+        return invalid(std::pmr::string(options_.name) + ": " + reason);
     }
 
-    result<void> replace(subgraph_match& m, std::vector<replaced_pattern>& replaced) {
+    result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
         follow_changes(m);
-        const std::vector<node*> nodes = m.nodes();
+        const std::pmr::vector<node*> nodes = m.nodes();
         if (!all_alive(m, nodes)) return boost::outcome_v2::success();
         // What was replaced before may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
         if (!span.convex()) return boost::outcome_v2::success();
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
         node* const behind = last.next;
-        const std::vector<node*> users = span.users_between();
+        const std::pmr::vector<node*> users = span.users_between();
 
         value_list with;
         const replacement_site site{graph_, *m.anchors[0], behind, context_};
         const outcome_kind outcome = with_(m, pattern_, site, with);
-        std::vector<node*> made;
+        std::pmr::vector<node*> made;
         for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
         if (outcome != outcome_kind::replaced) {
             erase_unused(made);
             return boost::outcome_v2::success();
         }
-        if (std::string reason = misfit(m, with); !reason.empty())
+        if (std::pmr::string reason = misfit(m, with); !reason.empty())
             return fault(message_prefix(*m.anchors[0]) + reason);
 
         for (node* n : made) {
@@ -114,7 +116,7 @@ private:
         return boost::outcome_v2::success();
     }
 
-    void put_in_place(const subgraph_match& m, const value_list& with, const std::vector<node*>& made) {
+    void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
             if (!with[i]) continue;
@@ -141,19 +143,19 @@ private:
         }
     }
     // Dead nodes go with the match that made them so, even if they are of another.
-    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::vector<node*>& nodes) {
+    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::pmr::vector<node*>& nodes) {
         return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
                std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
                            [](value v) { return !v || v.producer->owner != nullptr; });
     }
-    [[nodiscard]] std::string misfit(const subgraph_match& m, const value_list& with) const {
+    [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
         if (with.size() != m.returning_values.size()) {
-            return "the replacement gives " + std::to_string(with.size()) + " values for " +
-                   std::to_string(m.returning_values.size());
+            return "the replacement gives " + number_text(with.size()) + " values for " +
+                   number_text(m.returning_values.size());
         }
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
-            const std::string which = "result " + std::to_string(i);
+            const std::pmr::string which = "result " + number_text(i);
             if (!with[i]) {
                 if (use_count(from) != 0) return "the replacement gives nothing for " + which;
                 continue;
@@ -166,7 +168,7 @@ private:
         return {};
     }
     // A replacement may use what it replaces.
-    void redirect(value from, value to, const std::vector<node*>& made) {
+    void redirect(value from, value to, const std::pmr::vector<node*>& made) {
         for (edge* e = from.producer->first_use; e != nullptr;) {
             edge* const next = e->next_use;
             if (e->slot->result == from.result &&
@@ -175,7 +177,7 @@ private:
             e = next;
         }
     }
-    void erase_unused(const std::vector<node*>& made) {
+    void erase_unused(const std::pmr::vector<node*>& made) {
         std::for_each(made.rbegin(), made.rend(), [&](node* n) {
             if (n->first_use == nullptr) graph_.erase(*n);
         });
@@ -187,7 +189,7 @@ private:
     std::span<const match_filter> filters_;
     pass_context& context_;
     rewrite_options options_;
-    std::vector<std::pair<value, value>> changes_;
+    std::pmr::vector<std::pair<value, value>> changes_;
 };
 
 }  // namespace detail
@@ -197,12 +199,12 @@ private:
 /// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
 /// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
 /// replacement: it has too few outputs, or another shape.
-[[nodiscard]] inline result<std::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
 }
-[[nodiscard]] inline result<std::vector<replaced_pattern>> replace_pattern(
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern(
     graph& g, const graph& pattern, const replacement& with, pass_context& context,
     const rewrite_options& options = {}) {
     return replace_pattern_with_filters(g, pattern, with, {}, context, options);
@@ -211,9 +213,10 @@ private:
 namespace detail {
 
 template <pattern_function F>
-result<std::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
-                                                      std::span<const match_filter> filters,
-                                                      pass_context& context, const rewrite_options& options) {
+result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+                                                           std::span<const match_filter> filters,
+                                                           pass_context& context,
+                                                           const rewrite_options& options) {
     const auto written = std::make_shared<graph>();
     write_expression(*written, f);
     auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
@@ -227,7 +230,7 @@ result<std::vector<replaced_pattern>> replace_written(graph& g, const F& f, cons
 
 /// The same with a pattern that is written as an expression.
 template <pattern_function F>
-[[nodiscard]] result<std::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
@@ -239,10 +242,9 @@ template <pattern_function F>
     }
 }
 template <pattern_function F>
-[[nodiscard]] result<std::vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
-                                                                    const replacement& with,
-                                                                    pass_context& context,
-                                                                    const rewrite_options& options = {}) {
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern(
+    graph& g, const F& f, const replacement& with, pass_context& context,
+    const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
     if constexpr (detail::pattern_facts<F>::sound) {
@@ -254,15 +256,16 @@ template <pattern_function F>
 
 /// A rewrite with a name, as rewrite_to_fixed_point takes several of.
 struct rewrite_rule {
-    std::string name;
+    std::pmr::string name;
     std::shared_ptr<const graph> pattern;
     replacement with;
-    std::vector<match_filter> filters{};
+    std::pmr::vector<match_filter> filters{};
     matcher_options matching{};
 };
 template <pattern_function F>
-[[nodiscard]] rewrite_rule make_rule(std::string name, const F& f, replacement with,
-                                     std::vector<match_filter> filters = {}, matcher_options matching = {}) {
+[[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
+                                     std::pmr::vector<match_filter> filters = {},
+                                     matcher_options matching = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
     auto written = std::make_shared<graph>();
@@ -283,16 +286,16 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
     std::size_t total = 0;
     for (bool changed = true; changed;) {
         changed = false;
-        std::string active;
+        std::pmr::string active;
         for (std::size_t i = 0; i != steps; ++i) {
             const result<std::size_t> rewritten = step(i);
             if (!rewritten) return rewritten.error();
             if (rewritten.value() == 0) continue;
             changed = true;
             total += rewritten.value();
-            active += (active.empty() ? "" : ", ") + std::string(name(i));
+            active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
             if (total > limit) {
-                return invalid(active + ": no fixed point after " + std::to_string(total) +
+                return invalid(active + ": no fixed point after " + number_text(total) +
                                " rewrites; the patterns match what they made");
             }
         }

@@ -4,6 +4,7 @@
 #define HEADRACE_PASS_STATISTICS_HPP
 
 #include <cstdint>
+#include <memory_resource>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +22,14 @@ enum class pass_status : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view name_of(pass_status s) {
     switch (s) {
-        case pass_status::ran: return "ran";
-        case pass_status::no_target: return "no target in the graph";
-        case pass_status::declined: return "should_run returned false";
-        case pass_status::pruned: return "can never fire for this source";
+        case pass_status::ran:
+            return "ran";
+        case pass_status::no_target:
+            return "no target in the graph";
+        case pass_status::declined:
+            return "should_run returned false";
+        case pass_status::pruned:
+            return "can never fire for this source";
     }
     return "";
 }
@@ -37,7 +42,7 @@ struct pass_record {
 };
 
 /// One record per pass of the pipeline, in order.
-using run_statistics = std::vector<pass_record>;
+using run_statistics = std::pmr::vector<pass_record>;
 
 }  // namespace headrace
 

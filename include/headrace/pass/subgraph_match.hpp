@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::vector<value_type> items_;
+    std::pmr::vector<value_type> items_;
 };
 
 /// A literal in the graph: one argument of one node.
@@ -75,18 +76,18 @@ struct literal {
 /// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
 struct subgraph_match {
     /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
-    std::vector<node*> anchors;
+    std::pmr::vector<node*> anchors;
     node_map nodes_map;
     /// What each input of the pattern stands for: in its order, null where it stands for a literal.
-    std::vector<node*> placeholder_nodes;
+    std::pmr::vector<node*> placeholder_nodes;
     /// What the pattern's output returns, in its order.
-    std::vector<node*> returning_nodes;
+    std::pmr::vector<node*> returning_nodes;
 
     /// The same, as values: nodes have several results here.
-    std::vector<value> placeholder_values;
-    std::vector<value> returning_values;
+    std::pmr::vector<value> placeholder_values;
+    std::pmr::vector<value> returning_values;
     /// What each input of the pattern stands for where that is a literal.
-    std::vector<literal> literals;
+    std::pmr::vector<literal> literals;
 
     /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
     /// for, or null.
@@ -98,8 +99,8 @@ struct subgraph_match {
         return nullptr;
     }
     /// The nodes that the match consists of, without what placeholders and the output stand for.
-    [[nodiscard]] std::vector<node*> nodes() const {
-        std::vector<node*> inside;
+    [[nodiscard]] std::pmr::vector<node*> nodes() const {
+        std::pmr::vector<node*> inside;
         for (const auto& [from, to] : nodes_map) {
             if (!is<builtin::placeholder>(*from) && !is<builtin::output>(*from)) inside.push_back(to);
         }

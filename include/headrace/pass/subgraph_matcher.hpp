@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <headrace/op/error.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/pass/execution_span.hpp>
 #include <headrace/pass/subgraph_match.hpp>
 #include <headrace/pass/subgraph_search.hpp>
@@ -40,18 +42,18 @@ public:
     [[nodiscard]] const graph& pattern() const { return *pattern_; }
     [[nodiscard]] const matcher_options& options() const { return options_; }
     /// The sinks of the pattern: its own nodes.
-    [[nodiscard]] const std::vector<const node*>& pattern_anchors() const { return anchors_; }
+    [[nodiscard]] const std::pmr::vector<const node*>& pattern_anchors() const { return anchors_; }
     /// Empty, or why the pattern can stand for nothing.
-    [[nodiscard]] const std::string& fault() const { return fault_; }
+    [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
 
     /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
     /// says what is wrong with the pattern.
-    [[nodiscard]] result<std::vector<subgraph_match>> match(const graph& g) const {
+    [[nodiscard]] result<std::pmr::vector<subgraph_match>> match(const graph& g) const {
         if (!fault_.empty()) return invalid("pattern: " + fault_);
-        std::vector<subgraph_match> found;
+        std::pmr::vector<subgraph_match> found;
         if (!has_enough_nodes(g)) return found;
-        const std::vector<std::vector<node*>> candidates = find_candidates(g);
-        std::vector<node*> chosen;
+        const std::pmr::vector<std::pmr::vector<node*>> candidates = find_candidates(g);
+        std::pmr::vector<node*> chosen;
         extend(candidates, chosen, found);
         if (options_.remove_overlapping_matches) remove_overlapping(found);
         return found;
@@ -65,10 +67,10 @@ public:
 
     /// Keeps the first of several matches that share a node; constants may be shared. It is what
     /// `remove_overlapping_matches` does, for callers that first drop other matches.
-    static void remove_overlapping(std::vector<subgraph_match>& matches) {
-        std::unordered_set<const node*> taken;
+    static void remove_overlapping(std::pmr::vector<subgraph_match>& matches) {
+        std::pmr::unordered_set<const node*> taken;
         const auto overlaps = [&](const subgraph_match& m) {
-            std::vector<node*> inside = m.nodes();
+            std::pmr::vector<node*> inside = m.nodes();
             std::erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
             const auto is_taken = [&](const node* n) { return taken.contains(n); };
             if (std::any_of(inside.begin(), inside.end(), is_taken)) return true;
@@ -79,11 +81,11 @@ public:
     }
 
 private:
-    std::string examine() {
+    std::pmr::string examine() {
         const node* out = pattern_->output();
         if (out == nullptr || out->operand_count == 0) return "it has no output";
-        std::vector<bool> bound(pattern_->id_bound());
-        std::vector<node*> inputs;
+        std::pmr::vector<bool> bound(pattern_->id_bound());
+        std::pmr::vector<node*> inputs;
         for (node& n : pattern_->inputs()) inputs.push_back(&n);
         for (const node& n : pattern_->nodes()) {
             const auto* rule = n.find_annotation<matching_rule>();
@@ -95,13 +97,14 @@ private:
         }
         for (const node& n : pattern_->nodes()) {
             if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
-            const std::string name(n.name().empty() ? "#" + std::to_string(n.id) : std::string(n.name()));
+            const std::pmr::string name(n.name().empty() ? "#" + number_text(n.id)
+                                                         : std::pmr::string(n.name()));
             if (is<builtin::placeholder>(n)) return "its placeholder " + name + " is not used";
-            return "its node " + name + " (" + std::string(n.op->name) + ") leads to no output";
+            return "its node " + name + " (" + std::pmr::string(n.op->name) + ") leads to no output";
         }
         for (const edge& e : out->operand_edges()) {
             if (is<builtin::placeholder>(*e.source)) {
-                return "it returns its placeholder " + std::string(e.source->name());
+                return "it returns its placeholder " + std::pmr::string(e.source->name());
             }
         }
         find_anchors(out);
@@ -131,8 +134,8 @@ private:
         return enough;
     }
 
-    [[nodiscard]] std::vector<std::vector<node*>> find_candidates(const graph& g) const {
-        std::vector<std::vector<node*>> candidates;
+    [[nodiscard]] std::pmr::vector<std::pmr::vector<node*>> find_candidates(const graph& g) const {
+        std::pmr::vector<std::pmr::vector<node*>> candidates;
         for (const node* anchor : anchors_) {
             auto& nodes = candidates.emplace_back();
             for (node& n : g.nodes_of(*anchor->op)) nodes.push_back(&n);
@@ -140,7 +143,7 @@ private:
         if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
             return candidates;
         // The census lists nodes as they were created: matches come in execution order, whatever passes did.
-        std::vector<std::size_t> position(g.id_bound());
+        std::pmr::vector<std::size_t> position(g.id_bound());
         std::size_t at = 0;
         for (const node& n : g.nodes()) position[n.id] = at++;
         for (auto& nodes : candidates) {
@@ -152,8 +155,8 @@ private:
 
     // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
     // cannot be.
-    void extend(const std::vector<std::vector<node*>>& candidates, std::vector<node*>& chosen,
-                std::vector<subgraph_match>& found) const {
+    void extend(const std::pmr::vector<std::pmr::vector<node*>>& candidates, std::pmr::vector<node*>& chosen,
+                std::pmr::vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
         for (node* candidate : candidates[next]) {
             chosen.push_back(candidate);
@@ -166,7 +169,7 @@ private:
         }
     }
 
-    [[nodiscard]] std::optional<subgraph_match> match_from(const std::vector<node*>& chosen) const {
+    [[nodiscard]] std::optional<subgraph_match> match_from(const std::pmr::vector<node*>& chosen) const {
         detail::subgraph_search search(*pattern_, options_);
         if (!search.run(anchors_, chosen)) return std::nullopt;
         subgraph_match m = search.collect();
@@ -181,7 +184,7 @@ private:
     // Does nothing outside use what the match does not return? A constant may have other users: it stays.
     [[nodiscard]] bool is_contained(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
-        const std::vector<node*> inside = m.nodes();
+        const std::pmr::vector<node*> inside = m.nodes();
         for (const auto& [from, to] : m.nodes_map) {
             if (is<builtin::placeholder>(*from) || is<builtin::output>(*from) || is<builtin::constant>(*to))
                 continue;
@@ -208,8 +211,8 @@ private:
 
     const graph* pattern_;
     matcher_options options_;
-    std::vector<const node*> anchors_;
-    std::string fault_;
+    std::pmr::vector<const node*> anchors_;
+    std::pmr::string fault_;
 };
 
 }  // namespace headrace

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,7 +28,7 @@ struct matcher_options {
     bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
     bool match_constants = false;            ///< constants have the same elements, not just any
     /// Ops whose first two operands may be swapped, wherever the pattern has them.
-    std::vector<const op_info*> commutative_ops{};
+    std::pmr::vector<const op_info*> commutative_ops{};
 };
 
 namespace detail {
@@ -64,8 +65,7 @@ namespace detail {
     const tensor_data& da = args_of<builtin::constant>(a).data;
     const tensor_data& db = args_of<builtin::constant>(b).data;
     if (da.strides.empty() && db.strides.empty()) {
-        const auto count = static_cast<std::uint64_t>(meta->elements());
-        return std::memcmp(da.bytes, db.bytes, storage_bytes(meta->dtype, count)) == 0;
+        return std::memcmp(da.bytes, db.bytes, bytes_in_memory(*meta)) == 0;
     }
     const std::size_t size = traits_of(meta->dtype).bits / 8U;
     for (std::int64_t i = 0; i != meta->elements(); ++i) {
@@ -91,7 +91,7 @@ public:
         : pattern_(pattern), options_(options) {}
 
     /// True if the first anchors can stand for these nodes.
-    bool run(const std::vector<const node*>& anchors, const std::vector<node*>& chosen) {
+    bool run(const std::pmr::vector<const node*>& anchors, const std::pmr::vector<node*>& chosen) {
         state_ = {};
         state_.nodes.resize(pattern_.id_bound());
         state_.values.resize(pattern_.id_bound());
@@ -131,12 +131,12 @@ private:
         value graph_value{};
     };
     struct state {
-        std::vector<goal> goals;
-        std::vector<node*> nodes;  // by the id of the pattern's node
-        std::vector<value> values;
-        std::vector<literal> literals;
-        std::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
-        std::vector<value> placeholders;  // what placeholders stand for
+        std::pmr::vector<goal> goals;
+        std::pmr::vector<node*> nodes;  // by the id of the pattern's node
+        std::pmr::vector<value> values;
+        std::pmr::vector<literal> literals;
+        std::pmr::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
+        std::pmr::vector<value> placeholders;  // what placeholders stand for
     };
 
     bool solve() {
@@ -239,8 +239,8 @@ private:
                 pair();
                 continue;
             }
-            const std::vector<bool> in_p = presence(f, p.arguments);
-            const std::vector<bool> in_n = presence(f, n.arguments);
+            const std::pmr::vector<bool> in_p = presence(f, p.arguments);
+            const std::pmr::vector<bool> in_n = presence(f, n.arguments);
             if (in_p.size() != in_n.size()) return false;
             for (std::size_t i = 0; i != in_p.size(); ++i) {
                 if (in_p[i] && in_n[i]) {
@@ -282,8 +282,8 @@ private:
     }
 
     // Which of the tensors that a member has room for are there.
-    static std::vector<bool> presence(const field_info& f, const void* arguments) {
-        std::vector<bool> present;
+    static std::pmr::vector<bool> presence(const field_info& f, const void* arguments) {
+        std::pmr::vector<bool> present;
         const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;
         if (f.kind == field_kind::tensor) {
             present.push_back(!f.optional || reinterpret_cast<const std::optional<value>*>(at)->has_value());

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_AS_STRIDED_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -61,7 +62,7 @@ private:
     }
     static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count,
                         std::int64_t offset) {
-        std::vector<std::int32_t> at;
+        std::pmr::vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
@@ -80,8 +81,8 @@ private:
             aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
             aten::unbind_int>;
     static bool lies_row_by_row(const graph& g, value v) {
-        std::vector<const node*> pending{v.producer};
-        std::vector<bool> seen(g.id_bound());
+        std::pmr::vector<const node*> pending{v.producer};
+        std::pmr::vector<bool> seen(g.id_bound());
         while (!pending.empty()) {
             const node& n = *pending.back();
             pending.pop_back();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -34,7 +35,7 @@ struct decompose_bicubic : pass {
         };
         const std::int64_t left[] = {1, 1, out[2], in[2]};
         const std::int64_t right[] = {1, 1, in[3], out[3]};
-        const auto matrix = [&](sizes shape, const std::vector<float>& elements) {
+        const auto matrix = [&](sizes shape, const std::pmr::vector<float>& elements) {
             return e.constant<float>(dtype::float32, shape, elements);
         };
         const value rows = e.make<aten::matmul>(matrix(left, weights(2, false)), input.v);
@@ -64,8 +65,8 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::vector<float> weights_of(const resampled& a, bool transposed) {
-        std::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+    static std::pmr::vector<float> weights_of(const resampled& a, bool transposed) {
+        std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);
             const float first = std::floor(position);

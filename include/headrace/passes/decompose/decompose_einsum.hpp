@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <string>
 
 #include <headrace/infer/aten.hpp>
@@ -24,11 +25,11 @@ struct decompose_einsum : pass {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
         const auto& [operands, result] = equation.value();
-        if (std::string fault = fault_in(operands, result); !fault.empty())
+        if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
             return e.unsupported(std::move(fault));
         term so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
-            std::string needed = result;
+            std::pmr::string needed = result;
             for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
             so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
         }
@@ -39,26 +40,29 @@ struct decompose_einsum : pass {
 private:
     struct term {
         value tensor;
-        std::string labels;
+        std::pmr::string labels;
     };
 
-    static bool has(const std::string& labels, char c) { return labels.find(c) != std::string::npos; }
+    static bool has(const std::pmr::string& labels, char c) {
+        return labels.find(c) != std::pmr::string::npos;
+    }
 
-    static std::string fault_in(const std::vector<std::string>& operands, const std::string& result) {
-        for (const std::string& labels : operands) {
+    static std::pmr::string fault_in(const std::pmr::vector<std::pmr::string>& operands,
+                                     const std::pmr::string& result) {
+        for (const std::pmr::string& labels : operands) {
             if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
             for (const char c : labels) {
                 if (std::count(labels.begin(), labels.end(), c) > 1)
                     return "einsum that takes a diagonal; TOSA has no such op";
             }
         }
-        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::string();
+        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::pmr::string();
     }
 
     // Without the labels that nobody needs any more.
-    static term summed(emit<produces>& e, const term& t, const std::string& needed) {
+    static term summed(emit<produces>& e, const term& t, const std::pmr::string& needed) {
         shape_builder axes;
-        std::string left;
+        std::pmr::string left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
             if (has(needed, t.labels[i])) {
                 left += t.labels[i];
@@ -71,34 +75,34 @@ private:
     }
 
     // The tensor with its axes in the order of `labels`.
-    static value arranged(emit<produces>& e, const term& t, const std::string& labels) {
+    static value arranged(emit<produces>& e, const term& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
         return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
     }
 
-    static shape_builder shape_of(const emitter& e, const term& t, const std::string& labels) {
+    static shape_builder shape_of(const emitter& e, const term& t, const std::pmr::string& labels) {
         shape_builder shape;
         for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
         return shape;
     }
 
     // As [batch…, rows, columns], each of the two last standing for several axes.
-    static value matrices(emit<produces>& e, const term& t, const std::string& batch, const std::string& rows,
-                          const std::string& columns) {
+    static value matrices(emit<produces>& e, const term& t, const std::pmr::string& batch,
+                          const std::pmr::string& rows, const std::pmr::string& columns) {
         shape_builder shape = shape_of(e, t, batch);
         shape.push_back(element_count(shape_of(e, t, rows)));
         shape.push_back(element_count(shape_of(e, t, columns)));
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
 
-    static term contract(emit<produces>& e, term a, term b, const std::string& needed) {
+    static term contract(emit<produces>& e, term a, term b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
         b = summed(e, b, needed + a.labels);
         if (e.failed()) return a;
-        std::string batch, inner, rows, columns;
+        std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
         for (const char c : b.labels) {
             if (!has(a.labels, c)) columns += c;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_PARTIAL_WRITES_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -63,7 +64,7 @@ private:
         if (!part) return {};
         const std::int64_t end = start + e.shape(part)[axis];
         const std::int64_t size = e.shape(v)[axis];
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         if (start > 0) parts.push_back(narrow(e, v, axis, 0, start));
         parts.push_back(part);
         if (end < size) parts.push_back(narrow(e, v, axis, end, size - end));

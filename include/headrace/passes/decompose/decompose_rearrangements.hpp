@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_REARRANGEMENTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_REARRANGEMENTS_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -36,7 +37,7 @@ struct decompose_rearrangements : pass {
     }
     template <one_of<stacks> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
             parts.push_back(e.make<aten::reshape>(
                 {.self = v, .shape = int_list(aten::stacked_shape<Op>(sizes(e.shape(v))))}));
@@ -75,7 +76,7 @@ struct decompose_rearrangements : pass {
         const auto dim = static_cast<std::int64_t>(axis);
         value v = a.self;
         if (a.prepend || a.append) {
-            std::vector<value> parts;
+            std::pmr::vector<value> parts;
             if (a.prepend) parts.push_back(*a.prepend);
             parts.push_back(v);
             if (a.append) parts.push_back(*a.append);

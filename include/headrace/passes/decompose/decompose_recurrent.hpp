@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 
+#include <memory_resource>
+#include <vector>
+
 #include <headrace/infer/aten.hpp>
 #include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
@@ -142,7 +145,7 @@ private:
         const value from_input = linear(e, all.outputs, w.input, w.input_bias);
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
-        std::vector<value> outputs(static_cast<std::size_t>(steps));
+        std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps; ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_STACK_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_STACK_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -17,7 +18,7 @@ struct decompose_stack : pass {
     using produces = ops<aten::unsqueeze, aten::cat>;
 
     value operator()(const args<aten::stack>& a, emit<produces>& e) const {
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
         return e.make<aten::cat>({.tensors = list<value>(parts), .dim = a.dim});
     }

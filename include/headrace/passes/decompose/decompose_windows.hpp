@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/infer/aten.hpp>
@@ -37,7 +38,7 @@ struct decompose_windows : pass {
 
 private:
     static value places(emit<produces>& e, std::int64_t windows, const args<aten::unfold>& a) {
-        std::vector<std::int32_t> at;
+        std::pmr::vector<std::int32_t> at;
         for (std::int64_t u = 0; u != windows; ++u) {
             for (std::int64_t c = 0; c != a.size; ++c)
                 at.push_back(static_cast<std::int32_t>(u * a.step + c));

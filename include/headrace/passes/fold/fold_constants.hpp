@@ -4,6 +4,8 @@
 #define HEADRACE_PASSES_FOLD_FOLD_CONSTANTS_HPP
 
 #include <algorithm>
+#include <iterator>
+#include <memory_resource>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -51,7 +53,7 @@ private:
             for (node& n : graph_.nodes()) {
                 if (is_computable(n)) compute(n);
             }
-            std::vector<node*> stored;
+            std::pmr::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
                 const bool needed = c.folded && is_needed(*n);
@@ -72,7 +74,7 @@ private:
 
     private:
         struct computed {
-            std::vector<typename Evaluator::tensor_type> results;
+            std::pmr::vector<typename Evaluator::tensor_type> results;
             std::uint64_t from_bytes = 0;  // of the constants below
             bool folded = false;
             bool dequantized = false;  // real numbers that are stored as their codes
@@ -86,7 +88,7 @@ private:
             std::uint64_t bytes = 0;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const tensor_meta& meta = *n.results[i].meta;
-                bytes += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+                bytes += packed_bytes(meta);
             }
             return bytes;
         }
@@ -108,7 +110,7 @@ private:
             if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
             auto evaluated = Evaluator::evaluate(n, {});
             if (!evaluated) return false;
-            c.results = std::move(evaluated).value();
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
             return true;
         }
@@ -118,7 +120,7 @@ private:
                 if (!is_known(*e.source)) return;
             }
             computed& c = known_[n.id];
-            std::vector<typename Evaluator::tensor_type> operands;
+            std::pmr::vector<typename Evaluator::tensor_type> operands;
             for (const edge& e : n.operand_edges()) {
                 operands.push_back(known_[e.source->id].results[e.slot->result]);
                 c.from_bytes += known_[e.source->id].from_bytes;
@@ -127,7 +129,7 @@ private:
             c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
-            c.results = std::move(evaluated).value();
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             c.folded = true;
         }
         bool is_needed(const node& n) const {
@@ -152,7 +154,7 @@ private:
         }
 
         graph& graph_;
-        std::vector<computed> known_;  // by id
+        std::pmr::vector<computed> known_;  // by id
     };
 };
 

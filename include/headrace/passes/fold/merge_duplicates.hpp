@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <unordered_map>
 
 #include <headrace/pass/driver.hpp>
@@ -24,7 +25,7 @@ struct merge_duplicates : pass {
 
 private:
     static std::size_t merge(graph& g) {
-        std::unordered_multimap<std::uint64_t, node*> seen;
+        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
         std::size_t merged = 0;
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;

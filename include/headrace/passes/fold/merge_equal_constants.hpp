@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,7 @@ private:
     };
 
     static std::size_t merge(graph& g) {
-        std::vector<entry> entries;
+        std::pmr::vector<entry> entries;
         for (node& n : g.nodes()) {
             if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
         }
@@ -54,7 +55,7 @@ private:
             return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
         });
         std::size_t merged = 0;
-        std::vector<entry> kept;
+        std::pmr::vector<entry> kept;
         for (const entry& e : alike) {
             if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
             const auto same = std::ranges::find_if(
@@ -86,7 +87,7 @@ private:
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
         const auto count = static_cast<std::uint64_t>(meta.elements());
-        if (data.strides.empty()) return f(std::span(data.bytes, storage_bytes(meta.dtype, count)));
+        if (data.strides.empty()) return f(std::span(data.bytes, bytes_in_memory(meta)));
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         for (std::uint64_t i = 0; i != count; ++i) {
             std::int64_t at = 0;
@@ -114,7 +115,7 @@ private:
                 return bytes.empty() || std::memcmp(bytes.data(), other, bytes.size()) == 0;
             });
         }
-        std::vector<std::byte> elements;
+        std::pmr::vector<std::byte> elements;
         each_run(a, [&](std::span<const std::byte> bytes) {
             elements.insert(elements.end(), bytes.begin(), bytes.end());
             return true;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_SORT_TOPOLOGICALLY_HPP
 #define HEADRACE_PASSES_LAYOUT_SORT_TOPOLOGICALLY_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
@@ -24,7 +25,7 @@ private:
     static void sort(graph& g) {
         node* const end = g.output();
         if (end == nullptr) return;
-        std::vector<bool> placed(g.id_bound());
+        std::pmr::vector<bool> placed(g.id_bound());
         const auto place = [&](node& n) {
             placed[n.id] = true;
             if (&n != end) g.move_before(n, end);
@@ -32,7 +33,7 @@ private:
         for (node& input : g.inputs()) place(input);
         visit(*end, placed, place);
         // What no output needs, such as writes of variables, keeps its order.
-        std::vector<node*> rest;
+        std::pmr::vector<node*> rest;
         for (node& n : g.nodes()) {
             if (!placed[n.id]) rest.push_back(&n);
         }
@@ -40,12 +41,12 @@ private:
     }
 
     template <class Place>
-    static void visit(node& root, const std::vector<bool>& placed, Place&& place) {
+    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
         struct step {
             node* at;
             std::uint32_t next_operand;
         };
-        std::vector<step> path{{&root, 0}};
+        std::pmr::vector<step> path{{&root, 0}};
         while (!path.empty()) {
             auto& [at, next] = path.back();
             if (next == at->operand_count) {

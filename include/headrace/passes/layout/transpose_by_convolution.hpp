@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
 #define HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
 
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -52,7 +53,7 @@ private:
     // Output channel (pixel, plane) takes that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const int_list shape{group * planes, planes, 1, group};
-        std::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
+        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
         for (std::int64_t pixel = 0; pixel != group; ++pixel) {
             for (std::int64_t plane = 0; plane != planes; ++plane) {
                 const std::int64_t channel = pixel * planes + plane;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/op/aten.hpp>
@@ -20,7 +21,7 @@ struct legalize_concat : pass {
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
             if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
         }

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CREATION_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CREATION_HPP
 
+#include <memory_resource>
+#include <vector>
+
 #include <headrace/op/aten.hpp>
 #include <headrace/passes/support/integers.hpp>
 
@@ -55,7 +58,7 @@ private:
                 fits = fits && detail::store_element(number, type, &data[i * size]);
             }
         });
-        return fits ? v : e.unsupported("a number does not fit in " + std::string(name_of(type)));
+        return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
     }
     static value range(emit<produces>& e, scalar start, scalar, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_PAD_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct legalize_pad : pass {
         if (a.mode == "reflect") return each_axis(e, a.self, a.pad, reflected);
         if (a.mode == "replicate") return each_axis(e, a.self, a.pad, replicated);
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
-        return e.unsupported("padding mode " + std::string(a.mode) + " is not one of PyTorch's");
+        return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
     }
     template <one_of<ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -85,7 +86,7 @@ private:
         if (by.before >= size || by.after >= size) {
             return e.unsupported("a reflection must be smaller than the axis that it mirrors");
         }
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         const auto mirror = [&](std::int64_t start, std::int64_t count) {
             return build::reverse(e, build::slice(e, v, axis, start, count), axis);
         };
@@ -94,7 +95,7 @@ private:
         return cropped(e, build::concat(e, parts, axis), axis, by);
     }
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
             const shape_builder shape = build::with_axis(e.shape(v), axis, count);
             return build::broadcast(e, build::slice(e, v, axis, at, 1), shape);
@@ -109,7 +110,7 @@ private:
         if (by.before > size || by.after > size) {
             return e.unsupported("a circular padding must not be larger than the axis that it wraps around");
         }
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         if (by.before > 0) parts.insert(parts.begin(), build::slice(e, v, axis, size - by.before, by.before));
         if (by.after > 0) parts.push_back(build::slice(e, v, axis, 0, by.after));
         return build::concat(e, parts, axis);

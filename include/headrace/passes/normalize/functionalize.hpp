@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
@@ -182,7 +183,7 @@ private:
 
     /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
-        std::vector<std::pair<value, value>> changed{{v, now}};
+        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
             if (w.kind != sharing::same)
@@ -322,14 +323,14 @@ private:
     }
 
     void refuse(const node& at, const view& w) {
-        context_.report(at, "in place: memory shared through " + std::string(w.made_by->op->name) +
+        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
                                 " is written, and that cannot be expressed; clone the tensor first");
     }
 
     graph& graph_;
     pass_context& context_;
-    std::map<value, view, by_place> views_;     // by the value as the program made it
-    std::map<value, written, by_place> roots_;  // those that have been written to
+    std::pmr::map<value, view, by_place> views_;     // by the value as the program made it
+    std::pmr::map<value, written, by_place> roots_;  // those that have been written to
 };
 
 }  // namespace detail

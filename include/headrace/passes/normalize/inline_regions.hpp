@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_INLINE_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_INLINE_REGIONS_HPP
 
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        std::vector<node*> calls;
+        std::pmr::vector<node*> calls;
         do {  // an inner graph may hold calls itself
             calls.clear();
             detail::for_each_graph(g, [&](graph& sub) {
@@ -39,8 +40,8 @@ private:
     static result<void> inline_call(node& call) {
         const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(call);
         graph& inner = *a.wrapped_graph;
-        std::unordered_map<const node*, node*> copies;
-        std::unordered_map<const node*, value> inputs;
+        std::pmr::unordered_map<const node*, node*> copies;
+        std::pmr::unordered_map<const node*, value> inputs;
         std::size_t next = 0;
         for (node& n : inner.inputs()) {
             if (next == a.operands.size())

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 
+#include <memory_resource>
+#include <vector>
+
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/pass/pass.hpp>
 
@@ -39,7 +42,7 @@ private:
         }
         if (kept.size() == operands.size()) return kept;
         for (graph* region : regions) {
-            std::vector<node*> inputs;
+            std::pmr::vector<node*> inputs;
             for (node& n : region->inputs()) inputs.push_back(&n);
             for (std::size_t i = 0; i != operands.size(); ++i) {
                 if (const auto* data = match<builtin::constant>(operands[i])) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ private:
     static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
                          pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
-        std::vector<To> elements;
+        std::pmr::vector<To> elements;
         bool fits = true;
         for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
             From element;
@@ -101,7 +102,7 @@ private:
     /// Calls f(offset in elements) for each element in row-major order.
     template <class F>
     static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
-        std::vector<std::int64_t> step(shape.size());
+        std::pmr::vector<std::int64_t> step(shape.size());
         std::int64_t count = 1;
         for (std::size_t i = shape.size(); i-- != 0;) {
             step[i] = strides.empty() ? count : strides[i];

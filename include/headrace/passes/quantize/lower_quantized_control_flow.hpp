@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ struct lower_quantized_control_flow : pass {
             for (graph* region : {a.true_graph, a.false_graph})
                 take_codes(*region, i, read->parameters, e.dtype(read->codes));
         }
-        std::vector<std::optional<coded>> results;
+        std::pmr::vector<std::optional<coded>> results;
         for (std::uint32_t i = 0; i != e.current().result_count; ++i) {
             results.push_back(coding_of_result(e, i, *a.true_graph, *a.false_graph));
             if (!results.back()) continue;
@@ -50,7 +51,7 @@ struct lower_quantized_control_flow : pass {
 
     std::optional<value_list> operator()(const args<higher_order::while_loop>& a, auto& e) const {
         value_list carried;
-        std::vector<std::optional<coded>> results;
+        std::pmr::vector<std::optional<coded>> results;
         bool changed = false;
         const list<value> given = a.body_graph->outputs();
         for (std::size_t i = 0; i != a.carried_inputs.size(); ++i) {
@@ -174,7 +175,7 @@ private:
             common = coded{parameters, q->dtype};
         }
         if (common && same) return common;
-        std::vector<fixed_point> given;
+        std::pmr::vector<fixed_point> given;
         for (const graph* branch : {&yes, &no}) {
             if (auto read = read_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }
@@ -208,7 +209,7 @@ private:
 
     template <class E>
     static value_list dequantized_results(E& e, node* made,
-                                          const std::vector<std::optional<coded>>& codings) {
+                                          const std::pmr::vector<std::optional<coded>>& codings) {
         value_list results;
         for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
             const value v = made->result(i);

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_PRODUCTS_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_PRODUCTS_HPP
 
+#include <memory_resource>
+#include <vector>
+
 #include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/dequantized.hpp>
 
@@ -145,7 +148,7 @@ private:
             return static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c];
         };
         const auto channels = static_cast<std::size_t>(shape[axis]);
-        std::vector<double> scales(channels, 0);
+        std::pmr::vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(most));
@@ -157,8 +160,8 @@ private:
                 data[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
             }
         });
-        return dequantized{codes,
-                           {std::move(scales), std::vector<std::int64_t>(channels, 0), axis, -most, most}};
+        return dequantized{
+            codes, {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -most, most}};
     }
 
     // A bias as codes of the accumulators' type. It is stored with the scale of the products; one that is not
@@ -175,7 +178,7 @@ private:
         const quantization& q = b->parameters;
         if (e.dtype(b->codes) == type && has_scale_of(q, products)) return b->codes;
         if (const auto integers = constant_integers(b->codes)) {
-            std::vector<double> numbers;
+            std::pmr::vector<double> numbers;
             for (std::size_t i = 0; i != integers->size(); ++i) {
                 const std::size_t c = q.axis ? i : 0;
                 numbers.push_back(static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c]);
@@ -183,7 +186,7 @@ private:
             return constant_codes(e, numbers, products, type);
         }
         if (!q.is_per_tensor() || type != dtype::int32) return std::nullopt;
-        std::vector<double> factors;
+        std::pmr::vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
         return build::rescale(e, b->codes, factors, {.input_zero = q.zero_point(), .reach = q.reach()});
     }
@@ -199,7 +202,7 @@ private:
     }
 
     template <class E>
-    static value constant_codes(E& e, const std::vector<double>& numbers, const quantization& products,
+    static value constant_codes(E& e, const std::pmr::vector<double>& numbers, const quantization& products,
                                 dtype type) {
         const double most = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const auto count = static_cast<std::int64_t>(numbers.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 
@@ -43,7 +44,7 @@ struct pack_int4_weights : pass {
     }
 
 private:
-    static bool fits(const std::vector<std::int64_t>& codes) {
+    static bool fits(const std::pmr::vector<std::int64_t>& codes) {
         constexpr std::int64_t most = 7;
         return std::all_of(codes.begin(), codes.end(),
                            [](std::int64_t code) { return -most <= code && code <= most; });

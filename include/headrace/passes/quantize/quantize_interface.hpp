@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 
+#include <memory_resource>
 #include <vector>
 
 #include <headrace/ir/signature.hpp>
@@ -34,7 +35,7 @@ private:
     }
 
     static std::size_t take_codes(graph& g, node& input, pass_context& context) {
-        std::vector<node*> readers;
+        std::pmr::vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
             readers.push_back(use.target);
@@ -59,7 +60,7 @@ private:
     }
 
     static std::size_t give_codes(graph& g, node& output, pass_context& context) {
-        std::vector<interface_quantization> given(output.operand_count);
+        std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
             emit<produces> e(g, &output, &output, context);

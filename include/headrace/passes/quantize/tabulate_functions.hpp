@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_QUANTIZE_TABULATE_FUNCTIONS_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -72,7 +73,7 @@ private:
 
         /// The function of other codes in place of the source's, in tensors of that shape.
         value applied(emit<produces>& e, value codes, const shape_builder& shape) const {
-            std::vector<std::pair<value, value>> made{{source_, codes}};
+            std::pmr::vector<std::pair<value, value>> made{{source_, codes}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
@@ -84,7 +85,7 @@ private:
                     made.emplace_back(n->result(), read_table(e, *n, mapped(n->operand(0)), shape));
                     continue;
                 }
-                std::vector<value> operands;
+                std::pmr::vector<value> operands;
                 for (const edge& operand : n->operand_edges()) operands.push_back(mapped(*operand.slot));
                 node* copy = e.clone(*n, operands, [&](tensor_meta& meta) {
                     meta = {meta.dtype, int_list(shape), {}};
@@ -168,7 +169,7 @@ private:
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
+        std::pmr::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
         bool computes_ = false;
         bool sound_ = false;
     };
@@ -183,7 +184,7 @@ private:
     static value table_of_8_bits(emit<produces>& e, const function& f) {
         constexpr std::int64_t count = 256;
         const shape_builder shape = shape_of_codes(e, f, count);
-        std::vector<std::int8_t> codes;
+        std::pmr::vector<std::int8_t> codes;
         for (int c = -128; c != 128; ++c) codes.push_back(static_cast<std::int8_t>(c));
         const value all = e.constant<std::int8_t>(dtype::int8, shape, codes);
         const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
@@ -195,7 +196,7 @@ private:
         constexpr std::int64_t count = 513;
         constexpr int step = 128;
         const shape_builder shape = shape_of_codes(e, f, count);
-        std::vector<std::int32_t> codes;
+        std::pmr::vector<std::int32_t> codes;
         for (int i = 0; i != count; ++i) codes.push_back(-32768 + i * step);
         const value all = e.constant<std::int32_t>(dtype::int32, shape, codes);
         const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});

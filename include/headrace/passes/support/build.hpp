@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <memory_resource>
 #include <string>
 #include <utility>
 
@@ -188,8 +189,8 @@ value cast(E& e, value v, dtype to) {
         }
         return direct(e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}));
     }
-    return e.unsupported("cast from " + std::string(name_of(from)) + " to " + std::string(name_of(to)) +
-                         ": the target has no such CAST");
+    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
+                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
 }
 
 /// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_SUPPORT_CONSTANTS_HPP
 
 #include <cstring>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -33,7 +34,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 /// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
 /// value is computed. For decisions that shapes depend on: what is computed from constants is left to
 /// folding.
-[[nodiscard]] inline std::optional<std::vector<std::int64_t>> constant_integers(value v) {
+[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
@@ -42,7 +43,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
     const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
     const int unused = 64 - 8 * static_cast<int>(width);
-    std::vector<std::int64_t> numbers;
+    std::pmr::vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
@@ -54,15 +55,15 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<std::vector<double>> constant_reals(value v) {
+[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
     if (const auto integers = constant_integers(v)) {
-        return std::vector<double>(integers->begin(), integers->end());
+        return std::pmr::vector<double>(integers->begin(), integers->end());
     }
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
     if (meta.dtype != dtype::float32 && meta.dtype != dtype::float64) return std::nullopt;
-    std::vector<double> numbers;
+    std::pmr::vector<double> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
         if (meta.dtype == dtype::float64) {

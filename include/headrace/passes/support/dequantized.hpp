@@ -5,6 +5,7 @@
 #define HEADRACE_PASSES_SUPPORT_DEQUANTIZED_HPP
 
 #include <cmath>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -125,7 +126,7 @@ struct moved_axis {
 
 /// A clone of a node that selects, on codes in place of real numbers.
 template <class E>
-value on_codes(E& e, value v, const std::vector<value>& operands) {
+value on_codes(E& e, value v, const std::pmr::vector<value>& operands) {
     const headrace::dtype reals = e.dtype(v);
     headrace::dtype codes = reals;
     for (std::size_t i = 0; i != operands.size(); ++i) {
@@ -196,7 +197,7 @@ private:
         if (const auto* a = match<aten::clamp>(v)) return clamped(*a);
         const node& n = *v.producer;
         if (!detail::is_selecting(n) && !detail::is_selecting_pad(n)) return std::nullopt;
-        std::vector<value> operands;
+        std::pmr::vector<value> operands;
         std::optional<quantization> shared;
         for (const edge& operand : n.operand_edges()) {
             operands.push_back(*operand.slot);
@@ -268,7 +269,7 @@ private:
     }
 
     E& e_;
-    std::vector<std::pair<value, std::optional<dequantized>>> known_;
+    std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
@@ -309,7 +310,7 @@ value dequantize(E& e, const dequantized& d) {
 template <class E>
 value rescale_codes(E& e, const dequantized& d, const quantization& to, dtype type) {
     const quantization& from = d.parameters;
-    std::vector<double> factors;
+    std::pmr::vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
     for (const std::int64_t z : from.zero_points) {
         if (z != from.zero_points.front())
@@ -404,7 +405,7 @@ private:
         }
         const node& n = *v.producer;
         if (detail::is_selecting(n) || detail::is_selecting_pad(n)) {
-            std::vector<value> operands;
+            std::pmr::vector<value> operands;
             for (const edge& operand : n.operand_edges()) {
                 const value x = *operand.slot;
                 operands.push_back(detail::is_real(x) ? (*this)(x) : x);
@@ -423,7 +424,7 @@ private:
                                                                             .dtype = type_});
     }
 
-    value constant(value v, const std::vector<double>& numbers) {
+    value constant(value v, const std::pmr::vector<double>& numbers) {
         return e_.constant({type_, e_.shape(v), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type_).bits / 8U;
             for (std::size_t i = 0; i != numbers.size(); ++i)
@@ -434,7 +435,7 @@ private:
     E& e_;
     const quantization& to_;
     dtype type_;
-    std::vector<std::pair<value, value>> known_;
+    std::pmr::vector<std::pair<value, value>> known_;
     int depth_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace headrace {
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
-    std::vector<double> numbers{};  ///< of the constant
+    std::pmr::vector<double> numbers{};  ///< of the constant
 
     /// The largest magnitude among the real numbers that it can be.
     [[nodiscard]] double reach() const {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_INDEXING_HPP
 #define HEADRACE_PASSES_SUPPORT_INDEXING_HPP
 
+#include <headrace/op/text.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace::build {
@@ -163,7 +164,7 @@ value accumulate(E& e, value values, value indices, value rows) {
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > most) {
         return e.unsupported(
-            "adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
+            "adding " + number_text(r[1]) + " rows to " + number_text(s[1]) +
             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
     }
     const dtype type = e.dtype(values);

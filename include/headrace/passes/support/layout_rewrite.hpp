@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_SUPPORT_LAYOUT_REWRITE_HPP
 
 #include <map>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -171,7 +172,7 @@ private:
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
         if (!v) return;
-        std::vector<value> operands{v};
+        std::pmr::vector<value> operands{v};
         for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
         node* made = e.clone(n, operands, [&](tensor_meta& meta) {
             shape_builder shape(e.shape(v));
@@ -199,7 +200,7 @@ private:
     }
     static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
                            const shape_builder& shape) {
-        std::vector<layout> blocks(shape.size());
+        std::pmr::vector<layout> blocks(shape.size());
         blocks[axis] = l;
         const layout way =
             layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
@@ -232,8 +233,8 @@ private:
 
     void compute_along_axes(emitting& e, node& n) {
         const layout_rules::axes_of_op op(n);
-        const std::vector<computed_axis> axes = computed_axes(e, n, op);
-        std::vector<value> operands;
+        const std::pmr::vector<computed_axis> axes = computed_axes(e, n, op);
+        std::pmr::vector<value> operands;
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             const bool data = i < op.operands.size();
             operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
@@ -263,8 +264,8 @@ private:
     }
 
     // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
-    std::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        std::vector<computed_axis> runs;
+    std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
+        std::pmr::vector<computed_axis> runs;
         const layout all = layout_of_full(n, op);
         const auto lies = along_axes(all, op.full);
         const std::uint32_t apart = op.whole | op.trailing;
@@ -315,12 +316,12 @@ private:
         return best;
     }
     // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
-    static std::vector<computed_axis> as_fine_as(const std::vector<computed_axis>& runs, sizes shape,
-                                                 sizes of_operand, bool keep_last) {
+    static std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+                                                      sizes shape, sizes of_operand, bool keep_last) {
         constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
         const auto split = common_refinement(of_operand, shape);
         if (!split || shape.size() > most) return runs;
-        std::vector<computed_axis> fine;
+        std::pmr::vector<computed_axis> fine;
         shape_builder of_fine;  // the sizes of the operand along them
         std::size_t at = 0;
         for (std::size_t i = 0; i != runs.size(); ++i) {
@@ -337,7 +338,7 @@ private:
         }
         if (fine.size() > most) return runs;
         // With the axes of size 1 that the operand has, no RESHAPE is needed.
-        std::vector<computed_axis> padded;
+        std::pmr::vector<computed_axis> padded;
         std::size_t next = 0;
         for (const std::int64_t size : shape) {
             if (next != fine.size() && of_fine[next] == size) {
@@ -352,8 +353,8 @@ private:
     }
     static constexpr std::size_t no_axis = SIZE_MAX;
 
-    static shape_builder computed_shape(const std::vector<computed_axis>& axes, const shape_builder& full,
-                                        const shape_builder& shape) {
+    static shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+                                        const shape_builder& full, const shape_builder& shape) {
         shape_builder result;
         for (const computed_axis& a : axes) {
             const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
@@ -363,17 +364,17 @@ private:
     }
 
     template <class... Ops>
-    static value make_along_axis(emitting& e, const node& n, const std::vector<value>& operands,
-                                 const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
-                                 ops<Ops...>) {
+    static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
+                                 const std::pmr::vector<computed_axis>& axes,
+                                 const layout_rules::axes_of_op& op, ops<Ops...>) {
         value made{};
         static_cast<void>(
             ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
         return made;
     }
     template <class Op>
-    static value along(emitting& e, args<Op> a, const std::vector<value>& operands,
-                       const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
+                       const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
             const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
@@ -416,9 +417,10 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::vector<value> actual_;  // of each node by its id: what stands for its result; empty if it itself
-    std::map<std::uint32_t, std::vector<known_move>> moved_;  // by the id of the node that is moved
-    std::vector<node*> replaced_;
+    std::pmr::vector<value>
+        actual_;  // of each node by its id: what stands for its result; empty if it itself
+    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::pmr::vector<node*> replaced_;
 };
 
 }  // namespace headrace

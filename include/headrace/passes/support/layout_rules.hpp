@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_SUPPORT_LAYOUT_RULES_HPP
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,7 +17,7 @@ namespace headrace {
 
 /// How the tensors lie that an op reads and makes.
 struct op_layouts {
-    std::vector<layout> operands;  ///< of its data operands, which come first
+    std::pmr::vector<layout> operands;  ///< of its data operands, which come first
     layout result;
 
     friend bool operator==(const op_layouts&, const op_layouts&) = default;
@@ -146,8 +147,8 @@ template <class Op>
 /// An op of kind::axes by its axes: the shapes of its tensors at one rank, in which axes that the op does not
 /// have in one of them are 1.
 struct axes_of_op {
-    shape_builder full;                   ///< of the tensor that has all
-    std::vector<shape_builder> operands;  ///< of its data operands
+    shape_builder full;                        ///< of the tensor that has all
+    std::pmr::vector<shape_builder> operands;  ///< of its data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
@@ -200,7 +201,8 @@ namespace detail {
 }
 
 // The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<std::vector<layout>> blocks_of(const layout& l, sizes shape, sizes order) {
+[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+                                                                       sizes order) {
     const auto axes = along_axes(l, shape);
     if (!axes) return std::nullopt;
     std::size_t at = 0;
@@ -208,7 +210,7 @@ namespace detail {
         while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
         if (at == order.size()) return std::nullopt;
     }
-    std::vector<layout> blocks;
+    std::pmr::vector<layout> blocks;
     for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
     return blocks;
 }
@@ -364,7 +366,7 @@ namespace detail {
     const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
     const bool as_is = read(given, wanted, straight);
     if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
-    op_layouts found{std::vector<layout>(2), {}};
+    op_layouts found{std::pmr::vector<layout>(2), {}};
     for (const tensor_axes& t : all) {
         const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
         (t.port.is_result() ? found.result : found.operands[t.port.index]) =
@@ -414,7 +416,7 @@ namespace detail {
 /// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
 [[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
     if (k == kind::move) return *accommodate(n, k, {}, {}, {});
-    return {std::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
+    return {std::pmr::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
 }
 
 }  // namespace layout_rules

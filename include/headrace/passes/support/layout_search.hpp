@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory_resource>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,8 +45,8 @@ private:
         return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
     }
 
-    std::vector<layout> items_{layout{}};
-    std::unordered_map<std::uint64_t, std::int64_t> moves_;
+    std::pmr::vector<layout> items_{layout{}};
+    std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
 };
 
 /// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
@@ -85,7 +86,7 @@ public:
     /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
     /// them; constants are free.
     [[nodiscard]] std::int64_t cost() {
-        std::vector<value> values;
+        std::pmr::vector<value> values;
         std::int64_t of_ops = 0;
         for (node& n : g_->nodes()) {
             of_ops += cost_of_op(n, now_at(site_of(n, {})));
@@ -118,7 +119,7 @@ private:
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
     struct numbers {
-        std::vector<number> operands;
+        std::pmr::vector<number> operands;
         number result = 0;
 
         [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
@@ -170,8 +171,7 @@ private:
                !is<tosa::const_shape>(source);
     }
     [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
-        return static_cast<std::int64_t>(
-            storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())));
+        return static_cast<std::int64_t>(packed_bytes(meta));
     }
     [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
         return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
@@ -189,9 +189,9 @@ private:
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
     // Of all transposes of the values; readers that want the same layout share one.
-    [[nodiscard]] std::int64_t cost_of(const std::vector<value>& values) {
+    [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
         std::int64_t sum = 0;
-        std::vector<number> wanted;
+        std::pmr::vector<number> wanted;
         for (const value v : values) {
             const number from = stored_number(v);
             wanted.clear();
@@ -206,8 +206,8 @@ private:
         return sum;
     }
 
-    [[nodiscard]] std::vector<const edge*> needed_transposes() const {
-        std::vector<const edge*> found;
+    [[nodiscard]] std::pmr::vector<const edge*> needed_transposes() const {
+        std::pmr::vector<const edge*> found;
         for (const node& n : g_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
@@ -237,7 +237,7 @@ private:
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
-    void propose(std::vector<proposal>& region, node& n, node_port port, number wanted) {
+    void propose(std::pmr::vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
         if (sites_[at].proposal >= 0) return;
@@ -266,7 +266,7 @@ private:
     }
 
     bool improve(node& n, node_port port, number wanted) {
-        std::vector<proposal> region;
+        std::pmr::vector<proposal> region;
         propose(region, n, port, wanted);
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal p = region[i];
@@ -286,14 +286,14 @@ private:
         return better;
     }
 
-    [[nodiscard]] const proposal* proposed(const std::vector<proposal>& region, const node& n,
+    [[nodiscard]] const proposal* proposed(const std::pmr::vector<proposal>& region, const node& n,
                                            node_port port) const {
         const std::int32_t i = sites_[site_of(n, port)].proposal;
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
     // What the choice between each site's layouts, as they are and as proposed, costs.
-    [[nodiscard]] binary_choice choice_of(const std::vector<proposal>& region) {
+    [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
@@ -330,14 +330,14 @@ private:
         return choice;
     }
 
-    bool take_best_part(std::vector<proposal>& region) {
-        const std::vector<bool> taken = choice_of(region).cheapest();
-        std::vector<proposal> kept;
+    bool take_best_part(std::pmr::vector<proposal>& region) {
+        const std::pmr::vector<bool> taken = choice_of(region).cheapest();
+        std::pmr::vector<proposal> kept;
         for (std::size_t i = 0; i != region.size(); ++i) {
             if (taken[i]) kept.push_back(region[i]);
         }
         if (kept.empty()) return false;
-        const std::vector<value> affected = values_around(kept);
+        const std::pmr::vector<value> affected = values_around(kept);
         const auto sum = [&] {
             std::int64_t of_ops = 0;
             for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
@@ -356,8 +356,8 @@ private:
         return true;
     }
 
-    [[nodiscard]] static std::vector<value> values_around(const std::vector<proposal>& region) {
-        std::vector<value> values;
+    [[nodiscard]] static std::pmr::vector<value> values_around(const std::pmr::vector<proposal>& region) {
+        std::pmr::vector<value> values;
         for (const proposal& p : region) {
             values.push_back(p.n->result());
             for (const edge& e : p.n->operand_edges()) {
@@ -371,11 +371,11 @@ private:
     }
 
     graph* g_;
-    std::vector<kind> kinds_;  // by the ids of the nodes
-    std::vector<site> sites_;  // two for each node
+    std::pmr::vector<kind> kinds_;  // by the ids of the nodes
+    std::pmr::vector<site> sites_;  // two for each node
     layout_table table_;
-    std::vector<numbers> records_{numbers{}};                        // the first: all row-major
-    std::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+    std::pmr::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
 };
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
 #define HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
 
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa_legality.hpp>
 #include <headrace/passes/support/build.hpp>
 
@@ -87,7 +88,7 @@ value permute(E& e, value v, sizes perms) {
     if (perms.size() <= static_cast<std::size_t>(tosa::level_8k::max_rank)) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
     if (merged.perms.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) {
-        return e.unsupported("a permutation of " + std::to_string(merged.perms.size()) +
+        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
                              " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
     }
     return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);

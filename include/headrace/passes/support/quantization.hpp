@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -20,10 +21,10 @@ namespace headrace {
 /// The integers, or codes, that stand for real numbers: real = (code - zero_point) * scale. One scale for
 /// the tensor, or one for each index of an axis.
 struct quantization {
-    std::vector<double> scales;
-    std::vector<std::int64_t> zero_points;  ///< as many as there are scales
-    std::optional<std::size_t> axis;        ///< nothing: per tensor
-    std::int64_t lowest = 0;                ///< codes lie between these
+    std::pmr::vector<double> scales;
+    std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
+    std::optional<std::size_t> axis;             ///< nothing: per tensor
+    std::int64_t lowest = 0;                     ///< codes lie between these
     std::int64_t highest = 0;
 
     [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
@@ -84,7 +85,7 @@ struct dequantized {
         const auto axis = normalized_axis(a->axis, meta->rank());
         if (!axis || *axis >= meta->rank()) return std::nullopt;
         const auto channels = static_cast<std::size_t>(meta->shape[*axis]);
-        std::vector<std::int64_t> zeros(channels, 0);
+        std::pmr::vector<std::int64_t> zeros(channels, 0);
         if (a->zero_points) {
             const auto given = constant_integers(*a->zero_points);
             if (!given) return std::nullopt;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include <headrace/op/text.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -64,12 +66,12 @@ value rescale(E& e, value v, std::span<const double> factors, const rescaling& r
     const dtype from = e.dtype(v);
     if (!v) return v;
     const bool scale32 = from != dtype::int48;
-    std::vector<std::int32_t> multipliers;
-    std::vector<std::int8_t> shifts;
+    std::pmr::vector<std::int32_t> multipliers;
+    std::pmr::vector<std::int8_t> shifts;
     for (const double factor : factors) {
         const auto fixed = multiplier_and_shift(factor, scale32);
         if (!fixed) {
-            return e.unsupported("a quantization step is " + std::to_string(factor) +
+            return e.unsupported("a quantization step is " + number_text(factor) +
                                  " times another, beyond what RESCALE can scale by");
         }
         multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
@@ -84,7 +86,7 @@ value rescale(E& e, value v, std::span<const double> factors, const rescaling& r
         }
     }
     const auto count = static_cast<std::int64_t>(factors.size());
-    const std::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
+    const std::pmr::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
     const value multiplier =
         scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
                 : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);

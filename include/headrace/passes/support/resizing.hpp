@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory_resource>
 #include <numeric>
 
+#include <headrace/op/text.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
@@ -40,8 +42,8 @@ struct sampled_axis {
     }
 };
 
-[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
-    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
+[[nodiscard]] inline std::pmr::string resize_fault(std::int64_t in, std::int64_t out) {
+    return "resizing " + number_text(in) + " to " + number_text(out) +
            " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
 }
 

@@ -3,10 +3,12 @@
 #ifndef HEADRACE_PASSES_SUPPORT_SLICING_HPP
 #define HEADRACE_PASSES_SUPPORT_SLICING_HPP
 
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa_legality.hpp>
 #include <headrace/passes/support/build.hpp>
 
@@ -16,7 +18,7 @@ namespace headrace::build {
 template <class E>
 std::size_t axis_in(E& e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    e.unsupported("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+    e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
     return 0;
 }
 
@@ -63,7 +65,7 @@ value concat(E& e, std::span<const value> parts, std::size_t axis) {
     constexpr auto most = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
     if (parts.size() == 1) return parts[0];
     if (parts.size() > most) {
-        std::vector<value> groups;
+        std::pmr::vector<value> groups;
         for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), most))) {
             groups.push_back(concat(e, parts.first(std::min(parts.size(), most)), axis));
         }

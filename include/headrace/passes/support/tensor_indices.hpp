@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_SUPPORT_TENSOR_INDICES_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace headrace {
 
 namespace build {
 
-using tensor_index_list = std::vector<std::optional<value>>;
+using tensor_index_list = std::pmr::vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
@@ -37,7 +38,7 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
         std::int64_t inner = e.meta(*index).elements();
         for (const std::int64_t size : e.shape(*index)) {
             inner /= std::max<std::int64_t>(size, 1);
-            std::vector<std::int32_t> coordinates;
+            std::pmr::vector<std::int32_t> coordinates;
             for (std::size_t i = 0; i != mask->size(); ++i) {
                 if ((*mask)[i] == 0) continue;
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
@@ -72,7 +73,7 @@ struct indexed_rows {
 /// Does an index list of constants name a row twice? Nothing if some index is computed.
 template <class E>
 std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes shape, sizes together) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
+    std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
         const auto numbers = constant_integers(*given[k]);

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 #define HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -49,8 +50,8 @@ private:
 
     static void blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
-        const std::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
+        const std::pmr::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
+        const std::pmr::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return;
@@ -67,9 +68,10 @@ private:
         }
     }
     // The region's outputs, of copies of its nodes.
-    static std::vector<value> inlined(graph& g, const graph& region, node& call, const list<value>& inputs) {
-        std::unordered_map<const node*, node*> copies;
-        std::unordered_map<const node*, value> given;
+    static std::pmr::vector<value> inlined(graph& g, const graph& region, node& call,
+                                           const list<value>& inputs) {
+        std::pmr::unordered_map<const node*, node*> copies;
+        std::pmr::unordered_map<const node*, value> given;
         std::size_t next = 0;
         for (const node& n : region.nodes()) {
             if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
@@ -87,7 +89,7 @@ private:
             g.inherit_annotations(made, call);
             copies[&n] = &made;
         }
-        std::vector<value> outputs;
+        std::pmr::vector<value> outputs;
         for (const value v : region.outputs()) outputs.push_back(mapped(v));
         return outputs;
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -31,16 +32,16 @@ struct expand_bits : pass, for_u55 {
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
         };
-        const std::vector<value> x = bytes_of(e, a.input1);
+        const std::pmr::vector<value> x = bytes_of(e, a.input1);
         const auto number = constant_integers(a.input2);
-        std::vector<value> bytes;
+        std::pmr::vector<value> bytes;
         if (number && number->size() == 1) {
             for (std::size_t i = 0; i != x.size(); ++i) {
                 const auto with = static_cast<std::uint8_t>((*number)[0] >> (8 * i));
                 bytes.push_back(table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); }));
             }
         } else {
-            const std::vector<value> y = bytes_of(e, a.input2);
+            const std::pmr::vector<value> y = bytes_of(e, a.input2);
             for (std::size_t i = 0; i != x.size(); ++i) bytes.push_back(combined(e, x[i], y[i], of_bytes));
         }
         return from_bytes(e, bytes, type);
@@ -97,7 +98,7 @@ private:
     static value wide(emit<produces>& e, value v) {
         if (e.dtype(v) == dtype::int32) return v;
         if (const auto numbers = constant_integers(v)) {
-            const std::vector<std::int32_t> elements(numbers->begin(), numbers->end());
+            const std::pmr::vector<std::int32_t> elements(numbers->begin(), numbers->end());
             return e.constant<std::int32_t>(dtype::int32, e.shape(v), elements);
         }
         return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
@@ -130,7 +131,7 @@ private:
         std::int64_t most = std::int64_t{1} << 30;
         if (shifts) {
             most = 0;
-            std::vector<std::int32_t> halves;
+            std::pmr::vector<std::int32_t> halves;
             for (const std::int64_t s : *shifts) {
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int32_t{1} << (s - 1));
                 most = std::max<std::int64_t>(most, halves.back());
@@ -150,8 +151,8 @@ private:
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element, the lowest first, as INT8.
-    static std::vector<value> bytes_of(emit<produces>& e, value v) {
-        std::vector<value> bytes;
+    static std::pmr::vector<value> bytes_of(emit<produces>& e, value v) {
+        std::pmr::vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
         value rest = wide(e, v);
@@ -165,7 +166,7 @@ private:
         bytes.push_back(narrow(e, rest, dtype::int8));
         return bytes;
     }
-    static value from_bytes(emit<produces>& e, const std::vector<value>& bytes, dtype type) {
+    static value from_bytes(emit<produces>& e, const std::pmr::vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
         value v = wide(e, bytes.back());
         const value by = splat(e, 8, v);

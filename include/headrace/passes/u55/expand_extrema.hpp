@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_EXPAND_EXTREMA_HPP
 #define HEADRACE_PASSES_U55_EXPAND_EXTREMA_HPP
 
+#include <memory_resource>
 #include <optional>
 
 #include <headrace/infer/u55_verify.hpp>
@@ -96,7 +97,7 @@ private:
         const value hits = e.make<tosa::equal>(wide(e, v), most);
         const value place = build::iota(e, size, 1, axis, e.rank(v));
         const value count = e.splat(size, dtype::int32, e.rank(v));
-        std::vector<std::int32_t> from_end;
+        std::pmr::vector<std::int32_t> from_end;
         for (std::int64_t i = 0; i != size; ++i) from_end.push_back(static_cast<std::int32_t>(size - i));
         const value key = e.constant<std::int32_t>(dtype::int32, e.shape(place), from_end);
         const value found = e.make<tosa::select>(hits, key, e.splat(0, dtype::int32, e.rank(v)));

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_EXPAND_GATHER_HPP
 #define HEADRACE_PASSES_U55_EXPAND_GATHER_HPP
 
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,7 @@ private:
     static constexpr std::size_t most_pieces = 1024;
 
     // The rows that constant indices name, the same in all batches.
-    static std::optional<std::vector<std::int64_t>> known_rows(value indices) {
+    static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
         const auto count = static_cast<std::size_t>(meta_of(indices)->shape[1]);
@@ -65,14 +66,14 @@ private:
     static bool is_small(emit<produces>& e, std::int64_t products) {
         if (products <= most_products) return true;
         e.unsupported(
-            "Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+            "Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
             ", and the products that stand for it would be more than 2^26; drop u55 from the target");
         return false;
     }
 
     // Consecutive rows are one slice.
-    static value gathered(emit<produces>& e, value values, const std::vector<std::int64_t>& rows) {
-        std::vector<value> pieces;
+    static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
+        std::pmr::vector<value> pieces;
         for (std::size_t i = 0, end = 0; i != rows.size(); i = end) {
             for (end = i + 1; end != rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
             if (rows[i] < 0 || rows[end - 1] >= e.shape(values)[1])
@@ -81,24 +82,24 @@ private:
         }
         return joined_rows(e, pieces);
     }
-    static value joined_rows(emit<produces>& e, const std::vector<value>& pieces) {
+    static value joined_rows(emit<produces>& e, const std::pmr::vector<value>& pieces) {
         if (pieces.size() > most_pieces) {
-            return e.unsupported("Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+            return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
                                  ", and these rows would be more than 1024 slices; drop u55 from the target");
         }
         return build::concat(e, pieces, 1);
     }
     // Each row of the result is one of the old or of the new ones.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
-                           const std::vector<std::int64_t>& rows) {
+                           const std::pmr::vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
         constexpr std::int64_t kept = -1;
-        std::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
+        std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
         for (std::size_t i = 0; i != rows.size(); ++i) {
             if (rows[i] < 0 || rows[i] >= count) return e.unsupported("an index is out of range");
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
         }
-        std::vector<value> pieces;
+        std::pmr::vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
                 return from[k] == kept ? from[i] == kept : from[i] == from[i - 1] + 1;
@@ -128,7 +129,7 @@ private:
         }
         // A convolution's weights are constant, and it costs a hundredth of MATMUL.
         const shape_builder kernel{v[2], 1, 1, v[1]};
-        std::vector<std::int8_t> weight(table->size());
+        std::pmr::vector<std::int8_t> weight(table->size());
         for (std::size_t k = 0; k != static_cast<std::size_t>(v[1]); ++k) {
             for (std::size_t c = 0; c != static_cast<std::size_t>(v[2]); ++c) {
                 weight[c * static_cast<std::size_t>(v[1]) + k] =

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_U55_EXPAND_MOVES_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct expand_moves : pass, for_u55 {
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
         constexpr std::int64_t most = 256;
         if (size > most) return std::nullopt;
-        std::vector<value> elements;
+        std::pmr::vector<value> elements;
         for (std::int64_t i = size; i-- != 0;) elements.push_back(build::slice(e, image, 1, i, 1));
         return build::reshape(e, build::concat(e, elements, 1), shape);
     }
@@ -57,7 +58,7 @@ private:
             static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
         std::size_t to = 0;
         while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
             const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));

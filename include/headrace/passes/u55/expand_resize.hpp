@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory_resource>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -72,8 +73,9 @@ private:
         std::int64_t size, out;  ///< elements and results
         std::int64_t n;
         std::int64_t phases, stride, periods;
-        std::int64_t common;                    ///< divides all weights
-        std::vector<std::int64_t> first, rest;  ///< of whole periods, which may be a few more than are wanted
+        std::int64_t common;  ///< divides all weights
+        std::pmr::vector<std::int64_t> first,
+            rest;  ///< of whole periods, which may be a few more than are wanted
 
         axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
              std::int64_t offset, bool is_nearest)
@@ -107,7 +109,7 @@ private:
         }
         /// The first element that the first period reads, and how many it reads.
         [[nodiscard]] std::int64_t window_start() const {
-            return *std::min_element(first.begin(), first.begin() + phases);
+            return *std::min_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(phases));
         }
         [[nodiscard]] std::int64_t window() const {
             std::int64_t end = window_start();
@@ -115,12 +117,12 @@ private:
             return end - window_start();
         }
         /// Periods within the image are one run; each other is its own.
-        [[nodiscard]] std::vector<run> runs() const {
+        [[nodiscard]] std::pmr::vector<run> runs() const {
             const auto is_inside = [&](std::int64_t period) {
                 const std::int64_t from = window_start() + period * stride;
                 return from >= 0 && from + window() <= size;
             };
-            std::vector<run> all;
+            std::pmr::vector<run> all;
             for (std::int64_t at = 0, end = 0; at != periods; at = end) {
                 for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
                 all.push_back({at, end - at});
@@ -133,8 +135,8 @@ private:
             return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
         }
         /// The elements that are read to the nearest.
-        [[nodiscard]] std::vector<std::int64_t> positions() const {
-            std::vector<std::int64_t> at;
+        [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
+            std::pmr::vector<std::int64_t> at;
             for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
             return at;
         }
@@ -166,7 +168,7 @@ private:
     static value pad_with_edges(emit<produces>& e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
         parts.push_back(v);
         if (after != 0) {
@@ -175,7 +177,7 @@ private:
         }
         return build::concat(e, parts, dim);
     }
-    static std::size_t count_runs(const std::vector<std::int64_t>& positions) {
+    static std::size_t count_runs(const std::pmr::vector<std::int64_t>& positions) {
         std::size_t count = 0;
         for (std::size_t i = 0; i != positions.size(); ++i)
             count += i == 0 || positions[i] != positions[i - 1] + 1;
@@ -183,8 +185,8 @@ private:
     }
     /// Elements of an axis by their positions: slices of consecutive ones, joined again.
     static value pick(emit<produces>& e, value v, std::size_t dim,
-                      const std::vector<std::int64_t>& positions) {
-        std::vector<value> parts;
+                      const std::pmr::vector<std::int64_t>& positions) {
+        std::pmr::vector<value> parts;
         for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
             for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
             parts.push_back(build::slice(e, v, dim, positions[i], static_cast<std::int64_t>(end - i)));
@@ -234,7 +236,7 @@ private:
             const build::three_axes parts = build::around(e.shape(v), 1 + i);
             const shape_builder shape = build::with_axis(e.shape(v), 1 + i, parts.size * times[i]);
             const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
-            const std::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
+            const std::pmr::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
             v = build::reshape(e, build::concat(e, copies, 1), shape);
         }
         return v;
@@ -336,11 +338,12 @@ private:
         }
         // Weights above 127 have a zero point.
         template <op_tag Op>
-        value convolve(value input, const shape_builder& kernel, const std::vector<std::int64_t>& weights,
-                       std::int64_t results, const shape_builder& stride) {
+        value convolve(value input, const shape_builder& kernel,
+                       const std::pmr::vector<std::int64_t>& weights, std::int64_t results,
+                       const shape_builder& stride) {
             const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
             const dtype sums = is_int8() ? dtype::int32 : dtype::int48;
-            std::vector<std::int8_t> codes;
+            std::pmr::vector<std::int8_t> codes;
             for (const std::int64_t w : weights)
                 codes.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
             return e_.make<Op>({.input = input,
@@ -356,7 +359,7 @@ private:
 
         value by_convolutions() {
             const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-            std::vector<value> parts;
+            std::pmr::vector<value> parts;
             for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
                 const extent rows = rows_of(phase);
                 for (const run& periods : w_.runs()) parts.push_back(columns(padded, phase, rows, periods));
@@ -370,7 +373,7 @@ private:
             const std::int64_t width = w_.inside(from + w_.window() - 1) - first + 1;
             const std::int64_t height = h_.taps(phase);
             const shape_builder kernel{w_.phases * channels_, height, width, channels_};
-            std::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+            std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
             for (std::int64_t p = 0; p != w_.phases; ++p) {
                 for (std::int64_t y = 0; y != height; ++y) {
                     for (std::int64_t t = 0; t != w_.taps(p); ++t) {
@@ -391,12 +394,12 @@ private:
         value by_depthwise() {
             const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
             const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
-            std::vector<value> rows;
+            std::pmr::vector<value> rows;
             for (std::int64_t a = 0; a != h_.phases; ++a) {
-                std::vector<value> columns;
+                std::pmr::vector<value> columns;
                 for (std::int64_t b = 0; b != w_.phases; ++b) {
                     const shape_builder kernel{h_.taps(a), w_.taps(b), channels_, 1};
-                    std::vector<std::int64_t> weights;
+                    std::pmr::vector<std::int64_t> weights;
                     for (std::int64_t y = 0; y != kernel[0]; ++y) {
                         for (std::int64_t x = 0; x != kernel[1]; ++x) {
                             weights.insert(weights.end(), static_cast<std::size_t>(channels_),
@@ -419,10 +422,10 @@ private:
         }
         // n · x[i] + rest · (x[i + 1] - x[i])
         value summed(value v, std::size_t dim, const axis& a) {
-            std::vector<std::int64_t> at = a.positions();
+            std::pmr::vector<std::int64_t> at = a.positions();
             const value whole = pick(e_, product(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
             if (a.size == 1) return whole;
-            std::vector<std::int32_t> factors;
+            std::pmr::vector<std::int32_t> factors;
             for (std::int64_t o = 0; o != a.out; ++o) {
                 const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
                 factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)])

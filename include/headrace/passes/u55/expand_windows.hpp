@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,7 +48,7 @@ struct expand_windows : pass, for_u55 {
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
-        std::vector<value> slices;
+        std::pmr::vector<value> slices;
         for (std::int64_t i = 0; i != kernel[1]; ++i)
             slices.push_back(build::strided_slice(e, deep, 1, i * a.dilation[0], result[1], a.stride[0]));
         const shape_builder image(e.shape(a.input));
@@ -86,7 +87,7 @@ struct expand_windows : pass, for_u55 {
         if (h.after < 0 || w.after < 0) return std::nullopt;  // nothing but padding before the image
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
-        std::vector<value> rows;
+        std::pmr::vector<value> rows;
         value input = a.input;
         for (std::size_t i = 0; i != 2; ++i)
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
@@ -127,10 +128,10 @@ struct expand_windows : pass, for_u55 {
                 "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
                 "u55 from the target, or pool with less padding");
         }
-        std::vector<value> strips;
+        std::pmr::vector<value> strips;
         for (const part& row : rows) {
             const value strip = build::slice(e, a.input, 1, row.first, row.size);
-            std::vector<value> pooled;
+            std::pmr::vector<value> pooled;
             for (const part& column : columns) {
                 args<tosa::avg_pool2d> one = a;
                 one.input = build::slice(e, strip, 2, column.first, column.size);
@@ -189,7 +190,7 @@ private:
     /// A weight of four axes from what `element` says of each position.
     template <class F>
     static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
-        std::vector<std::int8_t> elements;
+        std::pmr::vector<std::int8_t> elements;
         elements.reserve(static_cast<std::size_t>(element_count(shape)));
         shape_builder at = shape_builder::filled(4, 0);
         for (at[0] = 0; at[0] != shape[0]; ++at[0]) {
@@ -354,11 +355,11 @@ private:
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static std::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size,
-                                      std::int64_t positions) {
+    static std::pmr::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
+                                           std::int64_t size, std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
-        std::vector<part> parts;
+        std::pmr::vector<part> parts;
         std::int64_t whole = 0;  // positions within the image so far
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];

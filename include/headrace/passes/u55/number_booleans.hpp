@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <memory_resource>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -181,8 +182,9 @@ private:
                                           .input_zp = e.splat(0, dtype::int32, 1),
                                           .output_zp = e.splat(0, type, 1)});
         }
-        static value constant(emit_type& e, const int_list& shape, const std::vector<std::int64_t>& numbers) {
-            const std::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+        static value constant(emit_type& e, const int_list& shape,
+                              const std::pmr::vector<std::int64_t>& numbers) {
+            const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
             return e.constant<std::int32_t>(dtype::int32, shape, elements);
         }
         static value splat(emit_type& e, std::int64_t number, value beside) {
@@ -321,7 +323,7 @@ private:
                 const auto on_false = constant_integers(f);
                 value difference{};
                 if (on_true && on_false && e.shape(t) == e.shape(f)) {
-                    std::vector<std::int64_t> numbers(on_true->size());
+                    std::pmr::vector<std::int64_t> numbers(on_true->size());
                     for (std::size_t i = 0; i != numbers.size(); ++i)
                         numbers[i] = (*on_true)[i] - (*on_false)[i];
                     difference = constant(e, e.shape(t), numbers);
@@ -361,8 +363,8 @@ private:
 
         graph& g_;
         pass_context& context_;
-        std::unordered_map<const node*, number> numbers_;
-        std::vector<node*> replaced_;
+        std::pmr::unordered_map<const node*, number> numbers_;
+        std::pmr::vector<node*> replaced_;
         std::size_t count_ = 0;
     };
 };

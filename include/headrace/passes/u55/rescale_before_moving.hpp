@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_U55_RESCALE_BEFORE_MOVING_HPP
 #define HEADRACE_PASSES_U55_RESCALE_BEFORE_MOVING_HPP
 
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -53,7 +54,7 @@ private:
             return e.make<tosa::rescale>(own);
         }
         const node& n = *v.producer;
-        std::vector<value> operands;
+        std::pmr::vector<value> operands;
         for (const edge& operand : n.operand_edges()) {
             const value x = *operand.slot;
             operands.push_back(e.dtype(x) == dtype::shape ? x : rescaled(e, x, for_channels(e, x, a)));
