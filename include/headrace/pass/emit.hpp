@@ -54,6 +54,15 @@ class emitter {
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
         : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
+    /// Another name for `other`, which it must not outlive: they fail together.
+    emitter(const emitter& other)
+        : current_(other.current_),
+          graph_(other.graph_),
+          before_(other.before_),
+          context_(other.context_),
+          inference_(other.graph_->arena()),
+          first_(other.first_) {}
+    emitter& operator=(const emitter&) = delete;
 
     /// The node that is being rewritten.
     [[nodiscard]] const node& current() const { return *current_; }
@@ -78,19 +87,19 @@ public:
         return fail(headrace::unsupported(std::move(reason)));
     }
     [[gnu::noinline]] value fail(error e) {
-        if (!failed_) context_->report(*current_, std::move(e.message), e.kind);
-        failed_ = true;
+        if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
+        first_->failed_ = true;
         return {};
     }
-    [[nodiscard]] bool failed() const { return failed_; }
+    [[nodiscard]] bool failed() const { return first_->failed_; }
 
     /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
     /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
     /// already need not be in `produces`. Null after a failure, or where an operand is empty.
     template <class Change>
     node* clone(const node& n, std::span<const value> operands, Change&& change) {
-        for (const value v : operands) failed_ = failed_ || !v;
-        if (failed_) return nullptr;
+        for (const value v : operands) first_->failed_ = failed() || !v;
+        if (failed()) return nullptr;
         node& copy = graph_->create(*n.op, n.arguments, n.result_count, before_);
         for (std::size_t i = 0; i != operands.size(); ++i) graph_->set_operand(copy.operands[i], operands[i]);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -128,7 +137,7 @@ protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
     template <op_tag Op>
     [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
-        if (failed_ || !operands_sound(info_of<Op>, &a)) return nullptr;
+        if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
             fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
@@ -139,7 +148,7 @@ protected:
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
     node* add(const op_info& op, const void* arguments, std::size_t results) {
-        if (failed_ || !operands_sound(op, arguments)) return nullptr;
+        if (failed() || !operands_sound(op, arguments)) return nullptr;
         node& n = graph_->create(op, arguments, results, before_);
         inference_.clear();
         result<void> inferred = context_->infer(n, inference_);
@@ -178,7 +187,8 @@ private:
     node* before_;
     pass_context* context_;
     inference inference_;
-    bool failed_ = false;
+    emitter* first_ = this;
+    bool failed_ = false;  // of the first alone
 };
 
 namespace detail {
@@ -260,7 +270,7 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
 inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
     return detail::all_operands(op, arguments, [&](value v) {
         if (!v) {
-            failed_ = true;
+            first_->failed_ = true;
             return false;
         }
         if (meta_of(v) == nullptr) {
@@ -291,12 +301,34 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
+namespace detail {
+template <class Some, class All>
+struct first_not_listed;
+template <class All>
+struct first_not_listed<ops<>, All> {
+    using type = void;
+};
+template <class Op, class... Ops, class All>
+struct first_not_listed<ops<Op, Ops...>, All>
+    : std::conditional_t<(listed<Op, All> && ... && listed<Ops, All>), first_not_listed<ops<>, All>,
+                         std::conditional_t<listed<Op, All>, first_not_listed<ops<Ops...>, All>,
+                                            std::type_identity<not_produced<Op, All>>>> {};
+}  // namespace detail
+
 /// Makes nodes for a handler, before the node that it rewrites; only ops of `Produces` (an ops<...> list)
 /// compile. Metadata is inferred, annotations are inherited from the current node.
 template <class Produces>
 class emit : public emitter {
 public:
     using emitter::emitter;
+
+    /// The emitter of a pass for a function that emits less and that several passes share.
+    template <class Wider>
+    emit(const emit<Wider>& wider) : emitter(wider) {
+        static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
+                      "emit: a function that is called emits an op that is not in the pass's `produces`; see "
+                      "not_produced<Op, Produces>, add it there");
+    }
 
     // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
     // the reader of the diagnostic three lines.

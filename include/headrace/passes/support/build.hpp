@@ -16,38 +16,34 @@
 #include <headrace/op/tosa_legality.hpp>
 #include <headrace/pass/pass.hpp>
 
-/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was
-/// given where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit:
-/// the ops<...> list beside each.
+/// Each builder takes the handler's `emit`, or one for less, first and returns the value that it made, or the
+/// one that it was given where there is nothing to do. A pass lists in `produces` what the builders that it
+/// calls may emit: the ops<...> list beside each.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
 
-template <class E>
-value const_shape(E& e, sizes values) {
-    return e.template make<tosa::const_shape>({.values = int_list(values)});
+inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
+    return e.make<tosa::const_shape>({.values = int_list(values)});
 }
 
-template <class E>
-value reshape(E& e, value v, sizes shape) {
+inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.template make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
+    return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
 }
 
 using transpose_ops = ops<tosa::transpose>;
 
 /// Axis i of the result is axis perms[i] of `v`.
-template <class E>
-value transpose(E& e, value v, sizes perms) {
+inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
     bool identity = true;
     for (std::size_t i = 0; i != perms.size(); ++i)
         identity = identity && perms[i] == static_cast<std::int64_t>(i);
-    return identity ? v : e.template make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+    return identity ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
 /// Leading ones up to that rank: TOSA broadcasts only tensors of equal rank.
-template <class E>
-value with_rank(E& e, value v, std::size_t rank) {
+inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
     shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
     shape.append(e.shape(v));
     return reshape(e, v, shape);
@@ -56,8 +52,7 @@ value with_rank(E& e, value v, std::size_t rank) {
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
 
 /// `v` repeated to that shape, to which it must broadcast.
-template <class E>
-value broadcast(E& e, value v, sizes shape) {
+inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     v = with_rank(e, v, shape.size());
     shape_builder multiples;
     bool repeats = false;
@@ -65,14 +60,11 @@ value broadcast(E& e, value v, sizes shape) {
         multiples.push_back(e.shape(v)[i] == shape[i] ? 1 : shape[i]);
         repeats = repeats || multiples.back() != 1;
     }
-    return repeats ? e.template make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
+    return repeats ? e.make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
 }
 
 /// A zero point operand: one element of that type.
-template <class E>
-value zero_point(E& e, dtype type, std::int64_t zero = 0) {
-    return e.splat(zero, type, 1);
-}
+inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { return e.splat(zero, type, 1); }
 
 /// An elementwise operator of two operands, after their ranks have been made equal.
 template <op_tag Op, class E>
@@ -87,16 +79,15 @@ value binary(E& e, value a, value b) {
     }
 }
 
-template <class E>
-value negate(E& e, value v) {
-    return e.template make<tosa::negate>(
+inline value negate(emit<ops<tosa::negate>> e, value v) {
+    return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
 /// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
 /// target takes all.
-template <op_tag Op, class E>
-bool allows(const E& e, std::initializer_list<dtype> signature) {
+template <op_tag Op>
+bool allows(const emitter& e, std::initializer_list<dtype> signature) {
     return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
 }
 
@@ -104,18 +95,15 @@ using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, 
 
 /// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
 /// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
-template <class E>
-value select(E& e, value condition, value on_true, value on_false) {
+inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
     const dtype type = e.dtype(on_true);
     const auto choose = [&](value t, value f) {
-        return e.template make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                              .input2 = with_rank(e, t, rank),
-                                              .input3 = with_rank(e, f, rank)});
+        return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
+                                     .input2 = with_rank(e, t, rank),
+                                     .input3 = with_rank(e, f, rank)});
     };
-    const auto to = [&](value v, dtype t) {
-        return e.template make<tosa::cast>({.input = v, .output_type = t});
-    };
+    const auto to = [&](value v, dtype t) { return e.make<tosa::cast>({.input = v, .output_type = t}); };
     if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
         return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
@@ -133,8 +121,7 @@ using shift_ops =
 
 /// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
 /// for numbers that are not negative: those are shifted as -1 - v.
-template <class E>
-value arithmetic_right_shift(E& e, value v, value by) {
+inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
     const dtype type = e.dtype(v);
     if (allows<tosa::arithmetic_right_shift>(e, {type, type, type})) {
         return binary<tosa::arithmetic_right_shift>(e, v, by);
@@ -155,11 +142,10 @@ using cast_ops = joined<select_ops, shift_ops,
 /// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
 /// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
 /// without the integer profile all its ways lead through floating types.
-template <class E>
-value cast(E& e, value v, dtype to) {
+inline value cast(emit<cast_ops> e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
-    const auto direct = [&](value x) { return e.template make<tosa::cast>({.input = x, .output_type = to}); };
+    const auto direct = [&](value x) { return e.make<tosa::cast>({.input = x, .output_type = to}); };
     if (is_boolean(from)) {
         if (is_integral(to))
             return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
@@ -168,13 +154,12 @@ value cast(E& e, value v, dtype to) {
     if (is_boolean(to)) {
         if (is_integral(from))
             return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.template make<tosa::logical_not>(
-            e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
+        return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
     }
     if (is_floating(from) && is_integral(to)) {
         const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(select(e, e.template make<tosa::greater_equal>(v, zero),
-                             e.template make<tosa::floor>(v), e.template make<tosa::ceil>(v)));
+        return direct(
+            select(e, e.make<tosa::greater_equal>(v, zero), e.make<tosa::floor>(v), e.make<tosa::ceil>(v)));
     }
     if (allows<tosa::cast>(e, {from, to})) return direct(v);
     const bool shorter = traits_of(to).bits < traits_of(from).bits;
@@ -185,9 +170,9 @@ value cast(E& e, value v, dtype to) {
         if (shorter) {  // repeat the sign bit of the shorter type
             v = cast(e, v, dtype::int32);
             const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
-            v = arithmetic_right_shift(e, e.template make<tosa::logical_left_shift>(v, by), by);
+            v = arithmetic_right_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
         }
-        return direct(e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}));
+        return direct(e.make<tosa::cast>({.input = v, .output_type = dtype::float32}));
     }
     return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
                          std::pmr::string(name_of(to)) + ": the target has no such CAST");

@@ -13,14 +13,13 @@ namespace headrace::build {
 [[nodiscard]] constexpr dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
 
 /// The common type of operands, as PyTorch promotes them.
-template <class E, class... Operands>
-[[nodiscard]] dtype common_type(E& e, const Operands&... operands) {
+template <class... Operands>
+[[nodiscard]] dtype common_type(const emitter& e, const Operands&... operands) {
     return narrowed(result_type(e.meta(operands)...));
 }
 
 /// Integers as INT32, in which TOSA computes; others as they are.
-template <class E>
-value widened(E& e, value v) {
+inline value widened(emit<cast_ops> e, value v) {
     return is_integral(e.dtype(v)) ? cast(e, v, dtype::int32) : v;
 }
 
@@ -29,10 +28,9 @@ using compare_ops = joined<cast_ops, ops<tosa::equal, tosa::greater, tosa::great
 
 /// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
 /// bits.
-template <class E>
-value ordered_difference(E& e, value a, value b) {
+inline value ordered_difference(emit<compare_ops> e, value a, value b) {
     const auto real = [&](value v) {
-        return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32});
+        return e.make<tosa::cast>({.input = v, .output_type = dtype::float32});
     };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
     const auto halves = [&](value v) {
@@ -40,9 +38,8 @@ value ordered_difference(E& e, value a, value b) {
         const value low =
             binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
         const value high = real(binary<tosa::logical_right_shift>(e, v, by));
-        const value negative = e.template make<tosa::greater_equal>(high, number(32768, v));
-        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high),
-                         real(low));
+        const value negative = e.make<tosa::greater_equal>(high, number(32768, v));
+        return std::pair(select(e, negative, e.make<tosa::sub>(high, number(65536, v)), high), real(low));
     };
     const auto [a_high, a_low] = halves(a);
     const auto [b_high, b_low] = halves(b);
@@ -52,14 +49,14 @@ value ordered_difference(E& e, value a, value b) {
 }
 
 /// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
-template <op_tag Op, class E>
-value compare(E& e, value a, value b) {
+template <op_tag Op>
+value compare(emit<compare_ops> e, value a, value b) {
     const dtype type = e.dtype(a);
     if (is_boolean(type)) {
         if (std::is_same_v<Op, tosa::equal>) {
-            return e.template make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
+            return e.make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
         }
-        const value other = e.template make<tosa::logical_not>(b);
+        const value other = e.make<tosa::logical_not>(b);
         return std::is_same_v<Op, tosa::greater> ? binary<tosa::logical_and>(e, a, other)
                                                  : binary<tosa::logical_or>(e, a, other);
     }
@@ -77,8 +74,8 @@ value compare(E& e, value a, value b) {
 using extremum_ops = joined<compare_ops, ops<tosa::maximum, tosa::minimum>>;
 
 /// MAXIMUM or MINIMUM of two operands of one type.
-template <op_tag Op, class E>
-value extremum(E& e, value a, value b) {
+template <op_tag Op>
+value extremum(emit<extremum_ops> e, value a, value b) {
     constexpr bool largest = std::is_same_v<Op, tosa::maximum>;
     const dtype type = e.dtype(a);
     if (is_boolean(type))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What the firmware and its board ask of each other.
+#ifndef HEADRACE_EXAMPLES_FIRMWARE_BOARD_HPP
+#define HEADRACE_EXAMPLES_FIRMWARE_BOARD_HPP
+
+#include <cstddef>
+
+namespace firmware {
+
+/// What the board starts; its result is the exit status.
+[[nodiscard]] int run();
+
+void print(const char* text);  ///< to the debugger
+/// The deepest that the stack has been; 0 where nobody knows.
+[[nodiscard]] std::size_t stack_bytes();
+
+}  // namespace firmware
+
+#endif
