@@ -285,7 +285,7 @@ private:
     static result<run_statistics> run_all(graph& g, pass_context& context, const run_options& options,
                                           run_statistics& statistics, std::index_sequence<I...>) {
         result<void> status = boost::outcome_v2::success();
-        const auto step = [&]<std::size_t K, class P>() {
+        [[maybe_unused]] const auto step = [&]<std::size_t K, class P>() {
             pass_record& record = statistics[K];
             record.name = pass_names[K];
             if constexpr (flow_.fires[K]) {

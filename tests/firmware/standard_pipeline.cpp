@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// For a check that compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M.
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/passes/standard_lowering.hpp>
+
+namespace {
+
+using namespace headrace;
+
+// Folds nothing: what executes on the CPU has no place on a device.
+struct no_evaluator {
+    using tensor_type = int;
+    static result<std::pmr::vector<int>> evaluate(const node&, std::span<const int>) {
+        return unsupported("no evaluation");
+    }
+    static void store(int, const tensor_meta&, std::span<std::byte>) {}
+};
+
+}  // namespace
+
+headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer);
+headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer) {
+    pass_context context;
+    BOOST_OUTCOME_TRY(standard_lowering<no_evaluator>::run(g, context));
+    return emit_tosa(g, buffer);
+}
