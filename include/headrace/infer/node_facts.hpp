@@ -86,6 +86,7 @@ inline void add_convolution_facts(const node& n, op_attributes& a) {
         if (arguments == nullptr) return;
         a.weight_sum = weight_sum_of(*arguments);
         a.bias_fits = bias_fits_40_bits(arguments->bias);
+        if (meta_of(arguments->input)->dtype != dtype::int16) return;
         for (const edge& use : n.uses()) a.only_rescaled = a.only_rescaled && is<tosa::rescale>(*use.target);
     };
     add.template operator()<tosa::conv2d>();
@@ -133,7 +134,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
         if (const auto* scale = match<tosa::const_shape>(a->scale)) f.attributes.scale = scale->values;
         if (const auto* offset = match<tosa::const_shape>(a->offset)) f.attributes.offset = offset->values;
     }
-    f.attributes.from_convolution = n.operand_count != 0 && is_convolution(*n.operand(0).producer->op);
+    f.attributes.from_convolution = is<tosa::rescale>(n) && is_convolution(*n.operand(0).producer->op);
     return f;
 }
 

@@ -30,12 +30,12 @@ struct op_attributes {
     resize_mode mode = resize_mode::unknown;
     bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
 
-    /// Of a convolution, the largest sum of absolute weights of a result's channel, and whether its biases
-    /// fit in 40 bits.
+    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
+    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
     std::int64_t weight_sum = 0;
     bool bias_fits = true;
-    bool only_rescaled = true;      ///< do only RESCALEs use its results
-    bool from_convolution = false;  ///< does a convolution give its first operand
+    bool only_rescaled = true;
+    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
 
     friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
 };

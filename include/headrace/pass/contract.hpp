@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PASS_CONTRACT_HPP
 #define HEADRACE_PASS_CONTRACT_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -103,8 +104,8 @@ struct and_more {};
 template <class Pipeline, class... Survivors>
 struct not_lowered {};
 
-template <std::size_t Index>
-struct at_node {};  ///< the operator at `nodes[Index]`
+template <std::size_t Index, fixed_string Name>
+struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
 template <std::size_t Count>
 struct refused_nodes {};  ///< how many the target refuses
 template <std::int64_t Size, std::int64_t Most>
@@ -275,23 +276,28 @@ constexpr target_feature missing_feature(const tosa::legality_row& row, const ta
     return target_feature::profile_int;
 }
 
+// Of a node's name, as much as belongs in an error.
+template <class Model, std::size_t I>
+inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
+
 template <class Target, class Model, std::size_t I, std::size_t Count>
 auto diagnose_node() {
     constexpr op_facts f = facts_at<Model>(I);
     using op = typename type_at<f.op->index, tosa::dialect::all_ops>::type;
+    using where = at_node<I, fixed_string<named_length<Model, I> + 1>(Model::nodes[I].name)>;
     using rest = refused_nodes<Count>;
     constexpr auto own = own_limit<Target>(f);
     constexpr type_fault types = type_fault_of(f, Target::target);
     constexpr level_fault level = level_fault_of(f);
     if constexpr (own != decltype(own_limit<Target>(f)){}) {
-        return held<refused<op, own, at_node<I>, rest>>{};
+        return held<refused<op, own, where, rest>>{};
     } else if constexpr (types.limit == type_limit::profile) {
         constexpr target_feature missing = missing_feature(*types.row, Target::target);
-        return held<refused<op, types.limit, at_node<I>, lacks<missing>, rest>>{};
+        return held<refused<op, types.limit, where, lacks<missing>, rest>>{};
     } else if constexpr (types.limit != type_limit::none) {
-        return held<refused<op, types.limit, at_node<I>, rest>>{};
+        return held<refused<op, types.limit, where, rest>>{};
     } else {
-        return held<refused<op, level.limit, at_node<I>, above<level.size, level.most>, rest>>{};
+        return held<refused<op, level.limit, where, above<level.size, level.most>, rest>>{};
     }
 }
 
