@@ -74,6 +74,16 @@ struct plan_options {
 };
 [[nodiscard]] int plan(const plan_options& options);
 
+struct contract_options {
+    std::string model;
+    std::string output;
+    std::string name;                ///< of the struct; empty: made from the model's
+    std::string target;              ///< as of `lower`
+    std::string io_layout = "nchw";  ///< as of `lower`
+    bool exported_only = false;
+};
+[[nodiscard]] int contract(const contract_options& options);
+
 }  // namespace headrace::cli
 
 #endif
