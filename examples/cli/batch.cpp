@@ -8,9 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <headrace/io/atomic_file.hpp>
@@ -197,6 +202,9 @@ private:
                           {"cannot_be_written", progress_.with(status_usage)}};
         std::string text = fmt::format("{{\"counts\": {},\n\"jobs\": {}, \"nanoseconds\": {},\n\"models\": [",
                                        counts.dump(), jobs(), nanoseconds);
+        std::size_t size = text.size();
+        for (const entry& e : entries_) size += e.row.size() + 2;
+        text.reserve(size + 4);  // growing would double it
         const char* before = "\n";
         for (entry& e : entries_) {
             text += before + std::exchange(e.row, {});

@@ -159,7 +159,7 @@ public:
     }
 
     lower_outcome run() {
-        if (const result<void> done = lower_and_write(); !done && outcome_.status == status_ok) {
+        if (const result<void> done = lower_and_write(); !done) {
             fail(status_of(done.error()), done.error().message);
         }
         outcome_.report.stages = watch_.stages();
