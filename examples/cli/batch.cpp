@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -241,6 +242,9 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
         return report_usage("cannot write to " + options.output + ": " +
                             (failure ? failure.message() : "is no directory"));
     }
+    // libzip converts the date of each entry of an archive. With no TZ, glibc looks each time if the time
+    // zone has changed, under a lock of the whole process; nothing here shows a date.
+    ::setenv("TZ", "UTC0", 0);
     return batch(options, target, std::move(models)).run();
 }
 
