@@ -23,6 +23,9 @@ struct lower_options {
     std::vector<std::string> methods;  ///< NAME=MODEL.pt2: `output` is then a package
     bool partition = false;            ///< what cannot be lowered stays on the host: a package, too
     bool plan_memory = false;          ///< of a partitioned model: host ops write to planned buffers
+    std::string batch;                 ///< folder of models: `output` is then a folder, too
+    int jobs = 0;                      ///< models of a batch at work at once; 0: as many as processors
+    bool io_files = false;             ///< of a batch: what `io` has, beside each output
 };
 [[nodiscard]] int lower(const lower_options& options);
 

@@ -16,13 +16,19 @@
 
 namespace headrace::cli {
 
-int report_error(const error& e) {
-    fmt::print(stderr, "error: {}\n", e.message);
+int status_of(const error& e) {
     return e.kind == error_kind::malformed ? status_malformed : status_unsupported;
 }
 
+std::string error_text(std::string_view message) { return fmt::format("error: {}\n", message); }
+
+int report_error(const error& e) {
+    fmt::print(stderr, "{}", error_text(e.message));
+    return status_of(e);
+}
+
 int report_usage(std::string_view message) {
-    fmt::print(stderr, "error: {}\n", message);
+    fmt::print(stderr, "{}", error_text(message));
     return status_usage;
 }
 

@@ -22,6 +22,10 @@ inline constexpr int status_unsupported = 1;
 inline constexpr int status_usage = 2;
 inline constexpr int status_malformed = 3;
 
+/// The status that goes with an error, and the line that says it.
+[[nodiscard]] int status_of(const error& e);
+[[nodiscard]] std::string error_text(std::string_view message);
+
 /// Prints `error: …` and returns the status that goes with the error.
 int report_error(const error& e);
 int report_usage(std::string_view message);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "lower.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 
@@ -13,24 +17,22 @@
 #include <headrace/op/aten.hpp>
 #include <headrace/op/tosa.hpp>
 
-#include "commands.hpp"
+#include "batch.hpp"
 #include "constant_evaluator.hpp"
 #include "evaluation.hpp"
-#include "files.hpp"
 #include "interface.hpp"
 #include "lowering.hpp"
 #include "package.hpp"
-#include "report.hpp"
 #include "targets.hpp"
 
 namespace headrace::cli {
-
-namespace {
 
 std::uint64_t now() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
+
+namespace {
 
 std::size_t count_transposes(const graph& g) {
     const census& c = g.census();
@@ -38,14 +40,11 @@ std::size_t count_transposes(const graph& g) {
            c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
 }
 
-/// What is asked of a run between its passes: --verify, --dot, and a sign of life on a terminal.
+/// What is asked of a run between its passes: --verify, --dot, and a sign of life.
 class observer {
 public:
-    observer(const lower_options& options, std::vector<tensor> inputs)
-        : options_(options),
-          inputs_(std::move(inputs)),
-          began_(now()),
-          terminal_(isatty(STDERR_FILENO) != 0) {}
+    observer(const lower_options& options, std::vector<tensor> inputs, const show_function& show)
+        : options_(options), inputs_(std::move(inputs)), show_(show) {}
 
     result<void> begin(const graph& g) {
         if (!options_.dot_directory.empty()) {
@@ -63,10 +62,6 @@ public:
         return static_cast<observer*>(self)->observe(record, g);
     }
 
-    void end() const {
-        if (shown_) fmt::print(stderr, "\r\033[K");
-    }
-
 private:
     // float16 rounds at every op, and passes change how many there are.
     static constexpr double tolerance = 1e-3;
@@ -74,11 +69,7 @@ private:
     static constexpr double granted_steps = 16;
 
     result<void> observe(const pass_record& record, const graph& g) {
-        constexpr std::uint64_t half_a_second = 500'000'000;
-        if (terminal_ && now() - began_ > half_a_second) {
-            fmt::print(stderr, "\r\033[K{}", record.name);
-            shown_ = true;
-        }
+        if (show_) show_(record.name);
         if (record.nodes.rewritten == 0) return boost::outcome_v2::success();
         if (!options_.dot_directory.empty()) {
             BOOST_OUTCOME_TRY(draw(g, record.name));
@@ -114,18 +105,21 @@ private:
     std::vector<tensor> inputs_;
     std::vector<tensor> expected_;
     std::vector<double> granted_;  // differences from them
-    std::uint64_t began_;
-    bool terminal_;
-    bool shown_ = false;
+    const show_function& show_;
     int drawn_ = 0;
 };
 
-/// The stages of one lowering, each timed.
+/// The stages of one lowering, each timed; those of a second attempt are added.
 class stopwatch {
 public:
-    void stage(std::string name) {
+    void stage(std::string_view name) {
         const std::uint64_t at = now();
-        stages_.push_back({std::move(name), at - last_});
+        const auto known = std::ranges::find(stages_, name, &stage_time::name);
+        if (known == stages_.end()) {
+            stages_.push_back({std::string(name), at - last_});
+        } else {
+            known->nanoseconds += at - last_;
+        }
         last_ = at;
     }
     [[nodiscard]] const std::vector<stage_time>& stages() const { return stages_; }
@@ -142,6 +136,10 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 // The flatbuffer last: where it is, the files that explain it are, too.
 result<void> write_files(const lower_options& options, const graph& g, const lowering_report& report,
                          std::span<const std::byte> flatbuffer) {
+    if (!options.batch.empty()) {
+        std::error_code ignored;  // who writes into the folder says what is wrong with it
+        std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
+    }
     if (!options.io.empty()) {
         BOOST_OUTCOME_TRY(write_atomically(options.io, bytes_of(io_json(g))));
     }
@@ -151,76 +149,154 @@ result<void> write_files(const lower_options& options, const graph& g, const low
     return write_atomically(options.output, flatbuffer);
 }
 
-struct lowering {
-    program model;
-    std::vector<target_spec> targets;  // that the user means
-    lowering_report report;
-    pass_context context{&infer_node};
+/// One model on its way to its files.
+class lowering {
+public:
+    lowering(const lower_options& options, const std::optional<target_spec>& target,
+             const show_function& show)
+        : options_(options), target_(target), show_(show) {
+        outcome_.report.model = options.model;
+    }
+
+    lower_outcome run() {
+        if (const result<void> done = lower_and_write(); !done) {
+            fail(status_of(done.error()), done.error().message);
+        }
+        outcome_.report.stages = watch_.stages();
+        return std::move(outcome_);
+    }
+
+private:
+    struct attempt {
+        program model;
+        std::vector<target_spec> targets;  // that the user means
+        pass_context context{&infer_node};
+    };
+
+    result<void> lower_and_write() {
+        std::unique_ptr<attempt> last;
+        std::size_t count = 0;
+        do {
+            last = std::make_unique<attempt>();
+            BOOST_OUTCOME_TRY(lower_once(*last, count));
+        } while (!last->context.diagnostics().empty() && ++count < last->targets.size());
+        outcome_.refusals = last->context.diagnostics();
+        if (!outcome_.refusals.empty()) {
+            outcome_.status = status_unsupported;
+            return boost::outcome_v2::success();
+        }
+        return write(*last->model.graph);
+    }
+
+    // Reads the model and lowers it to one of its targets; what that cannot hold is in the context's
+    // diagnostics.
+    result<void> lower_once(attempt& a, std::size_t count) {
+        BOOST_OUTCOME_TRY(model, read_model(options_.model));
+        a.model = std::move(model);
+        graph& g = *a.model.graph;
+        BOOST_OUTCOME_TRY(refuse_mutations(a.model));
+        a.targets = target_ ? std::vector{*target_} : default_targets(g);
+        g.set_target(a.targets[std::min(count, a.targets.size() - 1)]);
+        if (options_.io_layout == "nhwc") ask_for_channels_last(g);
+        watch_.stage("read");
+
+        lowering_report& report = outcome_.report;
+        report.target = target_text(g.target());
+        report.nodes_in = g.size();
+        report.transposes_in = count_transposes(g);
+        std::vector<tensor> inputs;
+        if (options_.verify) {
+            BOOST_OUTCOME_TRY(given, read_inputs(g, options_.inputs));
+            inputs = std::move(given);
+        }
+        observer watcher(options_, std::move(inputs), show_);
+        BOOST_OUTCOME_TRY(watcher.begin(g));
+        BOOST_OUTCOME_TRY(
+            statistics,
+            lower_graph(g, a.context,
+                        {.clock = &now, .observer = &watcher, .after_pass = &observer::after_pass}));
+        report.passes = std::move(statistics);
+        watch_.stage("lower");
+        return boost::outcome_v2::success();
+    }
+
+    result<void> write(const graph& g) {
+        BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+        watch_.stage("emit");
+        lowering_report& report = outcome_.report;
+        report.nodes_out = g.size();
+        report.transposes_left = remaining_transposes(g);
+        report.stages = watch_.stages();
+        if (auto written = write_files(options_, g, report, emitted.bytes()); !written) {
+            fail(status_usage, written.error().message);
+        }
+        watch_.stage("write");
+        return boost::outcome_v2::success();
+    }
+
+    void fail(int status, std::string why) {
+        outcome_.status = status;
+        outcome_.error = std::move(why);
+    }
+
+    const lower_options& options_;
+    const std::optional<target_spec>& target_;
+    const show_function& show_;
+    stopwatch watch_;
+    lower_outcome outcome_;
 };
 
-// Reads the model and lowers it to one of its targets; what that cannot hold is in the context's diagnostics.
-result<void> lower_once(const lower_options& options, const std::optional<target_spec>& target,
-                        std::size_t attempt, lowering& l, stopwatch& watch) {
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
-    l.model = std::move(model);
-    graph& g = *l.model.graph;
-    BOOST_OUTCOME_TRY(refuse_mutations(l.model));
-    l.targets = target ? std::vector{*target} : default_targets(g);
-    g.set_target(l.targets[std::min(attempt, l.targets.size() - 1)]);
-    if (options.io_layout == "nhwc") ask_for_channels_last(g);
-    watch.stage("read");
-
-    l.report = {options.model, target_text(g.target()), g.size(), 0, count_transposes(g), {}, {}, {}};
-    std::vector<tensor> inputs;
-    if (options.verify) {
-        BOOST_OUTCOME_TRY(given, read_inputs(g, options.inputs));
-        inputs = std::move(given);
+/// On a terminal, the name of the pass that has ended, once a lowering takes long.
+class pass_line {
+public:
+    void show(std::string_view pass) {
+        constexpr std::uint64_t half_a_second = 500'000'000;
+        if (!terminal_ || now() - began_ < half_a_second) return;
+        fmt::print(stderr, "\r\033[K{}", pass);
+        shown_ = true;
     }
-    observer watcher(options, std::move(inputs));
-    BOOST_OUTCOME_TRY(watcher.begin(g));
-    auto statistics =
-        lower_graph(g, l.context, {.clock = &now, .observer = &watcher, .after_pass = &observer::after_pass});
-    watcher.end();
-    if (!statistics) return std::move(statistics).error();
-    l.report.passes = std::move(statistics).value();
-    watch.stage("lower");
-    return boost::outcome_v2::success();
-}
-
-result<int> lower_model(const lower_options& options, const std::optional<target_spec>& target) {
-    stopwatch watch;
-    std::unique_ptr<lowering> l;
-    std::size_t attempt = 0;
-    do {
-        l = std::make_unique<lowering>();
-        BOOST_OUTCOME_TRY(lower_once(options, target, attempt, *l, watch));
-    } while (!l->context.diagnostics().empty() && ++attempt < l->targets.size());
-    if (!l->context.diagnostics().empty()) return report_diagnostics(l->context.diagnostics(), options.model);
-
-    graph& g = *l->model.graph;
-    BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
-    watch.stage("emit");
-    l->report.nodes_out = g.size();
-    l->report.transposes_left = remaining_transposes(g);
-    l->report.stages = watch.stages();
-    if (auto written = write_files(options, g, l->report, emitted.bytes()); !written) {
-        return report_usage(written.error().message);
+    void clear() const {
+        if (shown_) fmt::print(stderr, "\r\033[K");
     }
-    return status_ok;
-}
+
+private:
+    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    bool shown_ = false;
+    std::uint64_t began_ = now();
+};
 
 }  // namespace
+
+lower_outcome lower_to_files(const lower_options& options, const std::optional<target_spec>& target,
+                             const show_function& show_pass) {
+    try {
+        return lowering(options, target, show_pass).run();
+    } catch (const std::exception& e) {
+        return {.status = status_malformed, .error = e.what(), .refusals = {}, .report = {}};
+    }
+}
+
+std::string text_of(const lower_outcome& outcome, const std::string& model) {
+    if (outcome.status == status_ok) return {};
+    return outcome.refusals.empty() ? error_text(outcome.error) : diagnostics_text(outcome.refusals, model);
+}
 
 int lower(const lower_options& options) {
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
     if (packaged) return lower_package(options);
-    if (options.model.empty()) return report_usage("lower needs a model, or --method");
+    if (options.model.empty() && options.batch.empty())
+        return report_usage("lower needs a model, --method or --batch");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    const result<int> status = lower_model(options, target);
-    return status ? status.value() : report_error(status.error());
+    if (!options.batch.empty()) return lower_batch(options, target);
+    pass_line line;
+    const lower_outcome outcome =
+        lower_to_files(options, target, [&](std::string_view pass) { line.show(pass); });
+    line.clear();
+    fmt::print(stderr, "{}", text_of(outcome, options.model));
+    return outcome.status;
 }
 
 }  // namespace headrace::cli

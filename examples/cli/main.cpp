@@ -24,6 +24,7 @@ constexpr const char* statuses =
     "Examples:\n"
     "  headrace lower model.pt2 -o model.tosa --io io.json\n"
     "  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy\n"
+    "  headrace lower --batch models -o out -j 8 --report report.json\n"
     "  headrace show model.pt2            headrace show --pipeline\n"
     "  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu\n"
     "  headrace plan model.tosa\n"
@@ -33,12 +34,39 @@ constexpr const char* statuses =
     "  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package\n"
     "  headrace unpack package --method encode -o encode.tosa";
 
+void add_batch(CLI::App& lower, lower_options& o) {
+    CLI::Option* batch = lower.add_option(
+        "--batch", o.batch,
+        "Lower each .pt2 file in this directory and those in it (links to directories are not followed):\n"
+        "DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at the end, and the "
+        "exit\n"
+        "status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if "
+        "a\n"
+        "model cannot be lowered. --report is then one file with a row for each model");
+    batch->type_name("DIR");
+    for (const char* other : {"model", "--method", "--partition", "--plan-memory", "--io", "--dot", "--in"}) {
+        batch->excludes(lower.get_option(other));
+    }
+    lower
+        .add_option("-j,--jobs", o.jobs,
+                    "With --batch: how many models are in memory at once; as many as processors without it")
+        ->check(CLI::Range(1, 1024))
+        ->needs(batch);
+    lower
+        .add_flag("--io-files", o.io_files,
+                  "With --batch: write what --io writes beside each output, OUTPUT/a/b.io.json")
+        ->needs(batch);
+}
+
 void add_lower(CLI::App& app, lower_options& o, int& status) {
-    CLI::App* lower = app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer, or to a package");
+    CLI::App* lower =
+        app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer or a package, or many at once");
     lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)");
     lower
-        ->add_option("-o,--output", o.output,
-                     "TOSA flatbuffer to write, or directory of the package; written whole or not at all")
+        ->add_option(
+            "-o,--output", o.output,
+            "TOSA flatbuffer to write, or directory of the package or of --batch; files are written whole\n"
+            "or not at all")
         ->required();
     lower
         ->add_option("--method", o.methods,
@@ -63,6 +91,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
+    add_batch(*lower, o);
     lower->callback([&] { status = headrace::cli::lower(o); });
 }
 

@@ -37,12 +37,18 @@ std::vector<target_spec> default_targets(const graph& g) {
             integers.with(target_feature::profile_fp)};  // the other for what has float parts as well
 }
 
-int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
+std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
+    std::string text;
     for (const diagnostic& d : refusals) {
-        fmt::print(stderr, "error: {} ({}): {}\n", d.node, d.op, d.reason);
+        text += error_text(fmt::format("{} ({}): {}", d.node, d.op, d.reason));
     }
     const std::size_t count = refusals.size();
-    fmt::print(stderr, "{}: {} node{} cannot be lowered\n", model, count, count == 1 ? "" : "s");
+    text += fmt::format("{}: {} node{} cannot be lowered\n", model, count, count == 1 ? "" : "s");
+    return text;
+}
+
+int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
+    fmt::print(stderr, "{}", diagnostics_text(refusals, model));
     return status_unsupported;
 }
 

@@ -22,7 +22,9 @@ namespace headrace::cli {
 /// Without --target, the first that can hold the graph.
 [[nodiscard]] std::vector<target_spec> default_targets(const graph& g);
 
-/// Prints each refusal; returns the status.
+/// A line for each refusal and one that counts them.
+[[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);
+/// Prints that; returns the status.
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
 
 /// An error if the program writes to its buffers.

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include <headrace/io/atomic_file.hpp>
 
@@ -65,6 +67,31 @@ TEST_CASE("a new file has the rights that the umask leaves, a replaced one its o
     REQUIRE(::chmod(file.c_str(), 0600) == 0);
     REQUIRE(write(file, "y"));
     CHECK(mode() == 0600U);
+}
+
+TEST_CASE("threads write beside each other, and to one path", "[atomic_file]") {
+    const scratch s;
+    constexpr int rounds = 200;
+    std::atomic<int> failures = 0;
+    const mode_t mask = ::umask(027);
+    const auto work = [&](char letter) {
+        const std::string text(1000, letter);
+        for (int i = 0; i != rounds; ++i) {
+            const fs::path own = s.folder / (letter + std::to_string(i));
+            if (!write(own, text) || !write(s.folder / "shared", text)) ++failures;
+        }
+    };
+    std::thread other(work, 'a');
+    work('b');
+    other.join();
+    CHECK(::umask(mask) == 027);
+    CHECK(failures == 0);
+    CHECK(s.files() == 2 * rounds + 1);
+    const std::string shared = content_of(s.folder / "shared");
+    CHECK((shared == std::string(1000, 'a') || shared == std::string(1000, 'b')));
+    for (const auto& file : fs::directory_iterator(s.folder)) {
+        CHECK(static_cast<unsigned>(file.status().permissions()) == 0640U);
+    }
 }
 
 TEST_CASE("what cannot be written leaves what was there, and says why", "[atomic_file]") {

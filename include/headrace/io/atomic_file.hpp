@@ -3,9 +3,10 @@
 #ifndef HEADRACE_IO_ATOMIC_FILE_HPP
 #define HEADRACE_IO_ATOMIC_FILE_HPP
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -41,12 +42,27 @@ inline bool write_through(const std::string& path, std::span<const std::byte> by
     return ::close(descriptor) == 0 && written;
 }
 
+// A name beside the path, another at each call. That no one else has it only opening the file can tell.
+inline std::string temporary_name(const std::string& path) {
+    static std::atomic<std::uint32_t> calls{0};
+    constexpr std::uint32_t odd = 2'654'435'761U;  // so that processes begin far from each other
+    std::uint32_t bits = static_cast<std::uint32_t>(::getpid()) * odd + calls++;
+    std::string name = path + ".";
+    for (int i = 0; i != 6; ++i, bits /= 32) name += "abcdefghijklmnopqrstuvwxyz234567"[bits % 32];
+    return name;
+}
+
 // A temporary file that is removed unless it was renamed.
 class temporary_file {
 public:
-    explicit temporary_file(const std::string& beside) : path_(beside + ".XXXXXX") {
-        descriptor_ = ::mkstemp(path_.data());
-        made_ = descriptor_ >= 0;
+    temporary_file(const std::string& beside, mode_t rights) {
+        constexpr int most_attempts = 10'000;
+        for (int i = 0; i != most_attempts && !made_; ++i) {
+            path_ = temporary_name(beside);
+            descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
+            made_ = descriptor_ >= 0;
+            if (!made_ && errno != EEXIST) return;
+        }
     }
     temporary_file(const temporary_file&) = delete;
     temporary_file& operator=(const temporary_file&) = delete;
@@ -58,15 +74,7 @@ public:
     [[nodiscard]] bool write(std::span<const std::byte> bytes) const { return write_all(descriptor_, bytes); }
     [[nodiscard]] bool is_open() const { return made_; }
     [[nodiscard]] bool sync() const { return ::fsync(descriptor_) == 0; }
-    // mkstemp lets only the owner read; a new file gets what the umask leaves, one that is replaced keeps its
-    // own.
-    [[nodiscard]] bool copy_mode(const std::string& target) const {
-        struct stat old {};
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        const mode_t mode = ::stat(target.c_str(), &old) == 0 ? old.st_mode & 07777U : 0666U & ~mask;
-        return ::fchmod(descriptor_, mode) == 0;
-    }
+    [[nodiscard]] bool set_rights(mode_t rights) const { return ::fchmod(descriptor_, rights) == 0; }
     [[nodiscard]] bool rename_to(const std::string& target) {
         const bool closed = ::close(descriptor_) == 0;
         descriptor_ = -1;
@@ -84,17 +92,20 @@ private:
 }  // namespace detail
 
 /// Writes a file beside its target and renames it. What was there before stays until then, and if anything
-/// fails; no other file is left behind. A pipe or a device is written to as it is.
+/// fails; no other file is left behind. A pipe or a device is written to as it is. Threads and processes may
+/// write beside each other, and to the same path: one of the files is there then.
 [[nodiscard]] inline result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
                                                    durability d = durability::none) {
     struct stat old {};
-    const bool special = ::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode);
-    if (special) {
+    const bool replaces = ::stat(path.c_str(), &old) == 0;
+    if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
         if (detail::write_through(path, bytes)) return boost::outcome_v2::success();
     } else {
-        detail::temporary_file file(path);
+        // A new file gets the rights that the umask leaves. Who replaces one keeps what it had, and meanwhile
+        // lets nobody else read; asking for the umask would set it, for other threads as well.
+        detail::temporary_file file(path, replaces ? 0600U : 0666U);
         if (file.is_open() && file.write(bytes) && (d == durability::none || file.sync()) &&
-            file.copy_mode(path) && file.rename_to(path)) {
+            (!replaces || file.set_rights(old.st_mode & 07777U)) && file.rename_to(path)) {
             return boost::outcome_v2::success();
         }
     }

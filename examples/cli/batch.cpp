@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "batch.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/atomic_file.hpp>
+
+#include "files.hpp"
+#include "lower.hpp"
+
+namespace headrace::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// A model of the batch, or a folder in which nobody can look for some. There may be ten thousands: what
+/// became of one is kept as text.
+struct entry {
+    std::string path;  // below the batch's folder
+    int status = status_ok;
+    std::string text = {};  // for people: why it failed
+    std::string row = {};   // of the report, if there is to be one
+};
+
+// Links to folders are not followed: they may lead in circles.
+void find_models(const fs::path& root, const fs::path& folder, std::vector<entry>& found) {
+    std::error_code failure;
+    fs::directory_iterator at(root / folder, failure);
+    for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
+        const fs::path path = folder / at->path().filename();
+        std::error_code unknown;  // then it is no folder, and who reads it says what it is
+        if (at->is_directory(unknown)) {
+            if (!at->is_symlink(unknown)) find_models(root, path, found);
+        } else if (path.extension() == ".pt2") {
+            found.push_back({path.string()});
+        }
+    }
+    if (failure) found.push_back({folder.string(), status_malformed, failure.message()});
+}
+
+std::vector<entry> find_models(const fs::path& root) {
+    std::vector<entry> found;
+    find_models(root, {}, found);
+    std::ranges::sort(found, {}, &entry::path);
+    return found;
+}
+
+std::string described(const lower_outcome& outcome, const lower_options& options) {
+    const lowering_report& report = outcome.report;
+    json row{{"model", options.model}, {"output", nullptr}, {"status", outcome.status}};
+    if (outcome.status == status_ok) row["output"] = options.output;
+    row["target"] = report.target;
+    row["nodes"] = {{"in", report.nodes_in}, {"out", report.nodes_out}};
+    json& times = row["nanoseconds"] = json::object();
+    for (const stage_time& s : report.stages) times[s.name] = s.nanoseconds;
+    if (!outcome.error.empty()) row["error"] = outcome.error;
+    for (const diagnostic& d : outcome.refusals) {
+        row["refused"].push_back({{"node", d.node}, {"op", d.op}, {"reason", d.reason}});
+    }
+    // A file's name may be of any bytes.
+    return row.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// How far the batch is. On a terminal a line says so, which is written again and again.
+class progress {
+public:
+    explicit progress(std::size_t all) : all_(all) {}
+
+    void add(int status) {
+        ++done_;
+        ++with_status_[static_cast<std::size_t>(status)];
+        constexpr std::uint64_t tenth_of_a_second = 100'000'000;
+        if (!terminal_ || now() - shown_ < tenth_of_a_second) return;
+        shown_ = now();
+        fmt::print(stderr, "\r\033[K{}/{}, {} failed, {:.0f} files/s", done_, all_, failed(), rate());
+    }
+    void clear() const {
+        if (terminal_) fmt::print(stderr, "\r\033[K");
+    }
+
+    [[nodiscard]] std::size_t with(int status) const {
+        return with_status_[static_cast<std::size_t>(status)];
+    }
+    [[nodiscard]] std::size_t failed() const { return done_ - with(status_ok); }
+    [[nodiscard]] std::uint64_t nanoseconds() const { return now() - began_; }
+    [[nodiscard]] double rate() const {
+        return static_cast<double>(done_) / (static_cast<double>(nanoseconds()) / 1e9);
+    }
+
+private:
+    std::size_t all_;
+    std::size_t done_ = 0;
+    std::array<std::size_t, 4> with_status_{};
+    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    std::uint64_t began_ = now();
+    std::uint64_t shown_ = began_;
+};
+
+class batch {
+public:
+    batch(const lower_options& options, const std::optional<target_spec>& target, std::vector<entry> entries)
+        : options_(options), target_(target), entries_(std::move(entries)), progress_(entries_.size()) {}
+
+    int run() {
+        lower_all();
+        const std::uint64_t nanoseconds = progress_.nanoseconds();
+        progress_.clear();
+        print_failures();
+        fmt::print(stderr, "{} models in {:.2f} s: {} lowered, {} failed\n", entries_.size(),
+                   static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok), progress_.failed());
+        if (!options_.report.empty()) {
+            const std::string text = report(nanoseconds);
+            const auto written = write_atomically(options_.report, std::as_bytes(std::span(text)));
+            if (!written) return report_usage(written.error().message);
+        }
+        return gravest();
+    }
+
+private:
+    static constexpr std::size_t stack_bytes = 8 * 1024 * 1024;  // what a program's first thread has
+
+    // A token of the pipeline is a model at work: there are as many as jobs, however many models wait.
+    void lower_all() {
+        using namespace oneapi::tbb;
+        const global_control threads(global_control::max_allowed_parallelism, jobs());
+        const global_control stack(global_control::thread_stack_size, stack_bytes);
+        std::size_t next = 0;
+        const auto give = [&](flow_control& flow) {
+            if (next == entries_.size()) flow.stop();
+            return next == entries_.size() ? next : next++;
+        };
+        const auto lower = [&](std::size_t i) {
+            lower_one(entries_[i]);
+            return i;
+        };
+        const auto count = [&](std::size_t i) { progress_.add(entries_[i].status); };
+        parallel_pipeline(jobs(),
+                          make_filter<void, std::size_t>(filter_mode::serial_in_order, give) &
+                              make_filter<std::size_t, std::size_t>(filter_mode::parallel, lower) &
+                              make_filter<std::size_t, void>(filter_mode::serial_out_of_order, count));
+    }
+
+    [[nodiscard]] std::size_t jobs() const {
+        return options_.jobs != 0 ? static_cast<std::size_t>(options_.jobs)
+                                  : static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
+    }
+
+    void lower_one(entry& e) const {
+        lower_options one = options_;
+        one.model = (fs::path(options_.batch) / e.path).string();
+        const fs::path output = fs::path(options_.output) / e.path;
+        one.output = fs::path(output).replace_extension(".tosa").string();
+        if (options_.io_files) one.io = fs::path(output).replace_extension(".io.json").string();
+        one.report.clear();
+        lower_outcome outcome;
+        if (e.status == status_ok) {
+            outcome = lower_to_files(one, target_);
+        } else {
+            outcome = {.status = e.status, .error = one.model + ": " + e.text, .refusals = {}, .report = {}};
+        }
+        e.status = outcome.status;
+        e.text = text_of(outcome, one.model);
+        if (!options_.report.empty()) e.row = described(outcome, one);
+    }
+
+    // As each would be said of a single model, below its name: not all name it.
+    void print_failures() const {
+        for (const entry& e : entries_) {
+            if (e.status == status_ok) continue;
+            fmt::print(stderr, "{}:\n", (fs::path(options_.batch) / e.path).string());
+            for (std::size_t at = 0; at < e.text.size();) {
+                const std::size_t end = e.text.find('\n', at) + 1;
+                fmt::print(stderr, "  {}", std::string_view(e.text).substr(at, end - at));
+                at = end;
+            }
+        }
+    }
+
+    // A row on each line.
+    [[nodiscard]] std::string report(std::uint64_t nanoseconds) {
+        const json counts{{"models", entries_.size()},
+                          {"lowered", progress_.with(status_ok)},
+                          {"cannot_be_lowered", progress_.with(status_unsupported)},
+                          {"cannot_be_read", progress_.with(status_malformed)},
+                          {"cannot_be_written", progress_.with(status_usage)}};
+        std::string text = fmt::format("{{\"counts\": {},\n\"jobs\": {}, \"nanoseconds\": {},\n\"models\": [",
+                                       counts.dump(), jobs(), nanoseconds);
+        std::size_t size = text.size();
+        for (const entry& e : entries_) size += e.row.size() + 2;
+        text.reserve(size + 4);  // growing would double it
+        const char* before = "\n";
+        for (entry& e : entries_) {
+            text += before + std::exchange(e.row, {});
+            before = ",\n";
+        }
+        return text + "\n]}\n";
+    }
+
+    [[nodiscard]] int gravest() const {
+        for (const int status : {status_usage, status_malformed, status_unsupported}) {
+            if (progress_.with(status) != 0) return status;
+        }
+        return status_ok;
+    }
+
+    const lower_options& options_;
+    const std::optional<target_spec>& target_;
+    std::vector<entry> entries_;
+    progress progress_;
+};
+
+}  // namespace
+
+int lower_batch(const lower_options& options, const std::optional<target_spec>& target) {
+    std::error_code failure;
+    if (!fs::is_directory(options.batch, failure)) {
+        return report_error(
+            malformed(options.batch + ": " + (failure ? failure.message() : "is no directory of models")));
+    }
+    std::vector<entry> models = find_models(options.batch);
+    if (models.empty()) return report_usage("no .pt2 file in " + options.batch);
+    fs::create_directories(options.output, failure);
+    if (!fs::is_directory(options.output)) {
+        return report_usage("cannot write to " + options.output + ": " +
+                            (failure ? failure.message() : "is no directory"));
+    }
+    // libzip converts the date of each entry of an archive. With no TZ, glibc looks each time if the time
+    // zone has changed, under a lock of the whole process; nothing here shows a date.
+    ::setenv("TZ", "UTC0", 0);
+    return batch(options, target, std::move(models)).run();
+}
+
+}  // namespace headrace::cli
