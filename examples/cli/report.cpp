@@ -54,6 +54,13 @@ void describe(json& tensor, const interface_quantization& q) {
 
 }  // namespace
 
+dtype dtype_of_tosa_name(std::string_view name) {
+    for (std::size_t i = 0; i != dtype_count; ++i) {
+        if (tosa_type_name(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
+    }
+    return dtype::unknown;
+}
+
 std::string io_json(const graph& g) {
     json j{{"inputs", json::array()}, {"outputs", json::array()}};
     for (const node& n : g.inputs()) {

@@ -1,5 +1,26 @@
 # What the libraries need, found alike from the source tree and from an installed package. Only Boost is required: the
 # target of a library whose dependency is missing exists, but does not link.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSROOT AND NOT CMAKE_FIND_ROOT_PATH)
+  # For a device the core and the TOSA flatbuffers are meant, and what they take are headers alone, which are the same for
+  # each machine. Their folder has the headers of this machine's C library, too, so that it cannot be searched.
+  set(headrace_portable ${CMAKE_BINARY_DIR}/headrace_portable)
+  file(MAKE_DIRECTORY ${headrace_portable})
+  foreach(name boost flatbuffers)
+    find_path(HEADRACE_${name}_PARENT ${name} PATHS /usr/include /usr/local/include NO_CMAKE_FIND_ROOT_PATH)
+    if(HEADRACE_${name}_PARENT)
+      file(CREATE_LINK ${HEADRACE_${name}_PARENT}/${name} ${headrace_portable}/${name} SYMBOLIC)
+    elseif(name STREQUAL boost)
+      message(FATAL_ERROR "Headrace: no headers of Boost; set HEADRACE_boost_PARENT to the folder that boost/ is in")
+    endif()
+  endforeach()
+  foreach(target Boost::headers flatbuffers::flatbuffers)
+    if(NOT TARGET ${target})
+      add_library(${target} INTERFACE IMPORTED)
+      target_include_directories(${target} SYSTEM INTERFACE ${headrace_portable})
+    endif()
+  endforeach()
+  return()
+endif()
 find_package(Boost 1.74 REQUIRED)
 find_package(Eigen3 3.4 QUIET NO_MODULE)
 find_package(simdjson 3.0 QUIET CONFIG)
