@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "kws_contract.hpp"
