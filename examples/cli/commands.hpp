@@ -82,6 +82,16 @@ struct embed_options {
 };
 [[nodiscard]] int embed(const embed_options& options);
 
+struct contract_options {
+    std::string model;
+    std::string output;
+    std::string name;                ///< of the struct; empty: made from the model's
+    std::string target;              ///< as of `lower`
+    std::string io_layout = "nchw";  ///< as of `lower`
+    bool exported_only = false;
+};
+[[nodiscard]] int contract(const contract_options& options);
+
 }  // namespace headrace::cli
 
 #endif

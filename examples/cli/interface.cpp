@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include <headrace/eval/iterate.hpp>
-#include <headrace/ir/signature.hpp>
 #include <headrace/passes/support/quantization.hpp>
 
 namespace headrace::cli {
@@ -15,6 +14,11 @@ namespace {
 
 quantization parameters_of(const interface_quantization& q) {
     return quantization::per_tensor(q.scale, q.zero_point, q.lowest, q.highest);
+}
+
+// A scale of 0 says that a tensor's integers are the user's own.
+const interface_quantization* if_quantized(const interface_quantization* q) {
+    return q == nullptr || q->scale == 0 ? nullptr : q;
 }
 
 constexpr std::array<std::size_t, 4> to_channels_last{0, 2, 3, 1};
@@ -30,6 +34,31 @@ void ask_for_channels_last(graph& g) {
 bool is_channels_last(const node& n, std::size_t rank) {
     const auto* layout = n.find_annotation<channels_last_interface>();
     return layout != nullptr && layout->applied && rank == 4;
+}
+
+std::vector<interface_tensor> interface_inputs(const graph& g) {
+    std::vector<interface_tensor> all;
+    for (const node& n : g.inputs()) {
+        const tensor_meta& meta = *n.results[0].meta;
+        const auto* q = n.find_annotation<interface_quantization>();
+        all.push_back({n.name(), meta, if_quantized(q), is_channels_last(n, meta.rank())});
+    }
+    return all;
+}
+
+std::vector<interface_tensor> interface_outputs(const graph& g) {
+    std::vector<interface_tensor> all;
+    const node& out = *g.output();
+    const auto* exported = out.find_annotation<output_names>();
+    const auto* quantized = out.find_annotation<output_quantizations>();
+    for (const value v : g.outputs()) {
+        const std::size_t i = all.size();
+        const bool named = exported != nullptr && i < exported->names.size();
+        const auto* q = quantized == nullptr ? nullptr : &quantized->values[i];
+        all.push_back({named ? exported->names[i] : v.producer->name(), *meta_of(v), if_quantized(q),
+                       is_channels_last(out, meta_of(v)->rank())});
+    }
+    return all;
 }
 
 std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {

@@ -4,10 +4,12 @@
 #define HEADRACE_EXAMPLES_CLI_INTERFACE_HPP
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <headrace/eval/tensor.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/signature.hpp>
 
 namespace headrace::cli {
 
@@ -17,6 +19,16 @@ void ask_for_channels_last(graph& g);
 /// Has a tensor of that rank at that placeholder or output node its channels last, other than when it was
 /// exported?
 [[nodiscard]] bool is_channels_last(const node& n, std::size_t rank);
+
+/// An input or an output, under the exported program's name for it.
+struct interface_tensor {
+    std::string_view name;
+    const tensor_meta& meta;
+    const interface_quantization* quantization;  ///< null where numbers are the user's own
+    bool channels_last;
+};
+[[nodiscard]] std::vector<interface_tensor> interface_inputs(const graph& g);
+[[nodiscard]] std::vector<interface_tensor> interface_outputs(const graph& g);
 
 /// The exported program's inputs as the graph takes them: quantized where its annotations say so, and in its
 /// types, since a lowering narrows int64, and layouts.

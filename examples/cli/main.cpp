@@ -27,6 +27,7 @@ constexpr const char* statuses =
     "  headrace show model.pt2            headrace show --pipeline\n"
     "  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu\n"
     "  headrace plan model.tosa\n"
+    "  headrace contract model.pt2 -o model.hpp\n"
     "  headrace run model.tosa --in x.npy --out y.npy\n"
     "  headrace embed model.tosa --io io.json --name kws -o generated\n"
     "  headrace lower --partition model.pt2 -o package\n"
@@ -119,6 +120,20 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     plan->callback([&] { status = headrace::cli::plan(o); });
 }
 
+void add_contract(CLI::App& app, contract_options& o, int& status) {
+    CLI::App* contract = app.add_subcommand(
+        "contract", "Write what a model consists of and needs as a C++ header, for the compiler to check");
+    contract->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
+    contract->add_option("-o,--output", o.output, "Header to write; written whole or not at all")->required();
+    contract->add_option("--name", o.name, "Name of the struct; without it, that of the model's file");
+    contract->add_option("--target", o.target, "What the model is lowered to, as of `lower`");
+    contract->add_option("--io-layout", o.io_layout, "Layout of images at the border, as of `lower`")
+        ->check(CLI::IsMember({"nchw", "nhwc"}));
+    contract->add_flag("--exported-only", o.exported_only,
+                       "Leave out the lowered part, as for a model that cannot be lowered");
+    contract->callback([&] { status = headrace::cli::contract(o); });
+}
+
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
     run->add_option("model", o.model, "A .pt2 or .tosa file, or a package")->required();
@@ -156,6 +171,7 @@ int run_program(int argc, char** argv) {
     plan_options plan;
     run_model_options run;
     embed_options embed;
+    contract_options contract;
     add_lower(app, lower, status);
     add_unpack(app, unpack, status);
     add_show(app, show, status);
@@ -163,6 +179,7 @@ int run_program(int argc, char** argv) {
     add_plan(app, plan, status);
     add_run(app, run, status);
     add_embed(app, embed, status);
+    add_contract(app, contract, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

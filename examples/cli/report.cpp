@@ -5,8 +5,6 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include <headrace/ir/signature.hpp>
-
 #include "interface.hpp"
 
 namespace headrace::cli {
@@ -38,19 +36,19 @@ std::string tosa_type_name(dtype t) {
     return name;
 }
 
-json describe_tensor(std::string_view name, const tensor_meta& meta) {
-    return {{"name", name},
-            {"dtype", tosa_type_name(meta.dtype)},
-            {"shape", std::vector<std::int64_t>(meta.shape.begin(), meta.shape.end())}};
+json describe(const interface_tensor& t) {
+    json j{{"name", t.name},
+           {"dtype", tosa_type_name(t.meta.dtype)},
+           {"shape", std::vector<std::int64_t>(t.meta.shape.begin(), t.meta.shape.end())}};
+    if (const interface_quantization* q = t.quantization) {
+        j["quantization"] = {
+            {"scale", q->scale}, {"zero_point", q->zero_point}, {"qmin", q->lowest}, {"qmax", q->highest}};
+    }
+    if (t.channels_last) j["layout"] = "NHWC";
+    return j;
 }
 
 double milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
-
-void describe(json& tensor, const interface_quantization& q) {
-    if (q.scale == 0) return;  // the user's own integers
-    tensor["quantization"] = {
-        {"scale", q.scale}, {"zero_point", q.zero_point}, {"qmin", q.lowest}, {"qmax", q.highest}};
-}
 
 }  // namespace
 
@@ -63,21 +61,8 @@ dtype dtype_of_tosa_name(std::string_view name) {
 
 std::string io_json(const graph& g) {
     json j{{"inputs", json::array()}, {"outputs", json::array()}};
-    for (const node& n : g.inputs()) {
-        j["inputs"].push_back(describe_tensor(n.name(), *n.results[0].meta));
-        if (const auto* q = n.find_annotation<interface_quantization>()) describe(j["inputs"].back(), *q);
-        if (is_channels_last(n, n.results[0].meta->rank())) j["inputs"].back()["layout"] = "NHWC";
-    }
-    const auto* exported = g.output()->find_annotation<output_names>();
-    const auto* quantized = g.output()->find_annotation<output_quantizations>();
-    std::size_t i = 0;
-    for (const value v : g.outputs()) {
-        const bool named = exported != nullptr && i < exported->names.size();
-        j["outputs"].push_back(describe_tensor(named ? exported->names[i] : v.producer->name(), *meta_of(v)));
-        if (quantized != nullptr) describe(j["outputs"].back(), quantized->values[i]);
-        if (is_channels_last(*g.output(), meta_of(v)->rank())) j["outputs"].back()["layout"] = "NHWC";
-        ++i;
-    }
+    for (const interface_tensor& t : interface_inputs(g)) j["inputs"].push_back(describe(t));
+    for (const interface_tensor& t : interface_outputs(g)) j["outputs"].push_back(describe(t));
     return j.dump(1) + "\n";
 }
 

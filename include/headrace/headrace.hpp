@@ -34,6 +34,7 @@
 #include <headrace/op/tosa.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/audit.hpp>
+#include <headrace/pass/contract.hpp>
 #include <headrace/pass/description.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/version.hpp>

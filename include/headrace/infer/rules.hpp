@@ -14,11 +14,9 @@
 
 #include <headrace/infer/inference.hpp>
 #include <headrace/op/error.hpp>
+#include <headrace/op/sizes.hpp>
 
 namespace headrace {
-
-/// Sizes, as a span: what shapes, axes and strides are passed as.
-using sizes = std::span<const std::int64_t>;
 
 /// "[2, 3]".
 [[nodiscard]] inline std::string shape_text(sizes shape) {
@@ -28,20 +26,6 @@ using sizes = std::span<const std::int64_t>;
         text += std::to_string(size);
     }
     return text += ']';
-}
-
-/// Products and sums of sizes stop at the bounds of 63 bits instead of overflowing; add_result refuses those.
-[[nodiscard]] constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
-    std::int64_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : product;
-}
-[[nodiscard]] constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
-}
-[[nodiscard]] constexpr std::int64_t saturating_sub(std::int64_t a, std::int64_t b) {
-    std::int64_t difference = 0;
-    return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
 /// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
@@ -99,13 +83,6 @@ private:
     std::size_t wanted_ = 0;
 };
 
-/// Number of elements; saturates.
-[[nodiscard]] constexpr std::int64_t element_count(sizes shape) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : shape) count = saturating_mul(count, size);
-    return count;
-}
-
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
@@ -155,9 +132,8 @@ private:
     return shape;
 }
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
-    requires(sizeof...(More) != 0)
-{
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
+                                              const More&... more) requires(sizeof...(More) != 0) {
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }

@@ -17,6 +17,10 @@ struct fixed_string {
     consteval fixed_string(const char (&literal)[N]) {
         for (std::size_t i = 0; i != N; ++i) text[i] = literal[i];
     }
+    /// As much of longer text as it holds.
+    explicit consteval fixed_string(std::string_view longer) {
+        for (std::size_t i = 0; i + 1 < N && i != longer.size(); ++i) text[i] = longer[i];
+    }
 
     [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
 };

@@ -154,14 +154,16 @@ struct type_at<I, ops<Ts...>> {
         detail::indexed_types<std::make_index_sequence<sizeof...(Ts)>, Ts...>{}))::type;
 };
 
+/// The diagnosis that passes. The others name culprits in compile errors.
+struct no_fault {};
+
 /// Names the two ops of a dialect that share a name, in the compile error.
 template <class First, class Second>
 struct same_name {};
-struct names_differ {};
 template <class Diagnosis>
 inline constexpr bool names_are_unique = false;
 template <>
-inline constexpr bool names_are_unique<names_differ> = true;
+inline constexpr bool names_are_unique<no_fault> = true;
 
 /// Base of every dialect: `struct dialect : dialect_of<"mine", first_op, second_op> {};`
 /// The list must be complete: an op that it lacks cannot be used.
@@ -184,7 +186,7 @@ public:
 private:
     static constexpr auto diagnose() {
         if constexpr (slots.all_different) {
-            return names_differ{};
+            return no_fault{};
         } else {
             constexpr auto pair = [] {
                 for (std::size_t i = 0; i != size; ++i) {

@@ -256,8 +256,7 @@ inline constexpr bool visits_in_execution_order = [] {
     }
 }();
 
-/// Diagnoses, which name the culprits in compile errors. `no_fault` is the one that passes.
-struct no_fault {};
+/// Diagnoses, which name the culprits in compile errors; see no_fault.
 template <class Pass, class Op>
 struct no_handler {};
 template <class Pass, class Op, class Result>

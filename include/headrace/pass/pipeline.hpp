@@ -160,6 +160,10 @@ public:
     using legal = To;
     using passes = pass_list<Passes...>;
     static constexpr std::size_t size = sizeof...(Passes);
+    /// The last pass that targets an op, or no_pass.
+    template <op_tag Op>
+    using last_pass_for =
+        typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
@@ -198,8 +202,7 @@ private:
         } else {
             constexpr auto at = illegal_.first();
             using op_type = typename op_at<set_type, at.first, at.second>::type;
-            constexpr std::size_t last = detail::last_targeting<op_type, Passes...>();
-            return survives<op_type, typename detail::pass_at<last, Passes...>::type>{};
+            return survives<op_type, last_pass_for<op_type>>{};
         }
     }
     static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
