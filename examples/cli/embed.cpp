@@ -16,6 +16,7 @@
 #include <headrace/version.hpp>
 
 #include "commands.hpp"
+#include "contract.hpp"
 #include "files.hpp"
 #include "report.hpp"
 #include "vela_output.hpp"
@@ -57,12 +58,6 @@ struct embedding {
     std::optional<io_description> io;
     std::optional<vela_output> vela;
 };
-
-bool is_identifier(std::string_view name) {
-    const auto is_word = [](unsigned char c) { return c == '_' || (c < 0x80 && std::isalnum(c) != 0); };
-    return !name.empty() && std::all_of(name.begin(), name.end(), is_word) &&
-           std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-}
 
 /// FNV-1a, 64 bits.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
@@ -301,7 +296,7 @@ result<int> embed_file(const embed_options& options) {
 
 int embed(const embed_options& options) {
     if (!is_identifier(options.name))
-        return report_usage(fmt::format("--name {}: not an identifier of C", options.name));
+        return report_usage(fmt::format("--name {}: not an identifier", options.name));
     const result<int> status = embed_file(options);
     return status ? status.value() : report_error(status.error());
 }
