@@ -77,6 +77,14 @@ struct plan_options {
 };
 [[nodiscard]] int plan(const plan_options& options);
 
+struct embed_options {
+    std::string file;          ///< a flatbuffer, or what Vela writes with --output-format raw
+    std::string name;          ///< what the symbols and files begin with
+    std::string io;            ///< what `lower --io` wrote; empty: bytes and size alone
+    std::string output = ".";  ///< directory
+};
+[[nodiscard]] int embed(const embed_options& options);
+
 struct contract_options {
     std::string model;
     std::string output;

@@ -30,6 +30,7 @@ constexpr const char* statuses =
     "  headrace plan model.tosa\n"
     "  headrace contract model.pt2 -o model.hpp\n"
     "  headrace run model.tosa --in x.npy --out y.npy\n"
+    "  headrace embed model.tosa --io io.json --name kws -o generated\n"
     "  headrace lower --partition model.pt2 -o package\n"
     "  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package\n"
     "  headrace unpack package --method encode -o encode.tosa";
@@ -171,6 +172,21 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->callback([&] { status = headrace::cli::run(o); });
 }
 
+void add_embed(CLI::App& app, embed_options& o, int& status) {
+    CLI::App* embed =
+        app.add_subcommand("embed", "Write a C source and header that link a model into a firmware image");
+    embed
+        ->add_option(
+            "file", o.file,
+            "A flatbuffer, or what Vela writes with --output-format raw; the source names it as given here")
+        ->required();
+    embed->add_option("--name", o.name, "What the symbols begin with: NAME_model, NAME_model_size, NAME_io")
+        ->required();
+    embed->add_option("--io", o.io, "What lower --io wrote: NAME_io describes the inputs and outputs");
+    embed->add_option("-o,--output", o.output, "Directory for NAME_model.c and NAME_model.h");
+    embed->callback([&] { status = headrace::cli::embed(o); });
+}
+
 int run_program(int argc, char** argv) {
     CLI::App app(about, "headrace");
     app.footer(statuses);
@@ -183,6 +199,7 @@ int run_program(int argc, char** argv) {
     opt_options opt;
     plan_options plan;
     run_model_options run;
+    embed_options embed;
     contract_options contract;
     add_lower(app, lower, status);
     add_unpack(app, unpack, status);
@@ -190,6 +207,7 @@ int run_program(int argc, char** argv) {
     add_opt(app, opt, status);
     add_plan(app, plan, status);
     add_run(app, run, status);
+    add_embed(app, embed, status);
     add_contract(app, contract, status);
     try {
         app.parse(argc, argv);

@@ -52,6 +52,13 @@ double milliseconds(std::uint64_t nanoseconds) { return static_cast<double>(nano
 
 }  // namespace
 
+dtype dtype_of_tosa_name(std::string_view name) {
+    for (std::size_t i = 0; i != dtype_count; ++i) {
+        if (tosa_type_name(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
+    }
+    return dtype::unknown;
+}
+
 std::string io_json(const graph& g) {
     json j{{"inputs", json::array()}, {"outputs", json::array()}};
     for (const interface_tensor& t : interface_inputs(g)) j["inputs"].push_back(describe(t));

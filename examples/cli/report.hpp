@@ -4,6 +4,7 @@
 #define HEADRACE_EXAMPLES_CLI_REPORT_HPP
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
@@ -15,6 +16,9 @@ namespace headrace::cli {
 /// What a caller must know to run the flatbuffer: name, dtype and shape of each input and output, in its
 /// order.
 [[nodiscard]] std::string io_json(const graph& g);
+
+/// The type that io_json calls so; unknown if there is none.
+[[nodiscard]] dtype dtype_of_tosa_name(std::string_view name);
 
 struct stage_time {
     std::string name;

@@ -5,6 +5,7 @@
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
 
 function(headrace_library name)
   add_library(headrace_${name} INTERFACE)
@@ -32,4 +33,4 @@ install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION ${CMAKE_INSTALL_
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
+  ${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)

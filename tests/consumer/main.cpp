@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 
+#if __has_include(<headrace.hpp>)
+#include <headrace.hpp>
+#else
 #include <headrace/infer/tosa.hpp>
 #include <headrace/op/aten.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/version.hpp>
+#endif
+
+#include "kws_model.h"
+#include "models.hpp"
 
 using namespace headrace;
 
@@ -28,6 +35,8 @@ int main() {
     g.create<builtin::output>({.values = {&out, 1}});
     pass_context context;
     const bool done = lowering::run(g, context).has_value() && is<tosa::tanh>(*g.outputs()[0].producer);
-    std::printf("headrace %s: %s\n", HEADRACE_VERSION, done ? "lowered" : "failed");
-    return done ? 0 : 1;
+    const bool sound = models_are_sound();
+    std::printf("headrace %s: %s, kws_model has %zu bytes, the models are %s\n", HEADRACE_VERSION,
+                done ? "lowered" : "failed", kws_model_size, sound ? "sound" : "broken");
+    return done && sound ? 0 : 1;
 }

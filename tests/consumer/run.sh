@@ -1,16 +1,66 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs a build and builds a project against what was installed: run.sh BUILD COMPILER
+# Builds a project outside the tree with Headrace as an installed package, as a subdirectory and as a single header, and
+# for a Cortex-M if its compiler is there: run.sh BUILD COMPILER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-cmake --install "$1" --prefix "$place/installed" > "$place/log" || { cat "$place/log"; exit 1; }
-cp "$here/CMakeLists.txt" "$here/main.cpp" "$place"
+
+# quietly COMMAND…: shows what it printed only if it fails.
+quietly() {
+  "$@" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+}
+
+quietly cmake --install "$1" --prefix "$place/installed"
+# A fresh clone has what is committed; what is edited since belongs to it, too.
+if git clone -q "$root" "$place/tree" 2> /dev/null; then
+  git -C "$root" diff --binary HEAD > "$place/patch"
+  if [ -s "$place/patch" ]; then git -C "$place/tree" apply "$place/patch"; fi
+else
+  mkdir "$place/tree"
+  for part in CMakeLists.txt examples include single_include tests; do cp -R "$root/$part" "$place/tree"; done
+fi
+project="$place/a project"
+cp -R "$place/tree/tests/consumer" "$project"
+
+# Each run has a folder of its own, which must not keep ccache from knowing files again.
+export CCACHE_BASEDIR="$place"
 launcher=
 if command -v ccache > /dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-cmake -S "$place" -B "$place/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="$2" $launcher \
-  -DCMAKE_PREFIX_PATH="$place/installed" > "$place/log" || { cat "$place/log"; exit 1; }
-cmake --build "$place/build" || exit 1
-"$place/build/consumer"
+
+# configure FOLDER OPTION…
+configure() {
+  folder=$1
+  shift
+  cmake -S "$project" -B "$place/$folder" -G Ninja $launcher -DMODELS="$place/tree/examples/models" "$@"
+}
+from_package="-DHEADRACE_FROM=package -Dheadrace_ROOT=$place/installed"
+from_tree="-DHEADRACE_TREE=$place/tree -DHEADRACE_PROGRAM=$place/installed/bin/headrace"
+
+# build FOLDER OPTION…
+build() {
+  quietly configure "$@" -DCMAKE_CXX_COMPILER="$compiler"
+  quietly cmake --build "$place/$1"
+  echo "$1: $("$place/$1/consumer"), $("$place/$1/other")"
+}
+compiler=$2
+build package $from_package
+build subdirectory -DHEADRACE_FROM=subdirectory $from_tree
+build single_header -DHEADRACE_FROM=single_header $from_tree
+
+if configure package -DTWICE=ON > "$place/log" 2>&1 || ! grep -q "two models that are called KWS" "$place/log"; then
+  echo "two models of one name are no error:"
+  cat "$place/log"
+  exit 1
+fi
+
+if command -v arm-none-eabi-g++ > /dev/null; then
+  for from in "-DHEADRACE_FROM=subdirectory $from_tree" "$from_package"; do
+    quietly configure cortex-m55 --fresh --toolchain "$place/tree/examples/cmake/cortex-m55.cmake" $from
+    quietly cmake --build "$place/cortex-m55"
+    echo "cortex-m55: $(arm-none-eabi-nm "$place/cortex-m55/libmodels.a" | grep -c ' R .*_model$') models"
+  done
+fi
 "$place/installed/bin/headrace" --version

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+# Models in a build: find_package(headrace) and add_subdirectory(headrace) include this file; beside the single header
+# it can be included alone. It needs the headrace program of the machine that builds: the target of that name, where
+# one is imported or built here, else HEADRACE_PROGRAM, else what the path has.
+#
+#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
+#                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
+#
+# lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
+# executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
+# the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
+# CONTRACT adds <NAME>_contract.hpp. The files are in headrace/<NAME> of the build tree, report.json among them.
+
+# As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
+if(CMAKE_SCRIPT_MODE_FILE)
+  execute_process(COMMAND ${VELA} ${MODEL} --accelerator-config ${ACCELERATOR} --output-format raw
+    --output-dir ${OUTPUT} ${OPTIONS} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  file(WRITE ${OUTPUT}/vela.log "${said}")
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "Vela cannot compile ${MODEL} for ${ACCELERATOR}:\n${said}")
+  endif()
+  if(NOT said MATCHES "CPU operators = ([0-9]+)")
+    message(FATAL_ERROR "Vela does not say how many operators of ${MODEL} are left to the CPU:\n${said}")
+  endif()
+  if(NOT CMAKE_MATCH_1 EQUAL 0)
+    message(FATAL_ERROR "Vela leaves ${CMAKE_MATCH_1} operators of ${MODEL} to the CPU: ${OUTPUT}/vela.log")
+  endif()
+  return()
+endif()
+
+cmake_policy(VERSION 3.20...3.25)
+
+# The command that runs the program, which rules that run it depend on, too.
+function(headrace_find_program command)
+  if(NOT HEADRACE_PROGRAM AND TARGET headrace::program)
+    get_target_property(imported headrace::program IMPORTED)
+    # What this build compiles for another machine cannot lower anything here.
+    if(imported OR NOT CMAKE_CROSSCOMPILING)
+      set(${command} $<TARGET_FILE:headrace::program> PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  find_program(HEADRACE_PROGRAM headrace DOC "The headrace program of the machine that builds" NO_CMAKE_FIND_ROOT_PATH)
+  if(NOT HEADRACE_PROGRAM)
+    message(FATAL_ERROR "headrace_add_model: no headrace program; install Headrace for the machine that builds, or set "
+      "HEADRACE_PROGRAM to its program, or HEADRACE_EXAMPLES=ON before add_subdirectory to build it here")
+  endif()
+  set(${command} ${HEADRACE_PROGRAM} PARENT_SCOPE)
+endfunction()
+
+# One rule of the build: what the COMMAND writes to <folder>/new replaces the OUTPUT files of <folder>. Ninja stops at
+# files that stay the same, so that a new program recompiles only what it lowers otherwise; Make would run the rule
+# again each time.
+function(headrace_model_rule folder comment)
+  cmake_parse_arguments(PARSE_ARGV 2 rule "" "" "OUTPUT;COMMAND;DEPENDS")
+  set(replace copy)
+  if(CMAKE_GENERATOR MATCHES Ninja)
+    set(replace copy_if_different)
+  endif()
+  list(TRANSFORM rule_OUTPUT PREPEND ${folder}/new/ OUTPUT_VARIABLE written)
+  list(TRANSFORM rule_OUTPUT PREPEND ${folder}/ OUTPUT_VARIABLE outputs)
+  add_custom_command(OUTPUT ${outputs} COMMAND ${rule_COMMAND}
+    COMMAND ${CMAKE_COMMAND} -E ${replace} ${written} ${folder} DEPENDS ${rule_DEPENDS} COMMENT ${comment} VERBATIM)
+endfunction()
+
+# The rules of one model, and the target that has them run once for all that link it.
+function(headrace_model_rules rules folder name model)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT" "TARGET;IO_LAYOUT;VELA" "VELA_OPTIONS")
+  headrace_find_program(program)
+  file(MAKE_DIRECTORY ${folder}/new)
+  set(target_option)
+  if(arg_VELA MATCHES "^ethos-u[56]5" AND NOT arg_TARGET)
+    set(arg_TARGET TOSA-1.0+INT+u55)
+  endif()
+  if(arg_TARGET)
+    set(target_option --target ${arg_TARGET})
+  endif()
+  set(layout_option)
+  if(arg_IO_LAYOUT)
+    set(layout_option --io-layout ${arg_IO_LAYOUT})
+  endif()
+
+  set(embedded ${name}.tosa)
+  headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
+    COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
+      --report ${folder}/report.json ${target_option} ${layout_option})
+  if(arg_VELA)
+    find_program(HEADRACE_VELA vela DOC "Arm's compiler for Ethos-U NPUs" NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+    set(embedded ${name}_vela.npz)
+    headrace_model_rule(${folder} "Compiling ${name} for ${arg_VELA}" OUTPUT ${embedded}
+      DEPENDS ${folder}/${name}.tosa ${HEADRACE_VELA}
+      COMMAND ${CMAKE_COMMAND} -DVELA=${HEADRACE_VELA} -DMODEL=${folder}/${name}.tosa -DACCELERATOR=${arg_VELA}
+        -DOUTPUT=${folder}/new "-DOPTIONS=${arg_VELA_OPTIONS}" -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE})
+  endif()
+  set(made ${name}_model.c ${name}_model.h)
+  headrace_model_rule(${folder} "Embedding ${name}" OUTPUT ${made}
+    DEPENDS ${folder}/${embedded} ${folder}/io.json ${program}
+    COMMAND ${program} embed ${folder}/${embedded} --io ${folder}/io.json --name ${name} -o ${folder}/new)
+  if(arg_CONTRACT)
+    list(APPEND made ${name}_contract.hpp)
+    headrace_model_rule(${folder} "Writing the contract of ${name}" OUTPUT ${name}_contract.hpp
+      DEPENDS ${model} ${program}
+      COMMAND ${program} contract ${model} -o ${folder}/new/${name}_contract.hpp --name ${name} ${target_option}
+        ${layout_option})
+  endif()
+  list(TRANSFORM made PREPEND ${folder}/)
+  add_custom_target(${rules} DEPENDS ${made})
+endfunction()
+
+# The model's name and path from the arguments of headrace_add_model, or errors in the user's words.
+macro(headrace_check_model_arguments)
+  set(place "headrace_add_model(${target})")
+  if(NOT DEFINED arg_MODEL OR DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${place}: needs MODEL and a value for each keyword; cannot use "
+      "'${arg_UNPARSED_ARGUMENTS}' '${arg_KEYWORDS_MISSING_VALUES}'")
+  endif()
+  set(type)
+  if(TARGET ${target})
+    get_target_property(type ${target} TYPE)
+    get_target_property(imported ${target} IMPORTED)
+  endif()
+  if(NOT type MATCHES "EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY" OR imported)
+    message(FATAL_ERROR "${place}: is no executable or library that this project compiles")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_MODEL NORMALIZE OUTPUT_VARIABLE model)
+  get_source_file_property(generated ${model} GENERATED)
+  if(NOT EXISTS ${model} AND NOT generated)
+    message(FATAL_ERROR "${place}: no file ${model}")
+  endif()
+  if(NOT arg_NAME)
+    cmake_path(GET model STEM LAST_ONLY arg_NAME)
+    if(arg_NAME STREQUAL "model")
+      cmake_path(GET model PARENT_PATH arg_NAME)
+      cmake_path(GET arg_NAME FILENAME arg_NAME)
+    endif()
+    string(REGEX REPLACE "[^A-Za-z0-9]+" "_" arg_NAME ${arg_NAME})
+    string(REGEX REPLACE "^_?([0-9])" "model_\\1" arg_NAME ${arg_NAME})
+    string(REGEX REPLACE "^_|_$" "" arg_NAME ${arg_NAME})
+  endif()
+  get_target_property(names ${target} HEADRACE_MODELS)
+  string(TOUPPER ${arg_NAME} upper)
+  if(upper IN_LIST names)
+    message(FATAL_ERROR "${place}: has two models that are called ${arg_NAME}; give one of them another NAME")
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY HEADRACE_MODELS ${upper})
+endmacro()
+
+function(headrace_add_model target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT" "MODEL;NAME;TARGET;IO_LAYOUT;VELA" "VELA_OPTIONS")
+  headrace_check_model_arguments()
+  set(options)
+  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS)
+    if(arg_${option})
+      list(APPEND options ${option} ${arg_${option}})
+    endif()
+  endforeach()
+  if(arg_CONTRACT)
+    list(APPEND options CONTRACT)
+  endif()
+
+  # Another target may link the same, or in another image a different model of that name.
+  set(rules headrace_model_${arg_NAME})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace/${arg_NAME})
+  string(SHA1 wanted "${model};${options}")
+  if(TARGET ${rules})
+    get_target_property(made ${rules} HEADRACE_WANTED)
+    if(NOT made STREQUAL wanted)
+      string(SUBSTRING ${wanted} 0 8 short)
+      string(APPEND rules _${short})
+      string(APPEND folder _${short})
+    endif()
+  endif()
+  if(TARGET ${rules})
+    get_target_property(folder ${rules} HEADRACE_FOLDER)
+  else()
+    headrace_model_rules(${rules} ${folder} ${arg_NAME} ${model} ${options})
+    set_target_properties(${rules} PROPERTIES HEADRACE_WANTED ${wanted} HEADRACE_FOLDER ${folder})
+  endif()
+
+  set(source ${folder}/${arg_NAME}_model.c)
+  # A linker that optimizes does not see symbols of assembly.
+  set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES GENERATED ON COMPILE_OPTIONS -fno-lto
+    SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT C IN_LIST languages)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
+  endif()
+  target_sources(${target} PRIVATE ${source})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
+  add_dependencies(${target} ${rules})
+endfunction()

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#ifndef CONSUMER_MODELS_HPP
+#define CONSUMER_MODELS_HPP
+
+/// Are the embedded models flatbuffers whose inputs and outputs are as described?
+bool models_are_sound();
+
+#endif
