@@ -160,7 +160,7 @@ public:
 
     lower_outcome run() {
         if (const result<void> done = lower_and_write(); !done) {
-            fail(status_of(done.error()), done.error().message);
+            fail(status_of(done.error()), std::string(done.error().message));
         }
         outcome_.report.stages = watch_.stages();
         return std::move(outcome_);
@@ -228,7 +228,7 @@ private:
         report.transposes_left = remaining_transposes(g);
         report.stages = watch_.stages();
         if (auto written = write_files(options_, g, report, emitted.bytes()); !written) {
-            fail(status_usage, written.error().message);
+            fail(status_usage, std::string(written.error().message));
         }
         watch_.stage("write");
         return boost::outcome_v2::success();

@@ -22,7 +22,7 @@ namespace headrace::cli {
 struct lower_outcome {
     int status = status_ok;
     std::string error;                 ///< why not, unless it is refusals
-    std::vector<diagnostic> refusals;  ///< nodes that cannot be lowered
+    std::pmr::vector<diagnostic> refusals;  ///< nodes that cannot be lowered
     lowering_report report;            ///< as far as the lowering came
 };
 
