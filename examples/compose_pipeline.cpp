@@ -10,6 +10,7 @@
 
 using namespace headrace;
 
+//! [pipeline]
 using plain_aten = to<aten::sigmoid, aten::mul_tensor, aten::add_tensor>;
 struct lower_mine : pipeline<from<my::dialect>, plain_aten, my::decompose_swish, my::lower_scale_shift> {};
 
@@ -17,6 +18,7 @@ struct lower_mine : pipeline<from<my::dialect>, plain_aten, my::decompose_swish,
 static_assert(lower_mine::supported.contains<my::swish>());       // and so what a partitioner may take
 static_assert(!lower_mine::ops_before(1).contains<my::swish>());  // the first pass always rewrites it
 static_assert(lower_mine::dead_pass_count == 0);
+//! [pipeline]
 
 int main() {
     for (const pass_description& p : describe<lower_mine>().passes) {

@@ -8,6 +8,7 @@
 
 namespace my {
 
+//! [dialect]
 struct dialect;
 
 /// self * scale + shift, for each element.
@@ -34,6 +35,7 @@ headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::
     out.add(out.of(a.self));
     return boost::outcome_v2::success();
 }
+//! [dialect]
 
 }  // namespace my
 

@@ -11,6 +11,7 @@
 
 using namespace headrace;
 
+//! [pass]
 /// Writes my.swish as x * sigmoid(beta * x), and drops my.scale_shift where it does nothing.
 struct decompose_mine : pass {
     using targets = ops<my::swish, my::scale_shift>;
@@ -27,6 +28,7 @@ struct decompose_mine : pass {
     }
 };
 static_assert(effects_of<decompose_mine>::removed_set == ops_in<my::swish>);
+//! [pass]
 
 int main() {
     small_graph g;

@@ -13,9 +13,12 @@ namespace {
 
 using namespace headrace;
 
+//! [memory]
 firmware::static_memory<48 * 1024> graph_memory;
 firmware::static_memory<16 * 1024> scratch_memory;
 alignas(16) std::array<std::byte, 12 * 1024> file_memory;
+
+//! [memory]
 
 void print_figure(std::string_view name, std::uint64_t number) {
     std::pmr::string line(name);
@@ -52,6 +55,7 @@ result<void> check(std::span<const std::byte> file) {
     return boost::outcome_v2::success();
 }
 
+//! [lower]
 result<std::span<const std::byte>> lower_and_emit() {
     graph g(&graph_memory);
     g.set_target(target_spec{}.with(target_feature::profile_fp));
@@ -61,6 +65,7 @@ result<std::span<const std::byte>> lower_and_emit() {
     if (!context.diagnostics().empty()) return invalid(context.diagnostics().front().reason);
     return emit_tosa(g, file_memory);
 }
+//! [lower]
 
 }  // namespace
 

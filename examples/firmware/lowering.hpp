@@ -15,6 +15,7 @@ namespace firmware {
 
 using namespace headrace;
 
+//! [passes]
 /// silu(x) = x · sigmoid(x)
 struct decompose_silu : pass {
     using targets = ops<aten::silu>;
@@ -38,12 +39,16 @@ struct decompose_hardswish : pass {
     }
 };
 
+//! [passes]
+
+//! [pipeline]
 using activations =
     from<aten::silu, aten::hardswish, aten::add_tensor, aten::mul_tensor, aten::clamp, aten::sigmoid>;
 
 #ifndef FIRMWARE_PASSES
 struct lower : pipeline<activations, to<tosa::dialect>, decompose_silu, decompose_hardswish, legalize_binary,
                         legalize_clamp, legalize_unary> {};
+//! [pipeline]
 #else
 // What each pass adds to flash: the first so many of them, into whatever that leaves.
 template <std::size_t Count, class... Passes>
