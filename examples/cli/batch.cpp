@@ -179,6 +179,7 @@ private:
         e.status = outcome.status;
         e.text = text_of(outcome, one.model);
         if (!options_.report.empty()) e.row = described(outcome, one);
+        e.row.shrink_to_fit();  // there may be ten thousand
     }
 
     // As each would be said of a single model, below its name: not all name it.
