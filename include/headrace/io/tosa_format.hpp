@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what the TOSA emitter and reader share: the numbers of element types and the bytes of single
-// elements.
+// Defines what the TOSA emitter and reader share: how a file is opened, the numbers of
+// element types and operators, and the bytes of single elements.
 #ifndef HEADRACE_IO_TOSA_FORMAT_HPP
 #define HEADRACE_IO_TOSA_FORMAT_HPP
 
@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include <headrace/io/tosa_generated.hpp>
+#include <headrace/op/error.hpp>
 #include <headrace/op/float_format.hpp>
+#include <headrace/op/text.hpp>
 #include <headrace/op/tosa.hpp>
 
 namespace headrace::tosa_format {
@@ -35,6 +38,34 @@ inline constexpr dtype element_types[] = {
 }
 [[nodiscard]] constexpr dtype element_type(std::uint32_t number) {
     return number < std::size(element_types) ? element_types[number] : dtype::unknown;
+}
+
+/// An operator's number. MLIR's serializer writes the variable operators as IDENTITY with their own
+/// attribute.
+[[nodiscard]] inline std::uint32_t number_of(const tosa_fb::TosaOperator& o) {
+    const bool variable = o.attribute_type() == tosa_fb::Attribute::VariableReadAttribute ||
+                          o.attribute_type() == tosa_fb::Attribute::VariableWriteAttribute;
+    return o.op() == tosa_fb::Op::IDENTITY && variable ? static_cast<std::uint32_t>(o.attribute_type())
+                                                       : static_cast<std::uint32_t>(o.op());
+}
+
+/// The graph of a TOSA 1.0 file that begins at a multiple of eight, once all its offsets have been found
+/// sound. It has a region.
+[[nodiscard]] inline result<const tosa_fb::TosaGraph*> open_file(std::span<const std::byte> file) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+    if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
+        return malformed("not a TOSA file: the identifier is missing");
+    // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
+    const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
+    flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
+    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
+    const tosa_fb::TosaGraph* graph = tosa_fb::GetTosaGraph(bytes);
+    const std::int32_t major = graph->version()->_major();
+    if (major != 1)
+        return unsupported("the file is of TOSA version " + number_text(major) + ", not of 1.0");
+    if (graph->regions() == nullptr || graph->regions()->size() == 0)
+        return malformed("the file has no region");
+    return graph;
 }
 
 /// Bytes of one element, as CLAMP's bounds are written.
