@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kws_contract.hpp"
-// Both, and one twice: their common types are defined once.
+// Both define the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
 

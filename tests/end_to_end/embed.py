@@ -73,7 +73,7 @@ def check_reads(folder, name, compilers, content, tensors):
 
 def check_flatbuffer(program, folder, compilers):
     # Relative to where the compiler runs, and with what strings of C and of the assembler take for their own.
-    model, io = folder / 'a "model"\\n??/ é.tosa', folder / "io.json"
+    model, io = folder / 'a "model"\\n??( é.tosa', folder / "io.json"
     call(program, "lower", MODEL, "-o", model, "--io", io)
     described = json.loads(io.read_text())
     subprocess.run([program, "embed", model.name, "--io", io, "--name", "m1"], cwd=folder, check=True)
