@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Models in a build: find_package(headrace) and add_subdirectory(headrace) include this file; beside the single header
-# it can be included alone. It needs the headrace program of the machine that builds: the target of that name, where
-# one is imported or built here, else HEADRACE_PROGRAM, else what the path has.
+# it can be included alone. It runs the headrace program of the machine that builds: HEADRACE_PROGRAM, else the target
+# headrace::program, imported or built here, else what the path has.
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
