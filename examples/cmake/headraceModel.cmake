@@ -9,7 +9,7 @@
 # lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
 # executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
 # the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
-# CONTRACT adds <NAME>_contract.hpp. The files are in headrace/<NAME> of the build tree, report.json among them.
+# CONTRACT adds <NAME>_contract.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
 
 # As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -163,7 +163,7 @@ function(headrace_add_model target)
 
   # Another target may link the same, or in another image a different model of that name.
   set(rules headrace_model_${arg_NAME})
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace/${arg_NAME})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace_models/${arg_NAME})
   string(SHA1 wanted "${model};${options}")
   if(TARGET ${rules})
     get_target_property(made ${rules} HEADRACE_WANTED)
