@@ -199,9 +199,14 @@ std::string header_of(const embedding& e) {
             text += fmt::format("#define {0}_{1}_BYTES {2}\n#define {0}_{1}_REGION {3}\n", upper(e.name),
                                 what, bytes, number);
         };
-        text +=
-            "/* An Ethos-U command stream. Its driver takes the addresses of these regions, 16-byte aligned, "
-            "by number. */\n";
+        text += fmt::format(
+            "/* For an Ethos-U: ethosu_invoke_v3(driver, {0}_model, {0}_model_size, addresses, sizes, "
+            "count,\n"
+            "   NULL), where addresses and sizes hold by region number those of the weights and of memory to "
+            "work\n"
+            "   in, all aligned to 16 bytes. The model reads and writes the arena at its tensors' offsets. "
+            "*/\n",
+            e.name);
         region("WEIGHTS", e.vela->weights.size(), e.vela->weights_region);
         region("ARENA", e.vela->arena_bytes, e.vela->arena_region);
         region("FAST_ARENA", e.vela->fast_arena_bytes, e.vela->fast_arena_region);

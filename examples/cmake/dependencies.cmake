@@ -1,8 +1,8 @@
 # What the libraries need, found alike from the source tree and from an installed package. Only Boost is required: the
 # target of a library whose dependency is missing exists, but does not link.
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSROOT AND NOT CMAKE_FIND_ROOT_PATH)
-  # For a device the core and the TOSA flatbuffers are meant, and what they take are headers alone, which are the same for
-  # each machine. Their folder has the headers of this machine's C library, too, so that it cannot be searched.
+  # On a device the core and the TOSA flatbuffers are of use. What they take are headers, the same for each machine, but
+  # beside those of this machine's C library, so that their folder cannot be searched.
   set(headrace_portable ${CMAKE_BINARY_DIR}/headrace_portable)
   file(MAKE_DIRECTORY ${headrace_portable})
   foreach(name boost flatbuffers)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Models in a build: find_package(headrace) and add_subdirectory(headrace) include this file; beside the single header
-# it can be included alone. It needs the headrace program of the machine that builds: the target of that name, where
-# one is imported or built here, else HEADRACE_PROGRAM, else what the path has.
+# it can be included alone. It runs the headrace program of the machine that builds: HEADRACE_PROGRAM, else the target
+# headrace::program, imported or built here, else what the path has.
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
@@ -9,7 +9,7 @@
 # lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
 # executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
 # the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
-# CONTRACT adds <NAME>_contract.hpp. The files are in headrace/<NAME> of the build tree, report.json among them.
+# CONTRACT adds <NAME>_contract.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
 
 # As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -110,9 +110,12 @@ endfunction()
 # The model's name and path from the arguments of headrace_add_model, or errors in the user's words.
 macro(headrace_check_model_arguments)
   set(place "headrace_add_model(${target})")
-  if(NOT DEFINED arg_MODEL OR DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
-    message(FATAL_ERROR "${place}: needs MODEL and a value for each keyword; cannot use "
-      "'${arg_UNPARSED_ARGUMENTS}' '${arg_KEYWORDS_MISSING_VALUES}'")
+  if(NOT DEFINED arg_MODEL)
+    message(FATAL_ERROR "${place}: needs MODEL and a file")
+  endif()
+  set(unclear ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES})
+  if(unclear)
+    message(FATAL_ERROR "${place}: takes no '${unclear}', or only with a value")
   endif()
   set(type)
   if(TARGET ${target})
@@ -160,7 +163,7 @@ function(headrace_add_model target)
 
   # Another target may link the same, or in another image a different model of that name.
   set(rules headrace_model_${arg_NAME})
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace/${arg_NAME})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/headrace_models/${arg_NAME})
   string(SHA1 wanted "${model};${options}")
   if(TARGET ${rules})
     get_target_property(made ${rules} HEADRACE_WANTED)

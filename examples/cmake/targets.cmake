@@ -33,4 +33,5 @@ install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION ${CMAKE_INSTALL_
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
+  ${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)

@@ -10,6 +10,7 @@
 #include <headrace/version.hpp>
 #endif
 
+#include "kws_contract.hpp"
 #include "kws_model.h"
 #include "models.hpp"
 
@@ -24,6 +25,7 @@ struct legalize_tanh : pass {
 };
 using lowering = pipeline<from<aten::tanh>, to<tosa::dialect>, legalize_tanh>;
 static_assert(lowering::supported.contains<aten::tanh>());
+static_assert(kws::flatbuffer_bytes == sizeof(kws_model));
 
 int main() {
     graph g;

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kws_contract.hpp"
-// Both, and one twice: their common types are defined once.
+// Both define the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
 
 namespace {
 
 bool is_flatbuffer(const unsigned char* bytes, std::size_t size) {
-    return size > 8 && std::memcmp(bytes + 4, "TOSA", 4) == 0 && reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
+    return size > 8 && std::memcmp(bytes + 4, "TOSA", 4) == 0 &&
+           reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
 }
 
 }  // namespace
@@ -23,7 +23,8 @@ bool models_are_sound() {
     const headrace_tensor& real = kws_dscnn_io.inputs[0];
     return is_flatbuffer(kws_model, kws_model_size) && is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) &&
            kws_model_size == sizeof(kws_model) && kws_io.input_count == 1 && kws_io.output_count == 1 &&
-           std::strcmp(sound.dtype, "INT8") == 0 && sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 &&
-           sound.scale > 0 && sound.qmax == 127 && words.rank == 2 && words.bytes == 12 &&
-           std::strcmp(real.dtype, "FP32") == 0 && real.bytes == 1960 && real.scale == 0 && real.shape[3] == 1;
+           std::strcmp(sound.dtype, "INT8") == 0 && sound.rank == 4 && sound.shape[2] == 49 &&
+           sound.bytes == 490 && sound.scale > 0 && sound.qmax == 127 && words.rank == 2 &&
+           words.bytes == 12 && std::strcmp(real.dtype, "FP32") == 0 && real.bytes == 1960 &&
+           real.scale == 0 && real.shape[3] == 1;
 }

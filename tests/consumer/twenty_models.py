@@ -84,7 +84,7 @@ def check(project):
     everything = sorted(f"m{i}" for i in range(1, COUNT + 1))
     expect(project.build() == (everything, COUNT), f"{say}: the first build does not lower each model once")
     first = project.image()
-    flatbuffers = sum(p.stat().st_size for p in (project.folder / "build/headrace").glob("m*/m*.tosa"))
+    flatbuffers = sum(p.stat().st_size for p in (project.folder / "build/headrace_models").glob("m*/m*.tosa"))
     expect(first[1] == flatbuffers, f"{say}: the image holds {first[1]} bytes of models, {flatbuffers} were lowered")
     expect(project.build() == ([], 0), f"{say}: something is lowered though nothing changed")
 

@@ -73,7 +73,7 @@ def check_reads(folder, name, compilers, content, tensors):
 
 def check_flatbuffer(program, folder, compilers):
     # Relative to where the compiler runs, and with what strings of C and of the assembler take for their own.
-    model, io = folder / 'a "model"\\n??/ é.tosa', folder / "io.json"
+    model, io = folder / 'a "model"\\n??( é.tosa', folder / "io.json"
     call(program, "lower", MODEL, "-o", model, "--io", io)
     described = json.loads(io.read_text())
     subprocess.run([program, "embed", model.name, "--io", io, "--name", "m1"], cwd=folder, check=True)
@@ -102,9 +102,10 @@ def check_errors(program, folder):
     call(program, "embed", "--name", "a", status=USAGE)
     call(program, "embed", model, "--name", "a", "-o", folder / "no", status=USAGE, says="cannot write")
     call(program, "embed", folder / "missing.tosa", "--name", "a", "-o", folder, status=MALFORMED, says="missing.tosa")
-    sound = {"name": "x", "dtype": "INT8", "shape": [1], "quantization": {"scale": 1, "zero_point": 0, "qmin": 0, "qmax": 1}}
-    broken = [{"dtype": "INT9"}, {"shape": [-1]}, {"shape": [1 << 31]}, {"shape": [1 << 16] * 3}, {"shape": ["x"]}, {"name": 1},
-              {"quantization": {"scale": 1e300, "zero_point": 0, "qmin": 0, "qmax": 1}}, {"quantization": {"scale": 1}}]
+    codes = {"scale": 1, "zero_point": 0, "qmin": 0, "qmax": 1}
+    sound = {"name": "x", "dtype": "INT8", "shape": [1], "quantization": codes}
+    broken = [{"dtype": "INT9"}, {"shape": [-1]}, {"shape": [1 << 31]}, {"shape": [1 << 16] * 3}, {"shape": ["x"]},
+              {"name": 1}, {"quantization": {**codes, "scale": 1e300}}, {"quantization": {"scale": 1}}]
     for change in broken:
         io.write_text(json.dumps({"inputs": [{**sound, **change}], "outputs": []}))
         call(program, "embed", model, "--io", io, "--name", "a", "-o", folder, status=MALFORMED, says="io.json")
@@ -157,8 +158,9 @@ def check_vela(program, folder, compilers):
     for name in ("npu_model.h", "npu_model.c"):
         (folder / name).unlink()
     call(program, "embed", file, "--name", "npu", "-o", folder, status=MALFORMED, says="--io")
-    wrong = ({"cmd_data": None}, {"cmd_data": b"no array"}, {"input_offset": integers(1, 2)}, {"output_elem_size": integers(1)},
-             {"scratch_size": integers(-1, shape=())}, {"scratch_size": array("<f4", (), b"abcd")},
+    no_integer = array("<f4", (), b"abcd")
+    wrong = ({"cmd_data": None}, {"cmd_data": b"no array"}, {"input_offset": integers(1, 2)},
+             {"output_elem_size": integers(1)}, {"scratch_size": integers(-1, shape=())}, {"scratch_size": no_integer},
              {"input_shape": integers(1, 1, 7, 3, shape=(1, 4))}, {"compression": zipfile.ZIP_DEFLATED})
     for change in wrong:
         write_vela(file, **change)
