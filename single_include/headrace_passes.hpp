@@ -16,6 +16,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -114,38 +115,34 @@ private:
 
 // ---- headrace/passes/support/build.hpp ----
 
-/// Each builder takes the handler's `emit` first and returns the value that it made, or the one that it was
-/// given where there is nothing to do. A pass lists in `produces` what the builders that it calls may emit:
-/// the ops<...> list beside each.
+/// Each builder takes the handler's `emit`, or one for less, first and returns the value that it made, or the
+/// one that it was given where there is nothing to do. A pass lists in `produces` what the builders that it
+/// calls may emit: the ops<...> list beside each.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
 
-template <class E>
-value const_shape(E& e, sizes values) {
-    return e.template make<tosa::const_shape>({.values = int_list(values)});
+inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
+    return e.make<tosa::const_shape>({.values = int_list(values)});
 }
 
-template <class E>
-value reshape(E& e, value v, sizes shape) {
+inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.template make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
+    return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
 }
 
 using transpose_ops = ops<tosa::transpose>;
 
 /// Axis i of the result is axis perms[i] of `v`.
-template <class E>
-value transpose(E& e, value v, sizes perms) {
+inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
     bool identity = true;
     for (std::size_t i = 0; i != perms.size(); ++i)
         identity = identity && perms[i] == static_cast<std::int64_t>(i);
-    return identity ? v : e.template make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+    return identity ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
 /// Leading ones up to that rank: TOSA broadcasts only tensors of equal rank.
-template <class E>
-value with_rank(E& e, value v, std::size_t rank) {
+inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
     shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
     shape.append(e.shape(v));
     return reshape(e, v, shape);
@@ -154,8 +151,7 @@ value with_rank(E& e, value v, std::size_t rank) {
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
 
 /// `v` repeated to that shape, to which it must broadcast.
-template <class E>
-value broadcast(E& e, value v, sizes shape) {
+inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     v = with_rank(e, v, shape.size());
     shape_builder multiples;
     bool repeats = false;
@@ -163,14 +159,11 @@ value broadcast(E& e, value v, sizes shape) {
         multiples.push_back(e.shape(v)[i] == shape[i] ? 1 : shape[i]);
         repeats = repeats || multiples.back() != 1;
     }
-    return repeats ? e.template make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
+    return repeats ? e.make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
 }
 
 /// A zero point operand: one element of that type.
-template <class E>
-value zero_point(E& e, dtype type, std::int64_t zero = 0) {
-    return e.splat(zero, type, 1);
-}
+inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { return e.splat(zero, type, 1); }
 
 /// An elementwise operator of two operands, after their ranks have been made equal.
 template <op_tag Op, class E>
@@ -185,16 +178,15 @@ value binary(E& e, value a, value b) {
     }
 }
 
-template <class E>
-value negate(E& e, value v) {
-    return e.template make<tosa::negate>(
+inline value negate(emit<ops<tosa::negate>> e, value v) {
+    return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
 /// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
 /// target takes all.
-template <op_tag Op, class E>
-bool allows(const E& e, std::initializer_list<dtype> signature) {
+template <op_tag Op>
+bool allows(const emitter& e, std::initializer_list<dtype> signature) {
     return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
 }
 
@@ -202,18 +194,15 @@ using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, 
 
 /// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
 /// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
-template <class E>
-value select(E& e, value condition, value on_true, value on_false) {
+inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
     const dtype type = e.dtype(on_true);
     const auto choose = [&](value t, value f) {
-        return e.template make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                              .input2 = with_rank(e, t, rank),
-                                              .input3 = with_rank(e, f, rank)});
+        return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
+                                     .input2 = with_rank(e, t, rank),
+                                     .input3 = with_rank(e, f, rank)});
     };
-    const auto to = [&](value v, dtype t) {
-        return e.template make<tosa::cast>({.input = v, .output_type = t});
-    };
+    const auto to = [&](value v, dtype t) { return e.make<tosa::cast>({.input = v, .output_type = t}); };
     if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
         return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
@@ -231,8 +220,7 @@ using shift_ops =
 
 /// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
 /// for numbers that are not negative: those are shifted as -1 - v.
-template <class E>
-value arithmetic_right_shift(E& e, value v, value by) {
+inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
     const dtype type = e.dtype(v);
     if (allows<tosa::arithmetic_right_shift>(e, {type, type, type})) {
         return binary<tosa::arithmetic_right_shift>(e, v, by);
@@ -253,11 +241,10 @@ using cast_ops = joined<select_ops, shift_ops,
 /// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
 /// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
 /// without the integer profile all its ways lead through floating types.
-template <class E>
-value cast(E& e, value v, dtype to) {
+inline value cast(emit<cast_ops> e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
-    const auto direct = [&](value x) { return e.template make<tosa::cast>({.input = x, .output_type = to}); };
+    const auto direct = [&](value x) { return e.make<tosa::cast>({.input = x, .output_type = to}); };
     if (is_boolean(from)) {
         if (is_integral(to))
             return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
@@ -266,13 +253,12 @@ value cast(E& e, value v, dtype to) {
     if (is_boolean(to)) {
         if (is_integral(from))
             return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.template make<tosa::logical_not>(
-            e.template make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
+        return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
     }
     if (is_floating(from) && is_integral(to)) {
         const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(select(e, e.template make<tosa::greater_equal>(v, zero),
-                             e.template make<tosa::floor>(v), e.template make<tosa::ceil>(v)));
+        return direct(
+            select(e, e.make<tosa::greater_equal>(v, zero), e.make<tosa::floor>(v), e.make<tosa::ceil>(v)));
     }
     if (allows<tosa::cast>(e, {from, to})) return direct(v);
     const bool shorter = traits_of(to).bits < traits_of(from).bits;
@@ -283,12 +269,12 @@ value cast(E& e, value v, dtype to) {
         if (shorter) {  // repeat the sign bit of the shorter type
             v = cast(e, v, dtype::int32);
             const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
-            v = arithmetic_right_shift(e, e.template make<tosa::logical_left_shift>(v, by), by);
+            v = arithmetic_right_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
         }
-        return direct(e.template make<tosa::cast>({.input = v, .output_type = dtype::float32}));
+        return direct(e.make<tosa::cast>({.input = v, .output_type = dtype::float32}));
     }
-    return e.unsupported("cast from " + std::string(name_of(from)) + " to " + std::string(name_of(to)) +
-                         ": the target has no such CAST");
+    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
+                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
 }
 
 /// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.
@@ -332,7 +318,7 @@ namespace headrace::build {
 template <class E>
 std::size_t axis_in(E& e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    e.unsupported("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+    e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
     return 0;
 }
 
@@ -379,7 +365,7 @@ value concat(E& e, std::span<const value> parts, std::size_t axis) {
     constexpr auto most = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
     if (parts.size() == 1) return parts[0];
     if (parts.size() > most) {
-        std::vector<value> groups;
+        std::pmr::vector<value> groups;
         for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), most))) {
             groups.push_back(concat(e, parts.first(std::min(parts.size(), most)), axis));
         }
@@ -486,7 +472,7 @@ private:
     }
     static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count,
                         std::int64_t offset) {
-        std::vector<std::int32_t> at;
+        std::pmr::vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
@@ -505,8 +491,8 @@ private:
             aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
             aten::unbind_int>;
     static bool lies_row_by_row(const graph& g, value v) {
-        std::vector<const node*> pending{v.producer};
-        std::vector<bool> seen(g.id_bound());
+        std::pmr::vector<const node*> pending{v.producer};
+        std::pmr::vector<bool> seen(g.id_bound());
         while (!pending.empty()) {
             const node& n = *pending.back();
             pending.pop_back();
@@ -1239,8 +1225,8 @@ struct sampled_axis {
     }
 };
 
-[[nodiscard]] inline std::string resize_fault(std::int64_t in, std::int64_t out) {
-    return "resizing " + std::to_string(in) + " to " + std::to_string(out) +
+[[nodiscard]] inline std::pmr::string resize_fault(std::int64_t in, std::int64_t out) {
+    return "resizing " + number_text(in) + " to " + number_text(out) +
            " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
 }
 
@@ -1386,7 +1372,7 @@ struct decompose_bicubic : pass {
         };
         const std::int64_t left[] = {1, 1, out[2], in[2]};
         const std::int64_t right[] = {1, 1, in[3], out[3]};
-        const auto matrix = [&](sizes shape, const std::vector<float>& elements) {
+        const auto matrix = [&](sizes shape, const std::pmr::vector<float>& elements) {
             return e.constant<float>(dtype::float32, shape, elements);
         };
         const value rows = e.make<aten::matmul>(matrix(left, weights(2, false)), input.v);
@@ -1416,8 +1402,8 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::vector<float> weights_of(const resampled& a, bool transposed) {
-        std::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+    static std::pmr::vector<float> weights_of(const resampled& a, bool transposed) {
+        std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);
             const float first = std::floor(position);
@@ -1679,11 +1665,11 @@ struct decompose_einsum : pass {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
         const auto& [operands, result] = equation.value();
-        if (std::string fault = fault_in(operands, result); !fault.empty())
+        if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
             return e.unsupported(std::move(fault));
         term so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
-            std::string needed = result;
+            std::pmr::string needed = result;
             for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
             so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
         }
@@ -1694,26 +1680,29 @@ struct decompose_einsum : pass {
 private:
     struct term {
         value tensor;
-        std::string labels;
+        std::pmr::string labels;
     };
 
-    static bool has(const std::string& labels, char c) { return labels.find(c) != std::string::npos; }
+    static bool has(const std::pmr::string& labels, char c) {
+        return labels.find(c) != std::pmr::string::npos;
+    }
 
-    static std::string fault_in(const std::vector<std::string>& operands, const std::string& result) {
-        for (const std::string& labels : operands) {
+    static std::pmr::string fault_in(const std::pmr::vector<std::pmr::string>& operands,
+                                     const std::pmr::string& result) {
+        for (const std::pmr::string& labels : operands) {
             if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
             for (const char c : labels) {
                 if (std::count(labels.begin(), labels.end(), c) > 1)
                     return "einsum that takes a diagonal; TOSA has no such op";
             }
         }
-        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::string();
+        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::pmr::string();
     }
 
     // Without the labels that nobody needs any more.
-    static term summed(emit<produces>& e, const term& t, const std::string& needed) {
+    static term summed(emit<produces>& e, const term& t, const std::pmr::string& needed) {
         shape_builder axes;
-        std::string left;
+        std::pmr::string left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
             if (has(needed, t.labels[i])) {
                 left += t.labels[i];
@@ -1726,34 +1715,34 @@ private:
     }
 
     // The tensor with its axes in the order of `labels`.
-    static value arranged(emit<produces>& e, const term& t, const std::string& labels) {
+    static value arranged(emit<produces>& e, const term& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
         return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
     }
 
-    static shape_builder shape_of(const emitter& e, const term& t, const std::string& labels) {
+    static shape_builder shape_of(const emitter& e, const term& t, const std::pmr::string& labels) {
         shape_builder shape;
         for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
         return shape;
     }
 
     // As [batch…, rows, columns], each of the two last standing for several axes.
-    static value matrices(emit<produces>& e, const term& t, const std::string& batch, const std::string& rows,
-                          const std::string& columns) {
+    static value matrices(emit<produces>& e, const term& t, const std::pmr::string& batch,
+                          const std::pmr::string& rows, const std::pmr::string& columns) {
         shape_builder shape = shape_of(e, t, batch);
         shape.push_back(element_count(shape_of(e, t, rows)));
         shape.push_back(element_count(shape_of(e, t, columns)));
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
 
-    static term contract(emit<produces>& e, term a, term b, const std::string& needed) {
+    static term contract(emit<produces>& e, term a, term b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
         b = summed(e, b, needed + a.labels);
         if (e.failed()) return a;
-        std::string batch, inner, rows, columns;
+        std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
         for (const char c : b.labels) {
             if (!has(a.labels, c)) columns += c;
@@ -2569,7 +2558,7 @@ private:
         if (!part) return {};
         const std::int64_t end = start + e.shape(part)[axis];
         const std::int64_t size = e.shape(v)[axis];
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         if (start > 0) parts.push_back(narrow(e, v, axis, 0, start));
         parts.push_back(part);
         if (end < size) parts.push_back(narrow(e, v, axis, end, size - end));
@@ -2764,7 +2753,7 @@ struct decompose_rearrangements : pass {
     }
     template <one_of<stacks> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
             parts.push_back(e.make<aten::reshape>(
                 {.self = v, .shape = int_list(aten::stacked_shape<Op>(sizes(e.shape(v))))}));
@@ -2803,7 +2792,7 @@ struct decompose_rearrangements : pass {
         const auto dim = static_cast<std::int64_t>(axis);
         value v = a.self;
         if (a.prepend || a.append) {
-            std::vector<value> parts;
+            std::pmr::vector<value> parts;
             if (a.prepend) parts.push_back(*a.prepend);
             parts.push_back(v);
             if (a.append) parts.push_back(*a.append);
@@ -3035,7 +3024,7 @@ private:
         const value from_input = linear(e, all.outputs, w.input, w.input_bias);
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
-        std::vector<value> outputs(static_cast<std::size_t>(steps));
+        std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps; ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
@@ -3378,7 +3367,7 @@ struct decompose_stack : pass {
     using produces = ops<aten::unsqueeze, aten::cat>;
 
     value operator()(const args<aten::stack>& a, emit<produces>& e) const {
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
         return e.make<aten::cat>({.tensors = list<value>(parts), .dim = a.dim});
     }
@@ -3813,7 +3802,7 @@ struct decompose_windows : pass {
 
 private:
     static value places(emit<produces>& e, std::int64_t windows, const args<aten::unfold>& a) {
-        std::vector<std::int32_t> at;
+        std::pmr::vector<std::int32_t> at;
         for (std::int64_t u = 0; u != windows; ++u) {
             for (std::int64_t c = 0; c != a.size; ++c)
                 at.push_back(static_cast<std::int32_t>(u * a.step + c));
@@ -3982,7 +3971,7 @@ public:
     [[nodiscard]] auto map() { return boost::make_iterator_property_map(colors_.begin(), node_id_map()); }
 
 private:
-    std::vector<color> colors_;
+    std::pmr::vector<color> colors_;
 };
 
 }  // namespace headrace
@@ -4102,7 +4091,7 @@ namespace detail {
 
 // The nodes that the outputs or an effect need, as colours: white ones are dead.
 [[nodiscard]] inline node_colors color_live_nodes(const graph& g) {
-    std::vector<node*> roots;
+    std::pmr::vector<node*> roots;
     for (node& n : g.nodes()) {
         if (node_has_effects(n)) roots.push_back(&n);
     }
@@ -4140,7 +4129,7 @@ inline std::size_t erase_all(graph& g) {
 inline std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     const node_colors live = detail::color_live_nodes(g);
-    std::vector<node*> dead;
+    std::pmr::vector<node*> dead;
     for (node& n : g.nodes()) {
         if (live[&n] == boost::white_color && !is<builtin::placeholder>(n)) dead.push_back(&n);
     }
@@ -4234,7 +4223,7 @@ private:
             for (node& n : graph_.nodes()) {
                 if (is_computable(n)) compute(n);
             }
-            std::vector<node*> stored;
+            std::pmr::vector<node*> stored;
             for (node* n = graph_.last(); n != nullptr; n = n->previous) {
                 computed& c = known_[n->id];
                 const bool needed = c.folded && is_needed(*n);
@@ -4255,7 +4244,7 @@ private:
 
     private:
         struct computed {
-            std::vector<typename Evaluator::tensor_type> results;
+            std::pmr::vector<typename Evaluator::tensor_type> results;
             std::uint64_t from_bytes = 0;  // of the constants below
             bool folded = false;
             bool dequantized = false;  // real numbers that are stored as their codes
@@ -4269,7 +4258,7 @@ private:
             std::uint64_t bytes = 0;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const tensor_meta& meta = *n.results[i].meta;
-                bytes += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+                bytes += packed_bytes(meta);
             }
             return bytes;
         }
@@ -4291,7 +4280,7 @@ private:
             if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
             auto evaluated = Evaluator::evaluate(n, {});
             if (!evaluated) return false;
-            c.results = std::move(evaluated).value();
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
             return true;
         }
@@ -4301,7 +4290,7 @@ private:
                 if (!is_known(*e.source)) return;
             }
             computed& c = known_[n.id];
-            std::vector<typename Evaluator::tensor_type> operands;
+            std::pmr::vector<typename Evaluator::tensor_type> operands;
             for (const edge& e : n.operand_edges()) {
                 operands.push_back(known_[e.source->id].results[e.slot->result]);
                 c.from_bytes += known_[e.source->id].from_bytes;
@@ -4310,7 +4299,7 @@ private:
             c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
-            c.results = std::move(evaluated).value();
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             c.folded = true;
         }
         bool is_needed(const node& n) const {
@@ -4335,7 +4324,7 @@ private:
         }
 
         graph& graph_;
-        std::vector<computed> known_;  // by id
+        std::pmr::vector<computed> known_;  // by id
     };
 };
 
@@ -4367,7 +4356,7 @@ struct merge_duplicates : pass {
 
 private:
     static std::size_t merge(graph& g) {
-        std::unordered_multimap<std::uint64_t, node*> seen;
+        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
         std::size_t merged = 0;
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
@@ -4419,7 +4408,7 @@ private:
     };
 
     static std::size_t merge(graph& g) {
-        std::vector<entry> entries;
+        std::pmr::vector<entry> entries;
         for (node& n : g.nodes()) {
             if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
         }
@@ -4439,7 +4428,7 @@ private:
             return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
         });
         std::size_t merged = 0;
-        std::vector<entry> kept;
+        std::pmr::vector<entry> kept;
         for (const entry& e : alike) {
             if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
             const auto same = std::ranges::find_if(
@@ -4471,7 +4460,7 @@ private:
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
         const auto count = static_cast<std::uint64_t>(meta.elements());
-        if (data.strides.empty()) return f(std::span(data.bytes, storage_bytes(meta.dtype, count)));
+        if (data.strides.empty()) return f(std::span(data.bytes, bytes_in_memory(meta)));
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         for (std::uint64_t i = 0; i != count; ++i) {
             std::int64_t at = 0;
@@ -4499,7 +4488,7 @@ private:
                 return bytes.empty() || std::memcmp(bytes.data(), other, bytes.size()) == 0;
             });
         }
-        std::vector<std::byte> elements;
+        std::pmr::vector<std::byte> elements;
         each_run(a, [&](std::span<const std::byte> bytes) {
             elements.insert(elements.end(), bytes.begin(), bytes.end());
             return true;
@@ -4573,7 +4562,7 @@ public:
     }
 
     /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
-    [[nodiscard]] std::vector<bool> cheapest() const {
+    [[nodiscard]] std::pmr::vector<bool> cheapest() const {
         flow_network network(of_one_.size() + 2);
         const std::size_t zero = of_one_.size();  // the side of the source
         const std::size_t one = zero + 1;
@@ -4584,7 +4573,7 @@ public:
         for (const arc& a : arcs_) add_arc(network, a.from, a.to, a.capacity);
         boost::boykov_kolmogorov_max_flow(network, zero, one);
         const auto side = boost::get(boost::vertex_color, network);
-        std::vector<bool> chosen(of_one_.size());
+        std::pmr::vector<bool> chosen(of_one_.size());
         for (std::size_t i = 0; i != chosen.size(); ++i)
             chosen[i] = boost::get(side, i) == boost::get(side, one);
         return chosen;
@@ -4617,8 +4606,8 @@ private:
         boost::put(boost::edge_reverse, network, back, there);
     }
 
-    std::vector<std::int64_t> of_one_;
-    std::vector<arc> arcs_;
+    std::pmr::vector<std::int64_t> of_one_;
+    std::pmr::vector<arc> arcs_;
 };
 
 }  // namespace headrace
@@ -4706,7 +4695,7 @@ value permute(E& e, value v, sizes perms) {
     if (perms.size() <= static_cast<std::size_t>(tosa::level_8k::max_rank)) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
     if (merged.perms.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) {
-        return e.unsupported("a permutation of " + std::to_string(merged.perms.size()) +
+        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
                              " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
     }
     return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
@@ -4868,7 +4857,7 @@ namespace headrace {
 
 /// How the tensors lie that an op reads and makes.
 struct op_layouts {
-    std::vector<layout> operands;  ///< of its data operands, which come first
+    std::pmr::vector<layout> operands;  ///< of its data operands, which come first
     layout result;
 
     friend bool operator==(const op_layouts&, const op_layouts&) = default;
@@ -4998,8 +4987,8 @@ template <class Op>
 /// An op of kind::axes by its axes: the shapes of its tensors at one rank, in which axes that the op does not
 /// have in one of them are 1.
 struct axes_of_op {
-    shape_builder full;                   ///< of the tensor that has all
-    std::vector<shape_builder> operands;  ///< of its data operands
+    shape_builder full;                        ///< of the tensor that has all
+    std::pmr::vector<shape_builder> operands;  ///< of its data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
@@ -5052,7 +5041,8 @@ namespace detail {
 }
 
 // The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<std::vector<layout>> blocks_of(const layout& l, sizes shape, sizes order) {
+[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+                                                                       sizes order) {
     const auto axes = along_axes(l, shape);
     if (!axes) return std::nullopt;
     std::size_t at = 0;
@@ -5060,7 +5050,7 @@ namespace detail {
         while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
         if (at == order.size()) return std::nullopt;
     }
-    std::vector<layout> blocks;
+    std::pmr::vector<layout> blocks;
     for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
     return blocks;
 }
@@ -5216,7 +5206,7 @@ namespace detail {
     const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
     const bool as_is = read(given, wanted, straight);
     if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
-    op_layouts found{std::vector<layout>(2), {}};
+    op_layouts found{std::pmr::vector<layout>(2), {}};
     for (const tensor_axes& t : all) {
         const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
         (t.port.is_result() ? found.result : found.operands[t.port.index]) =
@@ -5266,7 +5256,7 @@ namespace detail {
 /// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
 [[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
     if (k == kind::move) return *accommodate(n, k, {}, {}, {});
-    return {std::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
+    return {std::pmr::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
 }
 
 }  // namespace layout_rules
@@ -5306,8 +5296,8 @@ private:
         return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
     }
 
-    std::vector<layout> items_{layout{}};
-    std::unordered_map<std::uint64_t, std::int64_t> moves_;
+    std::pmr::vector<layout> items_{layout{}};
+    std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
 };
 
 /// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
@@ -5347,7 +5337,7 @@ public:
     /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
     /// them; constants are free.
     [[nodiscard]] std::int64_t cost() {
-        std::vector<value> values;
+        std::pmr::vector<value> values;
         std::int64_t of_ops = 0;
         for (node& n : g_->nodes()) {
             of_ops += cost_of_op(n, now_at(site_of(n, {})));
@@ -5380,7 +5370,7 @@ private:
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
     struct numbers {
-        std::vector<number> operands;
+        std::pmr::vector<number> operands;
         number result = 0;
 
         [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
@@ -5432,8 +5422,7 @@ private:
                !is<tosa::const_shape>(source);
     }
     [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
-        return static_cast<std::int64_t>(
-            storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())));
+        return static_cast<std::int64_t>(packed_bytes(meta));
     }
     [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
         return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
@@ -5451,9 +5440,9 @@ private:
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
     // Of all transposes of the values; readers that want the same layout share one.
-    [[nodiscard]] std::int64_t cost_of(const std::vector<value>& values) {
+    [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
         std::int64_t sum = 0;
-        std::vector<number> wanted;
+        std::pmr::vector<number> wanted;
         for (const value v : values) {
             const number from = stored_number(v);
             wanted.clear();
@@ -5468,8 +5457,8 @@ private:
         return sum;
     }
 
-    [[nodiscard]] std::vector<const edge*> needed_transposes() const {
-        std::vector<const edge*> found;
+    [[nodiscard]] std::pmr::vector<const edge*> needed_transposes() const {
+        std::pmr::vector<const edge*> found;
         for (const node& n : g_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
@@ -5499,7 +5488,7 @@ private:
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
-    void propose(std::vector<proposal>& region, node& n, node_port port, number wanted) {
+    void propose(std::pmr::vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
         if (sites_[at].proposal >= 0) return;
@@ -5528,7 +5517,7 @@ private:
     }
 
     bool improve(node& n, node_port port, number wanted) {
-        std::vector<proposal> region;
+        std::pmr::vector<proposal> region;
         propose(region, n, port, wanted);
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal p = region[i];
@@ -5548,14 +5537,14 @@ private:
         return better;
     }
 
-    [[nodiscard]] const proposal* proposed(const std::vector<proposal>& region, const node& n,
+    [[nodiscard]] const proposal* proposed(const std::pmr::vector<proposal>& region, const node& n,
                                            node_port port) const {
         const std::int32_t i = sites_[site_of(n, port)].proposal;
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
     // What the choice between each site's layouts, as they are and as proposed, costs.
-    [[nodiscard]] binary_choice choice_of(const std::vector<proposal>& region) {
+    [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
@@ -5592,14 +5581,14 @@ private:
         return choice;
     }
 
-    bool take_best_part(std::vector<proposal>& region) {
-        const std::vector<bool> taken = choice_of(region).cheapest();
-        std::vector<proposal> kept;
+    bool take_best_part(std::pmr::vector<proposal>& region) {
+        const std::pmr::vector<bool> taken = choice_of(region).cheapest();
+        std::pmr::vector<proposal> kept;
         for (std::size_t i = 0; i != region.size(); ++i) {
             if (taken[i]) kept.push_back(region[i]);
         }
         if (kept.empty()) return false;
-        const std::vector<value> affected = values_around(kept);
+        const std::pmr::vector<value> affected = values_around(kept);
         const auto sum = [&] {
             std::int64_t of_ops = 0;
             for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
@@ -5618,8 +5607,8 @@ private:
         return true;
     }
 
-    [[nodiscard]] static std::vector<value> values_around(const std::vector<proposal>& region) {
-        std::vector<value> values;
+    [[nodiscard]] static std::pmr::vector<value> values_around(const std::pmr::vector<proposal>& region) {
+        std::pmr::vector<value> values;
         for (const proposal& p : region) {
             values.push_back(p.n->result());
             for (const edge& e : p.n->operand_edges()) {
@@ -5633,11 +5622,11 @@ private:
     }
 
     graph* g_;
-    std::vector<kind> kinds_;  // by the ids of the nodes
-    std::vector<site> sites_;  // two for each node
+    std::pmr::vector<kind> kinds_;  // by the ids of the nodes
+    std::pmr::vector<site> sites_;  // two for each node
     layout_table table_;
-    std::vector<numbers> records_{numbers{}};                        // the first: all row-major
-    std::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+    std::pmr::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
 };
 
 }  // namespace headrace
@@ -5805,7 +5794,7 @@ private:
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
         if (!v) return;
-        std::vector<value> operands{v};
+        std::pmr::vector<value> operands{v};
         for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
         node* made = e.clone(n, operands, [&](tensor_meta& meta) {
             shape_builder shape(e.shape(v));
@@ -5833,7 +5822,7 @@ private:
     }
     static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
                            const shape_builder& shape) {
-        std::vector<layout> blocks(shape.size());
+        std::pmr::vector<layout> blocks(shape.size());
         blocks[axis] = l;
         const layout way =
             layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
@@ -5866,8 +5855,8 @@ private:
 
     void compute_along_axes(emitting& e, node& n) {
         const layout_rules::axes_of_op op(n);
-        const std::vector<computed_axis> axes = computed_axes(e, n, op);
-        std::vector<value> operands;
+        const std::pmr::vector<computed_axis> axes = computed_axes(e, n, op);
+        std::pmr::vector<value> operands;
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             const bool data = i < op.operands.size();
             operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
@@ -5897,8 +5886,8 @@ private:
     }
 
     // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
-    std::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        std::vector<computed_axis> runs;
+    std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
+        std::pmr::vector<computed_axis> runs;
         const layout all = layout_of_full(n, op);
         const auto lies = along_axes(all, op.full);
         const std::uint32_t apart = op.whole | op.trailing;
@@ -5949,12 +5938,12 @@ private:
         return best;
     }
     // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
-    static std::vector<computed_axis> as_fine_as(const std::vector<computed_axis>& runs, sizes shape,
-                                                 sizes of_operand, bool keep_last) {
+    static std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+                                                      sizes shape, sizes of_operand, bool keep_last) {
         constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
         const auto split = common_refinement(of_operand, shape);
         if (!split || shape.size() > most) return runs;
-        std::vector<computed_axis> fine;
+        std::pmr::vector<computed_axis> fine;
         shape_builder of_fine;  // the sizes of the operand along them
         std::size_t at = 0;
         for (std::size_t i = 0; i != runs.size(); ++i) {
@@ -5971,7 +5960,7 @@ private:
         }
         if (fine.size() > most) return runs;
         // With the axes of size 1 that the operand has, no RESHAPE is needed.
-        std::vector<computed_axis> padded;
+        std::pmr::vector<computed_axis> padded;
         std::size_t next = 0;
         for (const std::int64_t size : shape) {
             if (next != fine.size() && of_fine[next] == size) {
@@ -5986,8 +5975,8 @@ private:
     }
     static constexpr std::size_t no_axis = SIZE_MAX;
 
-    static shape_builder computed_shape(const std::vector<computed_axis>& axes, const shape_builder& full,
-                                        const shape_builder& shape) {
+    static shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+                                        const shape_builder& full, const shape_builder& shape) {
         shape_builder result;
         for (const computed_axis& a : axes) {
             const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
@@ -5997,17 +5986,17 @@ private:
     }
 
     template <class... Ops>
-    static value make_along_axis(emitting& e, const node& n, const std::vector<value>& operands,
-                                 const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
-                                 ops<Ops...>) {
+    static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
+                                 const std::pmr::vector<computed_axis>& axes,
+                                 const layout_rules::axes_of_op& op, ops<Ops...>) {
         value made{};
         static_cast<void>(
             ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
         return made;
     }
     template <class Op>
-    static value along(emitting& e, args<Op> a, const std::vector<value>& operands,
-                       const std::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
+                       const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
             const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
@@ -6050,9 +6039,10 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::vector<value> actual_;  // of each node by its id: what stands for its result; empty if it itself
-    std::map<std::uint32_t, std::vector<known_move>> moved_;  // by the id of the node that is moved
-    std::vector<node*> replaced_;
+    std::pmr::vector<value>
+        actual_;  // of each node by its id: what stands for its result; empty if it itself
+    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::pmr::vector<node*> replaced_;
 };
 
 }  // namespace headrace
@@ -6331,7 +6321,7 @@ private:
     static void sort(graph& g) {
         node* const end = g.output();
         if (end == nullptr) return;
-        std::vector<bool> placed(g.id_bound());
+        std::pmr::vector<bool> placed(g.id_bound());
         const auto place = [&](node& n) {
             placed[n.id] = true;
             if (&n != end) g.move_before(n, end);
@@ -6339,7 +6329,7 @@ private:
         for (node& input : g.inputs()) place(input);
         visit(*end, placed, place);
         // What no output needs, such as writes of variables, keeps its order.
-        std::vector<node*> rest;
+        std::pmr::vector<node*> rest;
         for (node& n : g.nodes()) {
             if (!placed[n.id]) rest.push_back(&n);
         }
@@ -6347,12 +6337,12 @@ private:
     }
 
     template <class Place>
-    static void visit(node& root, const std::vector<bool>& placed, Place&& place) {
+    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
         struct step {
             node* at;
             std::uint32_t next_operand;
         };
-        std::vector<step> path{{&root, 0}};
+        std::pmr::vector<step> path{{&root, 0}};
         while (!path.empty()) {
             auto& [at, next] = path.back();
             if (next == at->operand_count) {
@@ -6421,12 +6411,12 @@ value rescale(E& e, value v, std::span<const double> factors, const rescaling& r
     const dtype from = e.dtype(v);
     if (!v) return v;
     const bool scale32 = from != dtype::int48;
-    std::vector<std::int32_t> multipliers;
-    std::vector<std::int8_t> shifts;
+    std::pmr::vector<std::int32_t> multipliers;
+    std::pmr::vector<std::int8_t> shifts;
     for (const double factor : factors) {
         const auto fixed = multiplier_and_shift(factor, scale32);
         if (!fixed) {
-            return e.unsupported("a quantization step is " + std::to_string(factor) +
+            return e.unsupported("a quantization step is " + number_text(factor) +
                                  " times another, beyond what RESCALE can scale by");
         }
         multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
@@ -6441,7 +6431,7 @@ value rescale(E& e, value v, std::span<const double> factors, const rescaling& r
         }
     }
     const auto count = static_cast<std::int64_t>(factors.size());
-    const std::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
+    const std::pmr::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
     const value multiplier =
         scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
                 : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);
@@ -6507,7 +6497,7 @@ private:
     // Output channel (pixel, plane) takes that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const int_list shape{group * planes, planes, 1, group};
-        std::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
+        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
         for (std::int64_t pixel = 0; pixel != group; ++pixel) {
             for (std::int64_t plane = 0; plane != planes; ++plane) {
                 const std::int64_t channel = pixel * planes + plane;
@@ -6730,7 +6720,7 @@ value accumulate(E& e, value values, value indices, value rows) {
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > most) {
         return e.unsupported(
-            "adding " + std::to_string(r[1]) + " rows to " + std::to_string(s[1]) +
+            "adding " + number_text(r[1]) + " rows to " + number_text(s[1]) +
             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
     }
     const dtype type = e.dtype(values);
@@ -6817,14 +6807,13 @@ namespace headrace::build {
 [[nodiscard]] constexpr dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
 
 /// The common type of operands, as PyTorch promotes them.
-template <class E, class... Operands>
-[[nodiscard]] dtype common_type(E& e, const Operands&... operands) {
+template <class... Operands>
+[[nodiscard]] dtype common_type(const emitter& e, const Operands&... operands) {
     return narrowed(result_type(e.meta(operands)...));
 }
 
 /// Integers as INT32, in which TOSA computes; others as they are.
-template <class E>
-value widened(E& e, value v) {
+inline value widened(emit<cast_ops> e, value v) {
     return is_integral(e.dtype(v)) ? cast(e, v, dtype::int32) : v;
 }
 
@@ -6833,10 +6822,9 @@ using compare_ops = joined<cast_ops, ops<tosa::equal, tosa::greater, tosa::great
 
 /// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
 /// bits.
-template <class E>
-value ordered_difference(E& e, value a, value b) {
+inline value ordered_difference(emit<compare_ops> e, value a, value b) {
     const auto real = [&](value v) {
-        return e.template make<tosa::cast>({.input = v, .output_type = dtype::float32});
+        return e.make<tosa::cast>({.input = v, .output_type = dtype::float32});
     };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
     const auto halves = [&](value v) {
@@ -6844,9 +6832,8 @@ value ordered_difference(E& e, value a, value b) {
         const value low =
             binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
         const value high = real(binary<tosa::logical_right_shift>(e, v, by));
-        const value negative = e.template make<tosa::greater_equal>(high, number(32768, v));
-        return std::pair(select(e, negative, e.template make<tosa::sub>(high, number(65536, v)), high),
-                         real(low));
+        const value negative = e.make<tosa::greater_equal>(high, number(32768, v));
+        return std::pair(select(e, negative, e.make<tosa::sub>(high, number(65536, v)), high), real(low));
     };
     const auto [a_high, a_low] = halves(a);
     const auto [b_high, b_low] = halves(b);
@@ -6856,14 +6843,14 @@ value ordered_difference(E& e, value a, value b) {
 }
 
 /// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
-template <op_tag Op, class E>
-value compare(E& e, value a, value b) {
+template <op_tag Op>
+value compare(emit<compare_ops> e, value a, value b) {
     const dtype type = e.dtype(a);
     if (is_boolean(type)) {
         if (std::is_same_v<Op, tosa::equal>) {
-            return e.template make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
+            return e.make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
         }
-        const value other = e.template make<tosa::logical_not>(b);
+        const value other = e.make<tosa::logical_not>(b);
         return std::is_same_v<Op, tosa::greater> ? binary<tosa::logical_and>(e, a, other)
                                                  : binary<tosa::logical_or>(e, a, other);
     }
@@ -6881,8 +6868,8 @@ value compare(E& e, value a, value b) {
 using extremum_ops = joined<compare_ops, ops<tosa::maximum, tosa::minimum>>;
 
 /// MAXIMUM or MINIMUM of two operands of one type.
-template <op_tag Op, class E>
-value extremum(E& e, value a, value b) {
+template <op_tag Op>
+value extremum(emit<extremum_ops> e, value a, value b) {
     constexpr bool largest = std::is_same_v<Op, tosa::maximum>;
     const dtype type = e.dtype(a);
     if (is_boolean(type))
@@ -7118,7 +7105,7 @@ struct legalize_concat : pass {
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
             if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
         }
@@ -7255,7 +7242,7 @@ private:
                 fits = fits && detail::store_element(number, type, &data[i * size]);
             }
         });
-        return fits ? v : e.unsupported("a number does not fit in " + std::string(name_of(type)));
+        return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
     }
     static value range(emit<produces>& e, scalar start, scalar, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();
@@ -7427,7 +7414,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 /// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
 /// value is computed. For decisions that shapes depend on: what is computed from constants is left to
 /// folding.
-[[nodiscard]] inline std::optional<std::vector<std::int64_t>> constant_integers(value v) {
+[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
@@ -7436,7 +7423,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
     const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
     const int unused = 64 - 8 * static_cast<int>(width);
-    std::vector<std::int64_t> numbers;
+    std::pmr::vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
@@ -7448,15 +7435,15 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<std::vector<double>> constant_reals(value v) {
+[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
     if (const auto integers = constant_integers(v)) {
-        return std::vector<double>(integers->begin(), integers->end());
+        return std::pmr::vector<double>(integers->begin(), integers->end());
     }
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
     if (meta.dtype != dtype::float32 && meta.dtype != dtype::float64) return std::nullopt;
-    std::vector<double> numbers;
+    std::pmr::vector<double> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
         if (meta.dtype == dtype::float64) {
@@ -7480,7 +7467,7 @@ namespace headrace {
 
 namespace build {
 
-using tensor_index_list = std::vector<std::optional<value>>;
+using tensor_index_list = std::pmr::vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
@@ -7502,7 +7489,7 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
         std::int64_t inner = e.meta(*index).elements();
         for (const std::int64_t size : e.shape(*index)) {
             inner /= std::max<std::int64_t>(size, 1);
-            std::vector<std::int32_t> coordinates;
+            std::pmr::vector<std::int32_t> coordinates;
             for (std::size_t i = 0; i != mask->size(); ++i) {
                 if ((*mask)[i] == 0) continue;
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
@@ -7537,7 +7524,7 @@ struct indexed_rows {
 /// Does an index list of constants name a row twice? Nothing if some index is computed.
 template <class E>
 std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes shape, sizes together) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
+    std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
         const auto numbers = constant_integers(*given[k]);
@@ -7880,7 +7867,7 @@ struct legalize_pad : pass {
         if (a.mode == "reflect") return each_axis(e, a.self, a.pad, reflected);
         if (a.mode == "replicate") return each_axis(e, a.self, a.pad, replicated);
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
-        return e.unsupported("padding mode " + std::string(a.mode) + " is not one of PyTorch's");
+        return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
     }
     template <one_of<ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -7934,7 +7921,7 @@ private:
         if (by.before >= size || by.after >= size) {
             return e.unsupported("a reflection must be smaller than the axis that it mirrors");
         }
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         const auto mirror = [&](std::int64_t start, std::int64_t count) {
             return build::reverse(e, build::slice(e, v, axis, start, count), axis);
         };
@@ -7943,7 +7930,7 @@ private:
         return cropped(e, build::concat(e, parts, axis), axis, by);
     }
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
             const shape_builder shape = build::with_axis(e.shape(v), axis, count);
             return build::broadcast(e, build::slice(e, v, axis, at, 1), shape);
@@ -7958,7 +7945,7 @@ private:
         if (by.before > size || by.after > size) {
             return e.unsupported("a circular padding must not be larger than the axis that it wraps around");
         }
-        std::vector<value> parts{v};
+        std::pmr::vector<value> parts{v};
         if (by.before > 0) parts.insert(parts.begin(), build::slice(e, v, axis, size - by.before, by.before));
         if (by.after > 0) parts.push_back(build::slice(e, v, axis, 0, by.after));
         return build::concat(e, parts, axis);
@@ -8522,7 +8509,7 @@ private:
     static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
                          pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
-        std::vector<To> elements;
+        std::pmr::vector<To> elements;
         bool fits = true;
         for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
             From element;
@@ -8548,7 +8535,7 @@ private:
     /// Calls f(offset in elements) for each element in row-major order.
     template <class F>
     static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
-        std::vector<std::int64_t> step(shape.size());
+        std::pmr::vector<std::int64_t> step(shape.size());
         std::int64_t count = 1;
         for (std::size_t i = shape.size(); i-- != 0;) {
             step[i] = strides.empty() ? count : strides[i];
@@ -9166,7 +9153,7 @@ private:
 
     /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
-        std::vector<std::pair<value, value>> changed{{v, now}};
+        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
             if (w.kind != sharing::same)
@@ -9306,14 +9293,14 @@ private:
     }
 
     void refuse(const node& at, const view& w) {
-        context_.report(at, "in place: memory shared through " + std::string(w.made_by->op->name) +
+        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
                                 " is written, and that cannot be expressed; clone the tensor first");
     }
 
     graph& graph_;
     pass_context& context_;
-    std::map<value, view, by_place> views_;     // by the value as the program made it
-    std::map<value, written, by_place> roots_;  // those that have been written to
+    std::pmr::map<value, view, by_place> views_;     // by the value as the program made it
+    std::pmr::map<value, written, by_place> roots_;  // those that have been written to
 };
 
 }  // namespace detail
@@ -9396,7 +9383,7 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        std::vector<node*> calls;
+        std::pmr::vector<node*> calls;
         do {  // an inner graph may hold calls itself
             calls.clear();
             detail::for_each_graph(g, [&](graph& sub) {
@@ -9415,8 +9402,8 @@ private:
     static result<void> inline_call(node& call) {
         const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(call);
         graph& inner = *a.wrapped_graph;
-        std::unordered_map<const node*, node*> copies;
-        std::unordered_map<const node*, value> inputs;
+        std::pmr::unordered_map<const node*, node*> copies;
+        std::pmr::unordered_map<const node*, value> inputs;
         std::size_t next = 0;
         for (node& n : inner.inputs()) {
             if (next == a.operands.size())
@@ -9491,7 +9478,7 @@ private:
         }
         if (kept.size() == operands.size()) return kept;
         for (graph* region : regions) {
-            std::vector<node*> inputs;
+            std::pmr::vector<node*> inputs;
             for (node& n : region->inputs()) inputs.push_back(&n);
             for (std::size_t i = 0; i != operands.size(); ++i) {
                 if (const auto* data = match<builtin::constant>(operands[i])) {
@@ -9651,7 +9638,7 @@ struct pack_int4_weights : pass {
     }
 
 private:
-    static bool fits(const std::vector<std::int64_t>& codes) {
+    static bool fits(const std::pmr::vector<std::int64_t>& codes) {
         constexpr std::int64_t most = 7;
         return std::all_of(codes.begin(), codes.end(),
                            [](std::int64_t code) { return -most <= code && code <= most; });
@@ -9898,10 +9885,10 @@ namespace headrace {
 /// The integers, or codes, that stand for real numbers: real = (code - zero_point) * scale. One scale for
 /// the tensor, or one for each index of an axis.
 struct quantization {
-    std::vector<double> scales;
-    std::vector<std::int64_t> zero_points;  ///< as many as there are scales
-    std::optional<std::size_t> axis;        ///< nothing: per tensor
-    std::int64_t lowest = 0;                ///< codes lie between these
+    std::pmr::vector<double> scales;
+    std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
+    std::optional<std::size_t> axis;             ///< nothing: per tensor
+    std::int64_t lowest = 0;                     ///< codes lie between these
     std::int64_t highest = 0;
 
     [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
@@ -9962,7 +9949,7 @@ struct dequantized {
         const auto axis = normalized_axis(a->axis, meta->rank());
         if (!axis || *axis >= meta->rank()) return std::nullopt;
         const auto channels = static_cast<std::size_t>(meta->shape[*axis]);
-        std::vector<std::int64_t> zeros(channels, 0);
+        std::pmr::vector<std::int64_t> zeros(channels, 0);
         if (a->zero_points) {
             const auto given = constant_integers(*a->zero_points);
             if (!given) return std::nullopt;
@@ -10087,7 +10074,7 @@ struct moved_axis {
 
 /// A clone of a node that selects, on codes in place of real numbers.
 template <class E>
-value on_codes(E& e, value v, const std::vector<value>& operands) {
+value on_codes(E& e, value v, const std::pmr::vector<value>& operands) {
     const headrace::dtype reals = e.dtype(v);
     headrace::dtype codes = reals;
     for (std::size_t i = 0; i != operands.size(); ++i) {
@@ -10158,7 +10145,7 @@ private:
         if (const auto* a = match<aten::clamp>(v)) return clamped(*a);
         const node& n = *v.producer;
         if (!detail::is_selecting(n) && !detail::is_selecting_pad(n)) return std::nullopt;
-        std::vector<value> operands;
+        std::pmr::vector<value> operands;
         std::optional<quantization> shared;
         for (const edge& operand : n.operand_edges()) {
             operands.push_back(*operand.slot);
@@ -10230,7 +10217,7 @@ private:
     }
 
     E& e_;
-    std::vector<std::pair<value, std::optional<dequantized>>> known_;
+    std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
@@ -10271,7 +10258,7 @@ value dequantize(E& e, const dequantized& d) {
 template <class E>
 value rescale_codes(E& e, const dequantized& d, const quantization& to, dtype type) {
     const quantization& from = d.parameters;
-    std::vector<double> factors;
+    std::pmr::vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
     for (const std::int64_t z : from.zero_points) {
         if (z != from.zero_points.front())
@@ -10366,7 +10353,7 @@ private:
         }
         const node& n = *v.producer;
         if (detail::is_selecting(n) || detail::is_selecting_pad(n)) {
-            std::vector<value> operands;
+            std::pmr::vector<value> operands;
             for (const edge& operand : n.operand_edges()) {
                 const value x = *operand.slot;
                 operands.push_back(detail::is_real(x) ? (*this)(x) : x);
@@ -10385,7 +10372,7 @@ private:
                                                                             .dtype = type_});
     }
 
-    value constant(value v, const std::vector<double>& numbers) {
+    value constant(value v, const std::pmr::vector<double>& numbers) {
         return e_.constant({type_, e_.shape(v), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type_).bits / 8U;
             for (std::size_t i = 0; i != numbers.size(); ++i)
@@ -10396,7 +10383,7 @@ private:
     E& e_;
     const quantization& to_;
     dtype type_;
-    std::vector<std::pair<value, value>> known_;
+    std::pmr::vector<std::pair<value, value>> known_;
     int depth_ = 0;
 };
 
@@ -10431,7 +10418,7 @@ namespace headrace {
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
-    std::vector<double> numbers{};  ///< of the constant
+    std::pmr::vector<double> numbers{};  ///< of the constant
 
     /// The largest magnitude among the real numbers that it can be.
     [[nodiscard]] double reach() const {
@@ -10662,7 +10649,7 @@ struct lower_quantized_control_flow : pass {
             for (graph* region : {a.true_graph, a.false_graph})
                 take_codes(*region, i, read->parameters, e.dtype(read->codes));
         }
-        std::vector<std::optional<coded>> results;
+        std::pmr::vector<std::optional<coded>> results;
         for (std::uint32_t i = 0; i != e.current().result_count; ++i) {
             results.push_back(coding_of_result(e, i, *a.true_graph, *a.false_graph));
             if (!results.back()) continue;
@@ -10677,7 +10664,7 @@ struct lower_quantized_control_flow : pass {
 
     std::optional<value_list> operator()(const args<higher_order::while_loop>& a, auto& e) const {
         value_list carried;
-        std::vector<std::optional<coded>> results;
+        std::pmr::vector<std::optional<coded>> results;
         bool changed = false;
         const list<value> given = a.body_graph->outputs();
         for (std::size_t i = 0; i != a.carried_inputs.size(); ++i) {
@@ -10801,7 +10788,7 @@ private:
             common = coded{parameters, q->dtype};
         }
         if (common && same) return common;
-        std::vector<fixed_point> given;
+        std::pmr::vector<fixed_point> given;
         for (const graph* branch : {&yes, &no}) {
             if (auto read = read_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }
@@ -10835,7 +10822,7 @@ private:
 
     template <class E>
     static value_list dequantized_results(E& e, node* made,
-                                          const std::vector<std::optional<coded>>& codings) {
+                                          const std::pmr::vector<std::optional<coded>>& codings) {
         value_list results;
         for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
             const value v = made->result(i);
@@ -11053,7 +11040,7 @@ private:
             return static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c];
         };
         const auto channels = static_cast<std::size_t>(shape[axis]);
-        std::vector<double> scales(channels, 0);
+        std::pmr::vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(most));
@@ -11065,8 +11052,8 @@ private:
                 data[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
             }
         });
-        return dequantized{codes,
-                           {std::move(scales), std::vector<std::int64_t>(channels, 0), axis, -most, most}};
+        return dequantized{
+            codes, {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -most, most}};
     }
 
     // A bias as codes of the accumulators' type. It is stored with the scale of the products; one that is not
@@ -11083,7 +11070,7 @@ private:
         const quantization& q = b->parameters;
         if (e.dtype(b->codes) == type && has_scale_of(q, products)) return b->codes;
         if (const auto integers = constant_integers(b->codes)) {
-            std::vector<double> numbers;
+            std::pmr::vector<double> numbers;
             for (std::size_t i = 0; i != integers->size(); ++i) {
                 const std::size_t c = q.axis ? i : 0;
                 numbers.push_back(static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c]);
@@ -11091,7 +11078,7 @@ private:
             return constant_codes(e, numbers, products, type);
         }
         if (!q.is_per_tensor() || type != dtype::int32) return std::nullopt;
-        std::vector<double> factors;
+        std::pmr::vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
         return build::rescale(e, b->codes, factors, {.input_zero = q.zero_point(), .reach = q.reach()});
     }
@@ -11107,7 +11094,7 @@ private:
     }
 
     template <class E>
-    static value constant_codes(E& e, const std::vector<double>& numbers, const quantization& products,
+    static value constant_codes(E& e, const std::pmr::vector<double>& numbers, const quantization& products,
                                 dtype type) {
         const double most = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const auto count = static_cast<std::int64_t>(numbers.size());
@@ -11303,7 +11290,7 @@ private:
     }
 
     static std::size_t take_codes(graph& g, node& input, pass_context& context) {
-        std::vector<node*> readers;
+        std::pmr::vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
             readers.push_back(use.target);
@@ -11328,7 +11315,7 @@ private:
     }
 
     static std::size_t give_codes(graph& g, node& output, pass_context& context) {
-        std::vector<interface_quantization> given(output.operand_count);
+        std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
             emit<produces> e(g, &output, &output, context);
@@ -11412,7 +11399,7 @@ private:
 
         /// The function of other codes in place of the source's, in tensors of that shape.
         value applied(emit<produces>& e, value codes, const shape_builder& shape) const {
-            std::vector<std::pair<value, value>> made{{source_, codes}};
+            std::pmr::vector<std::pair<value, value>> made{{source_, codes}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
@@ -11424,7 +11411,7 @@ private:
                     made.emplace_back(n->result(), read_table(e, *n, mapped(n->operand(0)), shape));
                     continue;
                 }
-                std::vector<value> operands;
+                std::pmr::vector<value> operands;
                 for (const edge& operand : n->operand_edges()) operands.push_back(mapped(*operand.slot));
                 node* copy = e.clone(*n, operands, [&](tensor_meta& meta) {
                     meta = {meta.dtype, int_list(shape), {}};
@@ -11508,7 +11495,7 @@ private:
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
+        std::pmr::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
         bool computes_ = false;
         bool sound_ = false;
     };
@@ -11523,7 +11510,7 @@ private:
     static value table_of_8_bits(emit<produces>& e, const function& f) {
         constexpr std::int64_t count = 256;
         const shape_builder shape = shape_of_codes(e, f, count);
-        std::vector<std::int8_t> codes;
+        std::pmr::vector<std::int8_t> codes;
         for (int c = -128; c != 128; ++c) codes.push_back(static_cast<std::int8_t>(c));
         const value all = e.constant<std::int8_t>(dtype::int8, shape, codes);
         const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
@@ -11535,7 +11522,7 @@ private:
         constexpr std::int64_t count = 513;
         constexpr int step = 128;
         const shape_builder shape = shape_of_codes(e, f, count);
-        std::vector<std::int32_t> codes;
+        std::pmr::vector<std::int32_t> codes;
         for (int i = 0; i != count; ++i) codes.push_back(-32768 + i * step);
         const value all = e.constant<std::int32_t>(dtype::int32, shape, codes);
         const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
@@ -11615,8 +11602,8 @@ private:
 
     static void blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
-        const std::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
+        const std::pmr::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
+        const std::pmr::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return;
@@ -11633,9 +11620,10 @@ private:
         }
     }
     // The region's outputs, of copies of its nodes.
-    static std::vector<value> inlined(graph& g, const graph& region, node& call, const list<value>& inputs) {
-        std::unordered_map<const node*, node*> copies;
-        std::unordered_map<const node*, value> given;
+    static std::pmr::vector<value> inlined(graph& g, const graph& region, node& call,
+                                           const list<value>& inputs) {
+        std::pmr::unordered_map<const node*, node*> copies;
+        std::pmr::unordered_map<const node*, value> given;
         std::size_t next = 0;
         for (const node& n : region.nodes()) {
             if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
@@ -11653,7 +11641,7 @@ private:
             g.inherit_annotations(made, call);
             copies[&n] = &made;
         }
-        std::vector<value> outputs;
+        std::pmr::vector<value> outputs;
         for (const value v : region.outputs()) outputs.push_back(mapped(v));
         return outputs;
     }
@@ -11794,16 +11782,16 @@ struct expand_bits : pass, for_u55 {
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
         };
-        const std::vector<value> x = bytes_of(e, a.input1);
+        const std::pmr::vector<value> x = bytes_of(e, a.input1);
         const auto number = constant_integers(a.input2);
-        std::vector<value> bytes;
+        std::pmr::vector<value> bytes;
         if (number && number->size() == 1) {
             for (std::size_t i = 0; i != x.size(); ++i) {
                 const auto with = static_cast<std::uint8_t>((*number)[0] >> (8 * i));
                 bytes.push_back(table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); }));
             }
         } else {
-            const std::vector<value> y = bytes_of(e, a.input2);
+            const std::pmr::vector<value> y = bytes_of(e, a.input2);
             for (std::size_t i = 0; i != x.size(); ++i) bytes.push_back(combined(e, x[i], y[i], of_bytes));
         }
         return from_bytes(e, bytes, type);
@@ -11860,7 +11848,7 @@ private:
     static value wide(emit<produces>& e, value v) {
         if (e.dtype(v) == dtype::int32) return v;
         if (const auto numbers = constant_integers(v)) {
-            const std::vector<std::int32_t> elements(numbers->begin(), numbers->end());
+            const std::pmr::vector<std::int32_t> elements(numbers->begin(), numbers->end());
             return e.constant<std::int32_t>(dtype::int32, e.shape(v), elements);
         }
         return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
@@ -11893,7 +11881,7 @@ private:
         std::int64_t most = std::int64_t{1} << 30;
         if (shifts) {
             most = 0;
-            std::vector<std::int32_t> halves;
+            std::pmr::vector<std::int32_t> halves;
             for (const std::int64_t s : *shifts) {
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int32_t{1} << (s - 1));
                 most = std::max<std::int64_t>(most, halves.back());
@@ -11913,8 +11901,8 @@ private:
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element, the lowest first, as INT8.
-    static std::vector<value> bytes_of(emit<produces>& e, value v) {
-        std::vector<value> bytes;
+    static std::pmr::vector<value> bytes_of(emit<produces>& e, value v) {
+        std::pmr::vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
         value rest = wide(e, v);
@@ -11928,7 +11916,7 @@ private:
         bytes.push_back(narrow(e, rest, dtype::int8));
         return bytes;
     }
-    static value from_bytes(emit<produces>& e, const std::vector<value>& bytes, dtype type) {
+    static value from_bytes(emit<produces>& e, const std::pmr::vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
         value v = wide(e, bytes.back());
         const value by = splat(e, 8, v);
@@ -12108,7 +12096,7 @@ namespace headrace::u55 {
 namespace detail {
 
 // What follows "Ethos-U55 has no CONV2D".
-[[nodiscard]] inline std::string clause_of(u55_limit limit, const op_facts& f) {
+[[nodiscard]] inline std::pmr::string clause_of(u55_limit limit, const op_facts& f) {
     const op_attributes& a = f.attributes;
     switch (limit) {
         case u55_limit::none:
@@ -12135,8 +12123,8 @@ namespace detail {
         case u55_limit::channels:
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
-            return "with a window of " + std::to_string(kernel_of(f)[0]) + " x " +
-                   std::to_string(kernel_of(f)[1]) + ", but up to 64 rows and 4096 elements";
+            return "with a window of " + number_text(kernel_of(f)[0]) + " x " +
+                   number_text(kernel_of(f)[1]) + ", but up to 64 rows and 4096 elements";
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -12172,12 +12160,12 @@ namespace detail {
 }  // namespace detail
 
 /// Why Ethos-U55 cannot execute a node of the tosa dialect whose metadata is complete; empty if it can.
-[[nodiscard]] inline std::string restriction(const node& n) {
+[[nodiscard]] inline std::pmr::string restriction(const node& n) {
     const op_facts facts = facts_of(n);
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
-    const std::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::string(n.op->name.substr(5)) + (clause.empty() ? "" : " " + clause);
+    const std::pmr::string clause = detail::clause_of(limit, facts);
+    return "Ethos-U55 has no " + std::pmr::string(n.op->name.substr(5)) + (clause.empty() ? "" : " " + clause);
 }
 
 }  // namespace headrace::u55
@@ -12268,7 +12256,7 @@ private:
         const value hits = e.make<tosa::equal>(wide(e, v), most);
         const value place = build::iota(e, size, 1, axis, e.rank(v));
         const value count = e.splat(size, dtype::int32, e.rank(v));
-        std::vector<std::int32_t> from_end;
+        std::pmr::vector<std::int32_t> from_end;
         for (std::int64_t i = 0; i != size; ++i) from_end.push_back(static_cast<std::int32_t>(size - i));
         const value key = e.constant<std::int32_t>(dtype::int32, e.shape(place), from_end);
         const value found = e.make<tosa::select>(hits, key, e.splat(0, dtype::int32, e.rank(v)));
@@ -12325,7 +12313,7 @@ private:
     static constexpr std::size_t most_pieces = 1024;
 
     // The rows that constant indices name, the same in all batches.
-    static std::optional<std::vector<std::int64_t>> known_rows(value indices) {
+    static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
         const auto count = static_cast<std::size_t>(meta_of(indices)->shape[1]);
@@ -12338,14 +12326,14 @@ private:
     static bool is_small(emit<produces>& e, std::int64_t products) {
         if (products <= most_products) return true;
         e.unsupported(
-            "Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+            "Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
             ", and the products that stand for it would be more than 2^26; drop u55 from the target");
         return false;
     }
 
     // Consecutive rows are one slice.
-    static value gathered(emit<produces>& e, value values, const std::vector<std::int64_t>& rows) {
-        std::vector<value> pieces;
+    static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
+        std::pmr::vector<value> pieces;
         for (std::size_t i = 0, end = 0; i != rows.size(); i = end) {
             for (end = i + 1; end != rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
             if (rows[i] < 0 || rows[end - 1] >= e.shape(values)[1])
@@ -12354,24 +12342,24 @@ private:
         }
         return joined_rows(e, pieces);
     }
-    static value joined_rows(emit<produces>& e, const std::vector<value>& pieces) {
+    static value joined_rows(emit<produces>& e, const std::pmr::vector<value>& pieces) {
         if (pieces.size() > most_pieces) {
-            return e.unsupported("Ethos-U55 has no " + std::string(e.current().op->name.substr(5)) +
+            return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
                                  ", and these rows would be more than 1024 slices; drop u55 from the target");
         }
         return build::concat(e, pieces, 1);
     }
     // Each row of the result is one of the old or of the new ones.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
-                           const std::vector<std::int64_t>& rows) {
+                           const std::pmr::vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
         constexpr std::int64_t kept = -1;
-        std::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
+        std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
         for (std::size_t i = 0; i != rows.size(); ++i) {
             if (rows[i] < 0 || rows[i] >= count) return e.unsupported("an index is out of range");
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
         }
-        std::vector<value> pieces;
+        std::pmr::vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
                 return from[k] == kept ? from[i] == kept : from[i] == from[i - 1] + 1;
@@ -12401,7 +12389,7 @@ private:
         }
         // A convolution's weights are constant, and it costs a hundredth of MATMUL.
         const shape_builder kernel{v[2], 1, 1, v[1]};
-        std::vector<std::int8_t> weight(table->size());
+        std::pmr::vector<std::int8_t> weight(table->size());
         for (std::size_t k = 0; k != static_cast<std::size_t>(v[1]); ++k) {
             for (std::size_t c = 0; c != static_cast<std::size_t>(v[2]); ++c) {
                 weight[c * static_cast<std::size_t>(v[1]) + k] =
@@ -12466,7 +12454,7 @@ struct expand_moves : pass, for_u55 {
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
         constexpr std::int64_t most = 256;
         if (size > most) return std::nullopt;
-        std::vector<value> elements;
+        std::pmr::vector<value> elements;
         for (std::int64_t i = size; i-- != 0;) elements.push_back(build::slice(e, image, 1, i, 1));
         return build::reshape(e, build::concat(e, elements, 1), shape);
     }
@@ -12491,7 +12479,7 @@ private:
             static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
         std::size_t to = 0;
         while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
             const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
@@ -12605,8 +12593,9 @@ private:
         std::int64_t size, out;  ///< elements and results
         std::int64_t n;
         std::int64_t phases, stride, periods;
-        std::int64_t common;                    ///< divides all weights
-        std::vector<std::int64_t> first, rest;  ///< of whole periods, which may be a few more than are wanted
+        std::int64_t common;  ///< divides all weights
+        std::pmr::vector<std::int64_t> first,
+            rest;  ///< of whole periods, which may be a few more than are wanted
 
         axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
              std::int64_t offset, bool is_nearest)
@@ -12640,7 +12629,7 @@ private:
         }
         /// The first element that the first period reads, and how many it reads.
         [[nodiscard]] std::int64_t window_start() const {
-            return *std::min_element(first.begin(), first.begin() + phases);
+            return *std::min_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(phases));
         }
         [[nodiscard]] std::int64_t window() const {
             std::int64_t end = window_start();
@@ -12648,12 +12637,12 @@ private:
             return end - window_start();
         }
         /// Periods within the image are one run; each other is its own.
-        [[nodiscard]] std::vector<run> runs() const {
+        [[nodiscard]] std::pmr::vector<run> runs() const {
             const auto is_inside = [&](std::int64_t period) {
                 const std::int64_t from = window_start() + period * stride;
                 return from >= 0 && from + window() <= size;
             };
-            std::vector<run> all;
+            std::pmr::vector<run> all;
             for (std::int64_t at = 0, end = 0; at != periods; at = end) {
                 for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
                 all.push_back({at, end - at});
@@ -12666,8 +12655,8 @@ private:
             return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
         }
         /// The elements that are read to the nearest.
-        [[nodiscard]] std::vector<std::int64_t> positions() const {
-            std::vector<std::int64_t> at;
+        [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
+            std::pmr::vector<std::int64_t> at;
             for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
             return at;
         }
@@ -12699,7 +12688,7 @@ private:
     static value pad_with_edges(emit<produces>& e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
-        std::vector<value> parts;
+        std::pmr::vector<value> parts;
         if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
         parts.push_back(v);
         if (after != 0) {
@@ -12708,7 +12697,7 @@ private:
         }
         return build::concat(e, parts, dim);
     }
-    static std::size_t count_runs(const std::vector<std::int64_t>& positions) {
+    static std::size_t count_runs(const std::pmr::vector<std::int64_t>& positions) {
         std::size_t count = 0;
         for (std::size_t i = 0; i != positions.size(); ++i)
             count += i == 0 || positions[i] != positions[i - 1] + 1;
@@ -12716,8 +12705,8 @@ private:
     }
     /// Elements of an axis by their positions: slices of consecutive ones, joined again.
     static value pick(emit<produces>& e, value v, std::size_t dim,
-                      const std::vector<std::int64_t>& positions) {
-        std::vector<value> parts;
+                      const std::pmr::vector<std::int64_t>& positions) {
+        std::pmr::vector<value> parts;
         for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
             for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
             parts.push_back(build::slice(e, v, dim, positions[i], static_cast<std::int64_t>(end - i)));
@@ -12767,7 +12756,7 @@ private:
             const build::three_axes parts = build::around(e.shape(v), 1 + i);
             const shape_builder shape = build::with_axis(e.shape(v), 1 + i, parts.size * times[i]);
             const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
-            const std::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
+            const std::pmr::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
             v = build::reshape(e, build::concat(e, copies, 1), shape);
         }
         return v;
@@ -12869,11 +12858,12 @@ private:
         }
         // Weights above 127 have a zero point.
         template <op_tag Op>
-        value convolve(value input, const shape_builder& kernel, const std::vector<std::int64_t>& weights,
-                       std::int64_t results, const shape_builder& stride) {
+        value convolve(value input, const shape_builder& kernel,
+                       const std::pmr::vector<std::int64_t>& weights, std::int64_t results,
+                       const shape_builder& stride) {
             const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
             const dtype sums = is_int8() ? dtype::int32 : dtype::int48;
-            std::vector<std::int8_t> codes;
+            std::pmr::vector<std::int8_t> codes;
             for (const std::int64_t w : weights)
                 codes.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
             return e_.make<Op>({.input = input,
@@ -12889,7 +12879,7 @@ private:
 
         value by_convolutions() {
             const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-            std::vector<value> parts;
+            std::pmr::vector<value> parts;
             for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
                 const extent rows = rows_of(phase);
                 for (const run& periods : w_.runs()) parts.push_back(columns(padded, phase, rows, periods));
@@ -12903,7 +12893,7 @@ private:
             const std::int64_t width = w_.inside(from + w_.window() - 1) - first + 1;
             const std::int64_t height = h_.taps(phase);
             const shape_builder kernel{w_.phases * channels_, height, width, channels_};
-            std::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+            std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
             for (std::int64_t p = 0; p != w_.phases; ++p) {
                 for (std::int64_t y = 0; y != height; ++y) {
                     for (std::int64_t t = 0; t != w_.taps(p); ++t) {
@@ -12924,12 +12914,12 @@ private:
         value by_depthwise() {
             const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
             const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
-            std::vector<value> rows;
+            std::pmr::vector<value> rows;
             for (std::int64_t a = 0; a != h_.phases; ++a) {
-                std::vector<value> columns;
+                std::pmr::vector<value> columns;
                 for (std::int64_t b = 0; b != w_.phases; ++b) {
                     const shape_builder kernel{h_.taps(a), w_.taps(b), channels_, 1};
-                    std::vector<std::int64_t> weights;
+                    std::pmr::vector<std::int64_t> weights;
                     for (std::int64_t y = 0; y != kernel[0]; ++y) {
                         for (std::int64_t x = 0; x != kernel[1]; ++x) {
                             weights.insert(weights.end(), static_cast<std::size_t>(channels_),
@@ -12952,10 +12942,10 @@ private:
         }
         // n · x[i] + rest · (x[i + 1] - x[i])
         value summed(value v, std::size_t dim, const axis& a) {
-            std::vector<std::int64_t> at = a.positions();
+            std::pmr::vector<std::int64_t> at = a.positions();
             const value whole = pick(e_, product(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
             if (a.size == 1) return whole;
-            std::vector<std::int32_t> factors;
+            std::pmr::vector<std::int32_t> factors;
             for (std::int64_t o = 0; o != a.out; ++o) {
                 const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
                 factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)])
@@ -13013,7 +13003,7 @@ struct expand_windows : pass, for_u55 {
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
-        std::vector<value> slices;
+        std::pmr::vector<value> slices;
         for (std::int64_t i = 0; i != kernel[1]; ++i)
             slices.push_back(build::strided_slice(e, deep, 1, i * a.dilation[0], result[1], a.stride[0]));
         const shape_builder image(e.shape(a.input));
@@ -13052,7 +13042,7 @@ struct expand_windows : pass, for_u55 {
         if (h.after < 0 || w.after < 0) return std::nullopt;  // nothing but padding before the image
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
-        std::vector<value> rows;
+        std::pmr::vector<value> rows;
         value input = a.input;
         for (std::size_t i = 0; i != 2; ++i)
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
@@ -13093,10 +13083,10 @@ struct expand_windows : pass, for_u55 {
                 "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
                 "u55 from the target, or pool with less padding");
         }
-        std::vector<value> strips;
+        std::pmr::vector<value> strips;
         for (const part& row : rows) {
             const value strip = build::slice(e, a.input, 1, row.first, row.size);
-            std::vector<value> pooled;
+            std::pmr::vector<value> pooled;
             for (const part& column : columns) {
                 args<tosa::avg_pool2d> one = a;
                 one.input = build::slice(e, strip, 2, column.first, column.size);
@@ -13155,7 +13145,7 @@ private:
     /// A weight of four axes from what `element` says of each position.
     template <class F>
     static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
-        std::vector<std::int8_t> elements;
+        std::pmr::vector<std::int8_t> elements;
         elements.reserve(static_cast<std::size_t>(element_count(shape)));
         shape_builder at = shape_builder::filled(4, 0);
         for (at[0] = 0; at[0] != shape[0]; ++at[0]) {
@@ -13320,11 +13310,11 @@ private:
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static std::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size,
-                                      std::int64_t positions) {
+    static std::pmr::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
+                                           std::int64_t size, std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
-        std::vector<part> parts;
+        std::pmr::vector<part> parts;
         std::int64_t whole = 0;  // positions within the image so far
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];
@@ -13511,8 +13501,9 @@ private:
                                           .input_zp = e.splat(0, dtype::int32, 1),
                                           .output_zp = e.splat(0, type, 1)});
         }
-        static value constant(emit_type& e, const int_list& shape, const std::vector<std::int64_t>& numbers) {
-            const std::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+        static value constant(emit_type& e, const int_list& shape,
+                              const std::pmr::vector<std::int64_t>& numbers) {
+            const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
             return e.constant<std::int32_t>(dtype::int32, shape, elements);
         }
         static value splat(emit_type& e, std::int64_t number, value beside) {
@@ -13651,7 +13642,7 @@ private:
                 const auto on_false = constant_integers(f);
                 value difference{};
                 if (on_true && on_false && e.shape(t) == e.shape(f)) {
-                    std::vector<std::int64_t> numbers(on_true->size());
+                    std::pmr::vector<std::int64_t> numbers(on_true->size());
                     for (std::size_t i = 0; i != numbers.size(); ++i)
                         numbers[i] = (*on_true)[i] - (*on_false)[i];
                     difference = constant(e, e.shape(t), numbers);
@@ -13691,8 +13682,8 @@ private:
 
         graph& g_;
         pass_context& context_;
-        std::unordered_map<const node*, number> numbers_;
-        std::vector<node*> replaced_;
+        std::pmr::unordered_map<const node*, number> numbers_;
+        std::pmr::vector<node*> replaced_;
         std::size_t count_ = 0;
     };
 };
@@ -13744,7 +13735,7 @@ private:
             return e.make<tosa::rescale>(own);
         }
         const node& n = *v.producer;
-        std::vector<value> operands;
+        std::pmr::vector<value> operands;
         for (const edge& operand : n.operand_edges()) {
             const value x = *operand.slot;
             operands.push_back(e.dtype(x) == dtype::shape ? x : rescaled(e, x, for_channels(e, x, a)));
@@ -13831,24 +13822,24 @@ namespace headrace {
 
 /// A TRANSPOSE that layout passes have left.
 struct remaining_transpose {
-    std::string node;  ///< the exported node that it descends from
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> perms;
+    std::pmr::string node;  ///< the exported node that it descends from
+    std::pmr::vector<std::int64_t> shape;
+    std::pmr::vector<std::int64_t> perms;
     std::int64_t bytes = 0;
-    std::string reason;  ///< what at its two ends wants different layouts
+    std::pmr::string reason;  ///< what at its two ends wants different layouts
 };
 
 namespace detail {
 
 /// What of an op's layout is settled, in words; empty for one that a transpose could move past.
-[[nodiscard]] inline std::string settled_layout(const node& n) {
-    const std::string name(origin_name(n));
+[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
+    const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
         const auto* asked = n.find_annotation<channels_last_interface>();
         return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
     }
     if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::string op = std::string(n.op->name) + " " + name;
+    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
     switch (layout_rules::kind_of(n)) {
         case layout_rules::kind::window:
         case layout_rules::kind::pointwise:
@@ -13866,18 +13857,18 @@ namespace detail {
     return "";
 }
 
-[[nodiscard]] inline std::string settled_before(const node& transpose) {
+[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
     const node* n = &transpose;
-    std::string words;
+    std::pmr::string words;
     while (words.empty() && n->operand_count != 0) {
         n = n->operand(0).producer;
         words = settled_layout(*n);
     }
     return words;
 }
-[[nodiscard]] inline std::string settled_after(const node& transpose) {
+[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
     const node* n = &transpose;
-    std::string words;
+    std::pmr::string words;
     while (words.empty() && n->first_use != nullptr) {
         n = n->first_use->target;
         words = settled_layout(*n);
@@ -13888,18 +13879,17 @@ namespace detail {
 }  // namespace detail
 
 /// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
-[[nodiscard]] inline std::vector<remaining_transpose> remaining_transposes(const graph& g) {
-    std::vector<remaining_transpose> found;
+[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
+    std::pmr::vector<remaining_transpose> found;
     for (const node& n : g.nodes()) {
         const auto* t = args_if<tosa::transpose>(n);
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;
         const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back({std::string(origin_name(n)),
+        found.push_back({std::pmr::string(origin_name(n)),
                          {shape.begin(), shape.end()},
                          {t->perms.begin(), t->perms.end()},
-                         static_cast<std::int64_t>(
-                             storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()))),
+                         static_cast<std::int64_t>(packed_bytes(meta)),
                          detail::settled_before(n) + ", and " + detail::settled_after(n)});
     }
     return found;
