@@ -59,8 +59,8 @@ namespace detail {
         case type_limit::control_flow:
             return unsupported(message_prefix(n) + "control flow needs the target to have cf");
         case type_limit::types:
-            return unsupported(message_prefix(n) + "TOSA 1.0 has no " + std::pmr::string(n.op->name.substr(5)) +
-                               " of " + signature());
+            return unsupported(message_prefix(n) + "TOSA 1.0 has no " +
+                               std::pmr::string(n.op->name.substr(5)) + " of " + signature());
         case type_limit::profile:
             return unsupported(message_prefix(n) + signature() + " needs the target to have " +
                                features_text(fault.row->profiles, fault.row->extensions));
@@ -79,8 +79,7 @@ namespace detail {
                            shape_text(fault.tensor->shape));
     }
     return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
-                       number_text(fault.size) + " is above level 8K's limit of " +
-                       number_text(fault.most));
+                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.most));
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
@@ -100,9 +99,9 @@ namespace detail {
         const tensor_meta& wanted = out.results()[i];
         const tensor_meta& given = *n.results[i].meta;
         if (given == wanted) continue;
-        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) + ' ' +
-                       shape_text(given.shape) + ", but it gives " + std::pmr::string(name_of(wanted.dtype)) +
-                       ' ' + shape_text(wanted.shape));
+        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
+                       ' ' + shape_text(given.shape) + ", but it gives " +
+                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
     }
     return boost::outcome_v2::success();
 }
@@ -137,8 +136,8 @@ namespace detail {
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
         if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
         std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
-                                            : " needs the target to have " +
-                                                  detail::features_text(row->profiles, row->extensions);
+                                                 : " needs the target to have " +
+                                                       detail::features_text(row->profiles, row->extensions);
         return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
     }
     if (n.op->dialect != &info_of_dialect<tosa::dialect>) {
