@@ -164,8 +164,8 @@ private:
             constant_bytes_ += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
         }
         if (n.op->dialect != &info_of_dialect<tosa::dialect>) return;
-        ops_.insert(op_text(*n.op));
         if (is<tosa::const_>(n) || is<tosa::const_shape>(n)) return;
+        ops_.insert(op_text(*n.op));
         const op_facts f = facts_of(n);
         const std::size_t first = uses_.size();
         for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {

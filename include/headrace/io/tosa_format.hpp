@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what the TOSA emitter and reader share: the numbers of element types and the bytes of single
-// elements.
+// Defines what the TOSA emitter and reader share: how a file is opened, the numbers of
+// element types and operators, and the bytes of single elements.
 #ifndef HEADRACE_IO_TOSA_FORMAT_HPP
 #define HEADRACE_IO_TOSA_FORMAT_HPP
 
@@ -12,9 +12,12 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 
 #include <headrace/io/tosa_generated.hpp>
 #include <headrace/op/dtype.hpp>
+#include <headrace/op/error.hpp>
 #include <headrace/op/tosa.hpp>
 
 namespace headrace::tosa_format {
@@ -37,6 +40,34 @@ inline constexpr dtype element_types[] = {
 }
 [[nodiscard]] constexpr dtype element_type(std::uint32_t number) {
     return number < std::size(element_types) ? element_types[number] : dtype::unknown;
+}
+
+/// An operator's number. MLIR's serializer writes the variable operators as IDENTITY with their own
+/// attribute.
+[[nodiscard]] inline std::uint32_t number_of(const tosa_fb::TosaOperator& o) {
+    const bool variable = o.attribute_type() == tosa_fb::Attribute::VariableReadAttribute ||
+                          o.attribute_type() == tosa_fb::Attribute::VariableWriteAttribute;
+    return o.op() == tosa_fb::Op::IDENTITY && variable ? static_cast<std::uint32_t>(o.attribute_type())
+                                                       : static_cast<std::uint32_t>(o.op());
+}
+
+/// The graph of a TOSA 1.0 file that begins at a multiple of eight, once all its offsets have been found
+/// sound. It has a region.
+[[nodiscard]] inline result<const tosa_fb::TosaGraph*> open_file(std::span<const std::byte> file) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+    if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
+        return malformed("not a TOSA file: the identifier is missing");
+    // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
+    const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
+    flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
+    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
+    const tosa_fb::TosaGraph* graph = tosa_fb::GetTosaGraph(bytes);
+    const std::int32_t major = graph->version()->_major();
+    if (major != 1)
+        return unsupported("the file is of TOSA version " + std::to_string(major) + ", not of 1.0");
+    if (graph->regions() == nullptr || graph->regions()->size() == 0)
+        return malformed("the file has no region");
+    return graph;
 }
 
 /// Widths of a binary floating-point format. A format without infinities saturates.
@@ -103,14 +134,14 @@ struct element_bytes {
 };
 [[nodiscard]] inline element_bytes encode_element(const scalar& number, dtype type) {
     element_bytes out;
-    out.size = storage_bytes(type, 1);
+    out.size = static_cast<std::size_t>(storage_bytes(type, 1));
     const std::uint64_t bits = is_floating(type) ? encode_float(number.to_double(), format_of(type))
                                                  : static_cast<std::uint64_t>(number.to_int());
     for (std::size_t i = 0; i != out.size; ++i) out.bytes[i] = static_cast<std::uint8_t>(bits >> (8 * i));
     return out;
 }
 [[nodiscard]] inline scalar decode_element(const std::uint8_t* bytes, dtype type) {
-    const std::size_t size = storage_bytes(type, 1);
+    const auto size = static_cast<std::size_t>(storage_bytes(type, 1));
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i != size; ++i) bits |= std::uint64_t{bytes[i]} << (8 * i);
     if (is_floating(type)) return scalar(decode_float(static_cast<std::uint32_t>(bits), format_of(type)));

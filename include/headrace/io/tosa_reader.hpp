@@ -38,14 +38,8 @@ public:
             std::memcpy(aligned.data(), file.data(), file.size());
             file = {reinterpret_cast<const std::byte*>(aligned.data()), file.size()};
         }
-        const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
-        if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
-            return malformed("not a TOSA file: the identifier is missing");
-        // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
-        const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
-        flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
-        if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
-        return tosa_reader(*tosa_fb::GetTosaGraph(bytes), file.size()).read_all(into);
+        BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
+        return tosa_reader(*opened, file.size()).read_all(into);
     }
 
 private:
@@ -55,14 +49,7 @@ private:
 
     tosa_reader(const tosa_fb::TosaGraph& file, std::size_t size) : file_(file), budget_(size) {}
 
-    result<void> read_all(graph& into) {
-        const std::int32_t major = file_.version()->_major();
-        if (major != 1)
-            return unsupported("the file is of TOSA version " + std::to_string(major) + ", not of 1.0");
-        if (file_.regions() == nullptr || file_.regions()->size() == 0)
-            return malformed("the file has no region");
-        return read_region(*file_.regions()->Get(0), into, 0);
-    }
+    result<void> read_all(graph& into) { return read_region(*file_.regions()->Get(0), into, 0); }
 
     // What the names of a block stand for.
     struct scope {
@@ -226,18 +213,9 @@ private:
         return tensor_data{copy.data(), {}};
     }
 
-    // MLIR's serializer writes the variable operators as IDENTITY with their own attribute.
-    static std::uint32_t number_of(const file_operator& o) {
-        const auto number = static_cast<std::uint32_t>(o.op());
-        const bool variable = o.attribute_type() == tosa_fb::Attribute::VariableReadAttribute ||
-                              o.attribute_type() == tosa_fb::Attribute::VariableWriteAttribute;
-        return o.op() == tosa_fb::Op::IDENTITY && variable ? static_cast<std::uint32_t>(o.attribute_type())
-                                                           : number;
-    }
-
     result<void> read_operator(const file_operator& o, scope& s) {
         BOOST_OUTCOME_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
-        const std::uint32_t number = number_of(o);
+        const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > tosa::dialect::size) {
             return unsupported("operator number " + std::to_string(number) + " is not of TOSA 1.0");
         }

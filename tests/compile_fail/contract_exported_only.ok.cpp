@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Defines a model of which nothing lowered is known.
+// EXPECT: contract: it has no lowered part
+// EXPECT: exported_only<model>
+
+#include "../support/small_contract.hpp"
+
+using namespace headrace;
+
+struct model : small_contract {
+    using exported_ops = ops<>;
+    static constexpr std::array<contract_tensor, 1> inputs{{{"x", dtype::float32, {1, 8}}}};
+    static constexpr std::array<contract_tensor, 1> outputs{{{"y", dtype::float32, {1, 8}}}};
+};
+static_assert(fits<ethos_u85, model>);

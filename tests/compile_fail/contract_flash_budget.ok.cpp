@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Defines a board with too little flash for its model.
+// EXPECT: contract: the model does not fit the target
+// EXPECT: over_budget<headrace::budget::flash, headrace::needs<2000>, headrace::has<1999>>
+
+#include "../support/small_contract.hpp"
+
+using namespace headrace;
+
+struct board : ethos_u85 {
+    static constexpr std::uint64_t flash = 2000;
+};
+static_assert(fits<board, small_contract>);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Defines a board with too little memory for its model.
+// EXPECT: contract: the model does not fit the target
+// EXPECT: over_budget<headrace::budget::memory, headrace::needs<1000>, headrace::has<999>>
+
+#include "../support/small_contract.hpp"
+
+using namespace headrace;
+
+struct board : ethos_u55 {
+    static constexpr std::uint64_t memory = 999;
+};
+static_assert(fits<board, small_contract>);

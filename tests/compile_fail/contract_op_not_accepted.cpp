@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Defines a model with an operator that a firmware does not accept.
+// EXPECT: contract: the model is not what is accepted
+// EXPECT: not_accepted<headrace::tosa::rescale>
+
+#include "../support/small_contract.hpp"
+
+using namespace headrace;
+
+struct accepted : small_contract {
+    using lowered_ops = ops<tosa::conv2d>;
+};
+static_assert(conforms<small_contract, accepted>);
