@@ -7,6 +7,9 @@
 // Both define the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
+#ifdef WITH_NPU
+#include "npu_model.h"
+#endif
 
 namespace {
 
@@ -15,16 +18,29 @@ bool is_flatbuffer(const unsigned char* bytes, std::size_t size) {
            reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
 }
 
+#ifdef WITH_NPU
+bool is_in_arena(const headrace_tensor& t) {
+    return t.bytes != 0 && t.arena_offset % 16 == 0 && t.arena_offset + t.bytes <= NPU_ARENA_BYTES;
+}
+bool npu_is_sound() {
+    return std::memcmp(npu_model, "COP1", 4) == 0 && npu_weights_size == NPU_WEIGHTS_BYTES &&
+           is_in_arena(npu_io.inputs[0]) && is_in_arena(npu_io.outputs[0]);
+}
+#else
+bool npu_is_sound() { return true; }
+#endif
+
 }  // namespace
 
 bool models_are_sound() {
     const headrace_tensor& sound = kws_io.inputs[0];
     const headrace_tensor& words = kws_io.outputs[0];
     const headrace_tensor& real = kws_dscnn_io.inputs[0];
-    return is_flatbuffer(kws_model, kws_model_size) && is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) &&
-           kws_model_size == sizeof(kws_model) && kws_io.input_count == 1 && kws_io.output_count == 1 &&
-           std::strcmp(sound.dtype, "INT8") == 0 && sound.rank == 4 && sound.shape[2] == 49 &&
-           sound.bytes == 490 && sound.scale > 0 && sound.qmax == 127 && words.rank == 2 &&
-           words.bytes == 12 && std::strcmp(real.dtype, "FP32") == 0 && real.bytes == 1960 &&
-           real.scale == 0 && real.shape[3] == 1;
+    return npu_is_sound() && is_flatbuffer(kws_model, kws_model_size) &&
+           is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) && kws_model_size == sizeof(kws_model) &&
+           kws_io.input_count == 1 && kws_io.output_count == 1 && std::strcmp(sound.dtype, "INT8") == 0 &&
+           sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 && sound.scale > 0 &&
+           sound.qmax == 127 && words.rank == 2 && words.bytes == 12 &&
+           std::strcmp(real.dtype, "FP32") == 0 && real.bytes == 1960 && real.scale == 0 &&
+           real.shape[3] == 1;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds a project outside the tree with Headrace as an installed package, as a subdirectory and as a single header, and
-# for a Cortex-M if its compiler is there: run.sh BUILD COMPILER
+# for a Cortex-M if its compiler is there; for an NPU, too, if Vela is: run.sh BUILD COMPILER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -36,7 +36,8 @@ configure() {
   shift
   cmake -S "$project" -B "$place/$folder" -G Ninja $launcher -DMODELS="$place/tree/examples/models" "$@"
 }
-from_package="-DHEADRACE_FROM=package -Dheadrace_ROOT=$place/installed"
+vela=$(command -v vela || command -v "$root/build/venv/bin/vela" || true)
+from_package="-DHEADRACE_FROM=package -Dheadrace_ROOT=$place/installed -DHEADRACE_VELA=$vela"
 from_tree="-DHEADRACE_TREE=$place/tree -DHEADRACE_PROGRAM=$place/installed/bin/headrace"
 
 # build FOLDER OPTION…
