@@ -10,7 +10,6 @@
 #include <headrace/version.hpp>
 #endif
 
-#include "kws_contract.hpp"
 #include "kws_model.h"
 #include "models.hpp"
 
@@ -25,7 +24,6 @@ struct legalize_tanh : pass {
 };
 using lowering = pipeline<from<aten::tanh>, to<tosa::dialect>, legalize_tanh>;
 static_assert(lowering::supported.contains<aten::tanh>());
-static_assert(kws::flatbuffer_bytes == sizeof(kws_model));
 
 int main() {
     graph g;

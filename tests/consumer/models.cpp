@@ -4,12 +4,22 @@
 #include <cstdint>
 #include <cstring>
 
-// Both define the types that they share.
+#include "kws_contract.hpp"
+// Each defines the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
 #ifdef WITH_NPU
 #include "npu_model.h"
 #endif
+
+//! [contract]
+struct board : headrace::tosa_target<"TOSA-1.0+INT"> {
+    static constexpr std::uint64_t memory = 64 * 1024;
+    static constexpr std::uint64_t flash = 64 * 1024;
+};
+static_assert(headrace::fits<board, kws>);
+static_assert(kws::flatbuffer_bytes == sizeof(kws_model));
+//! [contract]
 
 namespace {
 
