@@ -47,14 +47,14 @@ struct fixture {
 
     /// "float32[2, 3] int64[2]", or the error.
     template <class Op>
-    std::string infer(const args<Op>& a) {
+    std::pmr::string infer(const args<Op>& a) {
         inference out(g.arena());
         const auto done = infer_results(Op{}, a, out);
         if (!done) return done.error().message;
-        std::string text;
+        std::pmr::string text;
         for (const tensor_meta& meta : out.results()) {
             if (!text.empty()) text += ' ';
-            text += std::string(name_of(meta.dtype)) + shape_text(meta.shape);
+            text += std::pmr::string(name_of(meta.dtype)) + shape_text(meta.shape);
         }
         return text;
     }

@@ -25,12 +25,12 @@ struct call_of_two : graph {
         }
         inside->create<builtin::output>({.values = {&last, 1}});
     }
-    std::string call(const std::vector<value>& operands, graph* program) {
+    std::pmr::string call(const std::vector<value>& operands, graph* program) {
         inference out(arena());
         const auto done =
             infer_results(delegate::call_delegate{}, {"npu", program, list<value>(operands)}, out);
         if (!done) return done.error().message;
-        return std::to_string(out.results().size()) + " of " + std::string(name_of(out.results()[0].dtype));
+        return number_text(out.results().size()) + " of " + std::pmr::string(name_of(out.results()[0].dtype));
     }
     graph* inside;
     value last;

@@ -55,20 +55,20 @@ struct fixture {
 
 // "float32 [1, 2]" for each result, or the error.
 template <op_tag Op>
-std::string infer(const args<Op>& a) {
+std::pmr::string infer(const args<Op>& a) {
     std::pmr::monotonic_buffer_resource arena;
     inference out(&arena);
     if (auto inferred = infer_results(Op{}, a, out); !inferred) return "error: " + inferred.error().message;
-    std::string text;
+    std::pmr::string text;
     for (const tensor_meta& m : out.results()) {
-        text += (text.empty() ? "" : ", ") + std::string(name_of(m.dtype)) + ' ' + shape_text(m.shape);
+        text += (text.empty() ? "" : ", ") + std::pmr::string(name_of(m.dtype)) + ' ' + shape_text(m.shape);
     }
     return text;
 }
 
 template <class Result>
-std::string message(const Result& r) {
-    return r ? std::string("fine") : r.error().message;
+std::pmr::string message(const Result& r) {
+    return r ? std::pmr::string("fine") : r.error().message;
 }
 
 }  // namespace

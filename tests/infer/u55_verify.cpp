@@ -43,24 +43,24 @@ struct sample {
     value shape(const int_list& values) { return make<tosa::const_shape>({.values = values}); }
 };
 
-std::string fault(const std::function<value(sample&)>& build) {
+std::pmr::string fault(const std::function<value(sample&)>& build) {
     sample s;
     return u55::restriction(*build(s).producer);
 }
 /// Of an operator of two operands of a type.
 template <op_tag Op>
-std::string binary(dtype type) {
+std::pmr::string binary(dtype type) {
     return fault([=](sample& s) { return s.make<Op>({s.input(type, {2, 3}), s.input(type, {2, 3})}); });
 }
 template <op_tag Op>
-std::string unary(dtype type) {
+std::pmr::string unary(dtype type) {
     return fault([=](sample& s) { return s.make<Op>({s.input(type, {2, 3})}); });
 }
 template <op_tag Op>
-std::string reduced(dtype type, int_list shape, std::int64_t axis) {
+std::pmr::string reduced(dtype type, int_list shape, std::int64_t axis) {
     return fault([=](sample& s) { return s.make<Op>({s.input(type, shape), axis}); });
 }
-std::string transposed(dtype type, int_list shape, int_list perms) {
+std::pmr::string transposed(dtype type, int_list shape, int_list perms) {
     return fault(
         [=](sample& s) { return s.make<tosa::transpose>({.input1 = s.input(type, shape), .perms = perms}); });
 }
@@ -99,7 +99,7 @@ value convolution(sample& s, const sliding& w, std::int64_t weight = 1, dtype ty
     return s.make<Op>(a);
 }
 template <op_tag Op>
-std::string convolved(const sliding& w, std::int64_t weight = 1) {
+std::pmr::string convolved(const sliding& w, std::int64_t weight = 1) {
     return fault([&](sample& s) { return convolution<Op>(s, w, weight); });
 }
 value rescaled(sample& s, value v, dtype to) {
@@ -110,7 +110,7 @@ value rescaled(sample& s, value v, dtype to) {
                                   .output_zp = s.constant(to, {1}),
                                   .scale32 = false});
 }
-std::string averaged(const sliding& w) {
+std::pmr::string averaged(const sliding& w) {
     return fault([&](sample& s) {
         return s.make<tosa::avg_pool2d>({.input = s.input(dtype::int8, w.input),
                                          .input_zp = s.constant(dtype::int8, {1}),
@@ -121,13 +121,13 @@ std::string averaged(const sliding& w) {
                                          .acc_type = dtype::int32});
     });
 }
-std::string largest(const sliding& w) {
+std::pmr::string largest(const sliding& w) {
     return fault([&](sample& s) {
         return s.make<tosa::max_pool2d>(
             {.input = s.input(dtype::int8, w.input), .kernel = w.kernel, .stride = w.stride, .pad = w.pad});
     });
 }
-std::string resized(int_list scale, int_list offset, int_list border, resize_mode mode,
+std::pmr::string resized(int_list scale, int_list offset, int_list border, resize_mode mode,
                     int_list input = {1, 5, 6, 2}) {
     return fault([=](sample& s) {
         return s.make<tosa::resize>({.input = s.input(dtype::int8, input),
@@ -200,19 +200,19 @@ TEST_CASE("windows of convolutions") {
     CHECK(convolved<tosa::conv2d>({}).empty());
     const sliding tall{.input = {1, 80, 80, 1}, .kernel = {65, 1}};
     const sliding large{.input = {1, 80, 80, 1}, .kernel = {64, 65}};
-    CHECK(convolved<tosa::conv2d>(tall).find("with a window of 65 x 1") != std::string::npos);
-    CHECK(convolved<tosa::conv2d>(large).find("with a window of 64 x 65") != std::string::npos);
+    CHECK(convolved<tosa::conv2d>(tall).find("with a window of 65 x 1") != std::pmr::string::npos);
+    CHECK(convolved<tosa::conv2d>(large).find("with a window of 64 x 65") != std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 80, 80, 1}, .kernel = {64, 64}}).empty());
     const sliding padded{.input = {1, 14, 14, 4}, .stride = {4, 4}, .pad = {1, 0, 0, 1}};
-    CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") != std::string::npos);
+    CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") != std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}).empty());
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}) ==
           "Ethos-U55 has no DEPTHWISE_CONV2D with a stride above 3");
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {3, 3}}).empty());
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {3, 3}}).find("with such strides") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 1}}).find("with such strides") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 2}}).empty());
     CHECK(convolved<tosa::transpose_conv2d>({.input = {1, 1, 16, 4}, .kernel = {1, 3}, .stride = {1, 2}})
               .empty());
@@ -222,7 +222,7 @@ TEST_CASE("weights and biases of convolutions") {
     const sliding wide{.input = {1, 8, 8, 1024}, .kernel = {8, 8}, .stride = {1, 1}};
     CHECK(convolved<tosa::conv2d>(wide, 127).empty());
     const sliding wider{.input = {1, 8, 8, 1032}, .kernel = {8, 8}, .stride = {1, 1}};
-    CHECK(convolved<tosa::conv2d>(wider, 127).find("absolute weights") != std::string::npos);
+    CHECK(convolved<tosa::conv2d>(wider, 127).find("absolute weights") != std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>(wider, 1).empty());
     CHECK(fault([](sample& s) {
               return s.make<tosa::conv2d>({.input = s.input(int8, {1, 4, 4, 2}),
@@ -258,8 +258,8 @@ TEST_CASE("INT16 is rescaled right behind its convolution") {
 
 TEST_CASE("windows of poolings") {
     const int_list image{1, 300, 300, 1};
-    const auto refused = [](const std::string& why) {
-        return why.find("with a window of") != std::string::npos;
+    const auto refused = [](const std::pmr::string& why) {
+        return why.find("with a window of") != std::pmr::string::npos;
     };
     CHECK(averaged({.kernel = {8, 8}, .pad = {4, 3, 4, 3}}).empty());
     CHECK(refused(averaged({.kernel = {9, 8}, .pad = {4, 3, 4, 3}})));
@@ -273,7 +273,7 @@ TEST_CASE("windows of poolings") {
 }
 
 TEST_CASE("positions of the largest") {
-    const std::string rule = "Ethos-U55 has no ARGMAX but of up to 127 channels of one image";
+    const std::pmr::string rule = "Ethos-U55 has no ARGMAX but of up to 127 channels of one image";
     CHECK(reduced<tosa::argmax>(int8, {2, 3, 127}, 2).empty());
     CHECK(reduced<tosa::argmax>(int8, {1, 2, 3, 4}, 3).empty());
     CHECK(reduced<tosa::argmax>(int8, {2, 3, 128}, 2) == rule);
@@ -283,7 +283,7 @@ TEST_CASE("positions of the largest") {
 }
 
 TEST_CASE("resizing") {
-    const std::string rule = "Ethos-U55 has no RESIZE but to the nearest of one image, by 2, 4 or 8";
+    const std::pmr::string rule = "Ethos-U55 has no RESIZE but to the nearest of one image, by 2, 4 or 8";
     constexpr auto nearest = resize_mode::nearest;
     CHECK(resized({4, 2, 4, 2}, {-1, -1}, {1, 1}, nearest).empty());
     CHECK(resized({16, 2, 8, 2}, {-7, -3}, {7, 3}, nearest).empty());
@@ -296,9 +296,9 @@ TEST_CASE("resizing") {
 TEST_CASE("what can be addressed") {
     CHECK(transposed(int8, {u55::most_size, 3}, {1, 0}).empty());
     CHECK(transposed(int8, {u55::most_size + 1, 3}, {1, 0}).find("which it cannot address") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(transposed(int8, {300, 3, 5, 300}, {3, 1, 2, 0}).find("which it cannot address") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(transposed(int32, {2, 3, 4, 5}, {3, 2, 1, 0}).empty());
     CHECK(!transposed(int32, {2, 3, 4, 5, 6}, {3, 2, 1, 0, 4}).empty());
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 1).empty());
@@ -307,9 +307,9 @@ TEST_CASE("what can be addressed") {
     CHECK(reduced<tosa::reverse>(int32, {2, 3, 4, 5}, 1) == "Ethos-U55 has no REVERSE of INT32");
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::most_size}, 1).empty());
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::most_size + 1}, 1).find("of an axis of more") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(reduced<tosa::reduce_sum>(int32, {2, 2, u55::most_size / 2 + 1, 2}, 1)
-              .find("before or after the axis") != std::string::npos);
+              .find("before or after the axis") != std::pmr::string::npos);
 }
 
 TEST_CASE("a target names the rule only where it is Ethos-U55") {
@@ -319,6 +319,6 @@ TEST_CASE("a target names the rule only where it is Ethos-U55") {
     CHECK(u55::restriction(*v.producer) == "Ethos-U55 has no EQUAL");
     const auto refused = verify_tosa(*v.producer, u55_target);
     REQUIRE(!refused);
-    CHECK(refused.error().message.find("Ethos-U55 has no EQUAL") != std::string::npos);
+    CHECK(refused.error().message.find("Ethos-U55 has no EQUAL") != std::pmr::string::npos);
     CHECK(verify_tosa(*v.producer, *parse_target("TOSA-1.0+INT")));
 }

@@ -42,7 +42,7 @@ struct sample {
         g.set_name(n.result(), name);
         return n;
     }
-    [[nodiscard]] std::string complaint() const {
+    [[nodiscard]] std::pmr::string complaint() const {
         const auto done = verify<mine::dialect>(g);
         return done ? "" : done.error().message;
     }

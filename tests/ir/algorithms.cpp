@@ -14,8 +14,8 @@ using namespace headrace;
 
 namespace {
 
-std::vector<node*> order_of(const graph& g) {
-    std::vector<node*> order;
+std::pmr::vector<node*> order_of(const graph& g) {
+    std::pmr::vector<node*> order;
     for (node& n : g.nodes()) order.push_back(&n);
     return order;
 }
@@ -40,7 +40,7 @@ struct diamond {
 TEST_CASE("move_before changes the order alone") {
     diamond d;
     d.g.move_before(d.c, &d.a);
-    CHECK(order_of(d.g) == std::vector<node*>{&d.x, &d.c, &d.a, &d.b, &d.sum, &d.out});
+    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.c, &d.a, &d.b, &d.sum, &d.out});
     d.g.move_before(d.x, nullptr);
     d.g.move_before(d.x, &d.x);
     CHECK(d.g.last() == &d.x);
@@ -55,7 +55,7 @@ TEST_CASE("a sound order is its own topological order") {
     CHECK(is_ordered(d.g));
     CHECK(topological_order(d.g).value() == order_of(d.g));
     REQUIRE(restore_order(d.g));
-    CHECK(order_of(d.g) == std::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
+    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
     CHECK(find_cycle(d.g).empty());
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("restore_order moves what lies wrong, and the output node last") {
     CHECK_FALSE(is_ordered(d.g));
     REQUIRE(restore_order(d.g));
     CHECK(is_ordered(d.g));
-    CHECK(order_of(d.g) == std::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
+    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
 
     node& late = d.g.create<aten::relu>({.self = d.x.result()});
     CHECK(is_ordered(d.g));
@@ -81,7 +81,7 @@ TEST_CASE("a cycle is reported with its nodes") {
     REQUIRE_FALSE(order);
     CHECK(order.error().kind == error_kind::invalid);
     CHECK(order.error().message == "the graph has a cycle: a -> b -> sum -> a");
-    CHECK(find_cycle(d.g) == std::vector<node*>{&d.a, &d.b, &d.sum});
+    CHECK(find_cycle(d.g) == std::pmr::vector<node*>{&d.a, &d.b, &d.sum});
     CHECK_FALSE(restore_order(d.g));
     CHECK_FALSE(is_acyclic(d.g));
 }
@@ -104,7 +104,7 @@ TEST_CASE("dead code goes, placeholders and effects stay") {
         d.g.create<tosa::variable_write>({.input1 = written.result(), .variable_name = "state"}, &d.out);
     CHECK(eliminate_dead_code(d.g) == 2);
     CHECK(order_of(d.g) ==
-          std::vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place, &written, &write, &d.out});
+          std::pmr::vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place, &written, &write, &d.out});
     CHECK(eliminate_dead_code(d.g) == 0);
 }
 
@@ -154,9 +154,9 @@ TEST_CASE("an op has the effects of its regions") {
 
 TEST_CASE("a group that a path leaves and enters again would form a cycle") {
     diamond d;
-    const auto cyclic = [&](std::vector<node*> group) {
+    const auto cyclic = [&](std::pmr::vector<node*> group) {
         const bool answer = would_form_cycle(d.g, group);
-        CHECK(answer != is_acyclic(d.g, std::vector<node_group>{group}));
+        CHECK(answer != is_acyclic(d.g, std::pmr::vector<node_group>{group}));
         return answer;
     };
     CHECK_FALSE(cyclic({}));
@@ -178,22 +178,22 @@ TEST_CASE("groups that are one node already count as one") {
     node& c = g.create<aten::relu>({.self = x.result()});
     node& e = g.create<aten::relu>({.self = c.result()});
     g.create<builtin::output>({.values = {b.result(), e.result()}});
-    const std::vector<node_group> others{{&a, &e}};
-    const std::vector<node*> ends{&c, &b};
+    const std::pmr::vector<node_group> others{{&a, &e}};
+    const std::pmr::vector<node*> ends{&c, &b};
     CHECK_FALSE(would_form_cycle(g, ends));
     CHECK(would_form_cycle(g, ends, others));
     CHECK(is_acyclic(g, others));
-    CHECK_FALSE(is_acyclic(g, std::vector<node_group>{{&a, &e}, {&c, &b}}));
+    CHECK_FALSE(is_acyclic(g, std::pmr::vector<node_group>{{&a, &e}, {&c, &b}}));
 }
 
 TEST_CASE("components join nodes along operands, either way") {
     diamond d;
-    const std::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, all) == std::vector<node_group>{all});
-    const std::vector<node*> apart{&d.c, &d.a, &d.b};
-    CHECK(connected_components(d.g, apart) == std::vector<node_group>{{&d.c}, {&d.a, &d.b}});
-    const std::vector<node*> joined{&d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, joined) == std::vector<node_group>{joined});
+    const std::pmr::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
+    CHECK(connected_components(d.g, all) == std::pmr::vector<node_group>{all});
+    const std::pmr::vector<node*> apart{&d.c, &d.a, &d.b};
+    CHECK(connected_components(d.g, apart) == std::pmr::vector<node_group>{{&d.c}, {&d.a, &d.b}});
+    const std::pmr::vector<node*> joined{&d.b, &d.c, &d.sum};
+    CHECK(connected_components(d.g, joined) == std::pmr::vector<node_group>{joined});
     CHECK(connected_components(d.g, {}).empty());
 }
 

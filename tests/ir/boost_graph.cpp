@@ -38,7 +38,7 @@ TEST_CASE("a graph's vertices are its nodes, in execution order") {
     sample s;
     s.g.erase(s.gone);
     const auto [first, last] = vertices(s.g);
-    CHECK(std::vector<node*>(first, last) == std::vector<node*>{&s.x, &s.max, &s.sum, &s.out});
+    CHECK(std::pmr::vector<node*>(first, last) == std::pmr::vector<node*>{&s.x, &s.max, &s.sum, &s.out});
     CHECK(num_vertices(s.g) == 4);
     CHECK(get(boost::vertex_index, s.g, &s.out) == 4);
     CHECK(s.g.id_bound() == 5);

@@ -14,7 +14,7 @@ using namespace headrace;
 
 namespace {
 
-std::string dot_of(const graph& g) {
+std::pmr::string dot_of(const graph& g) {
     std::ostringstream out;
     write_dot(out, g);
     return out.str();

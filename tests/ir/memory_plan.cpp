@@ -36,7 +36,7 @@ struct chain {
 
 // Nodes that use some of the nodes before them, of sizes over three orders of magnitude.
 void fill_random(graph& g, std::mt19937& random, int count) {
-    std::vector<value> values;
+    std::pmr::vector<value> values;
     const auto size = [&] { return std::int64_t{1} << (random() % 12); };
     for (int i = 0; i != 3; ++i) values.push_back(input(g, size() + static_cast<std::int64_t>(random() % 7)));
     for (int i = 0; i != count; ++i) {
@@ -44,7 +44,7 @@ void fill_random(graph& g, std::mt19937& random, int count) {
         const auto pick = [&] { return values[values.size() - 1 - random() % window]; };
         values.push_back(floats(g, g.create<aten::add_tensor>({.self = pick(), .other = pick()}), size()));
     }
-    const std::vector<value> outputs{values.back(), values[values.size() / 2]};
+    const std::pmr::vector<value> outputs{values.back(), values[values.size() / 2]};
     g.create<builtin::output>({outputs});
 }
 
@@ -152,15 +152,15 @@ TEST_CASE("other faults of plans are found") {
         memory_plan plan = sound;
         spoil(plan);
         const result<void> verified = verify_plan(given.g, plan);
-        return verified ? std::string() : verified.error().message;
+        return verified ? std::pmr::string() : verified.error().message;
     };
     CHECK(fault_of([](memory_plan&) {}).empty());
     CHECK(fault_of([](memory_plan& p) { p.tensors[0].offset = 8; }).find("does not align") !=
-          std::string::npos);
+          std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.memories[0].bytes = 500; }).find("does not hold") !=
-          std::string::npos);
-    CHECK(fault_of([](memory_plan& p) { p.tensors[1].bytes = 4; }).find("another size") != std::string::npos);
-    CHECK(fault_of([](memory_plan& p) { p.tensors[1].last = 1; }).find("has changed") != std::string::npos);
+          std::pmr::string::npos);
+    CHECK(fault_of([](memory_plan& p) { p.tensors[1].bytes = 4; }).find("another size") != std::pmr::string::npos);
+    CHECK(fault_of([](memory_plan& p) { p.tensors[1].last = 1; }).find("has changed") != std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.tensors.pop_back(); }) == "the graph has 4 tensors, the plan 3");
     given.g.create<aten::relu>({given.a}, given.g.output());
     CHECK(verify_plan(given.g, sound).has_error());
@@ -176,7 +176,7 @@ TEST_CASE("a tensor without a type cannot be planned") {
     CHECK(make_memory_plan(g).error().message ==
           "y (aten.relu.default): a tensor of unknown type has no size; infer its metadata first");
     g.set_meta(y, {dtype::float32, {std::int64_t{1} << 50}, {}});
-    CHECK(make_memory_plan(g).error().message.find("too large") != std::string::npos);
+    CHECK(make_memory_plan(g).error().message.find("too large") != std::pmr::string::npos);
 }
 
 TEST_CASE("graphs without tensors need no memory") {

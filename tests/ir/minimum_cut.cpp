@@ -23,7 +23,7 @@ TEST_CASE("the cheapest of random choices") {
         CAPTURE(run);
         const auto count = static_cast<std::size_t>(pick(1, 9));
         binary_choice choice(count);
-        std::vector<std::int64_t> alone;
+        std::pmr::vector<std::int64_t> alone;
         for (std::size_t i = 0; i != count; ++i) {
             alone.push_back(pick(-10, 10));
             choice.add(i, alone.back());
@@ -45,7 +45,7 @@ TEST_CASE("the cheapest of random choices") {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (unsigned all = 0; all != 1U << count; ++all)
             least = std::min(least, cost([&](std::size_t i) { return (all >> i & 1U) != 0; }));
-        const std::vector<bool> chosen = choice.cheapest();
+        const std::pmr::vector<bool> chosen = choice.cheapest();
         CHECK(cost([&](std::size_t i) { return bool(chosen[i]); }) == least);
     }
 }
@@ -53,7 +53,7 @@ TEST_CASE("the cheapest of random choices") {
 TEST_CASE("of equally cheap choices the one with the fewest changes") {
     binary_choice choice(2);
     choice.add(0, 1, {{3, 5}, {5, 3}});
-    CHECK(choice.cheapest() == std::vector<bool>{false, false});
+    CHECK(choice.cheapest() == std::pmr::vector<bool>{false, false});
     choice.add(1, -1);
-    CHECK(choice.cheapest() == std::vector<bool>{true, true});
+    CHECK(choice.cheapest() == std::pmr::vector<bool>{true, true});
 }

@@ -12,7 +12,7 @@ using namespace headrace;
 
 namespace {
 
-using names = std::vector<std::string_view>;
+using names = std::pmr::vector<std::string_view>;
 
 struct lower_relu6 : pass {
     using targets = ops<toy::relu6, toy::neg>;

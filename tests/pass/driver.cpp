@@ -148,7 +148,7 @@ struct relu_to_relus : pass {
     }
 };
 
-using values = std::vector<value>;
+using values = std::pmr::vector<value>;
 
 }  // namespace
 
@@ -297,8 +297,8 @@ TEST_CASE("a replacement of another shape, or for too few results, is a fault of
         pass_context context(&infer_toy);
         const auto counts = apply_pass(reshaping{}, g, context, driver);
         REQUIRE_FALSE(counts);
-        CHECK(counts.error().message.find("changed the shape") != std::string::npos);
-        CHECK(counts.error().message.find("reshaping") != std::string::npos);
+        CHECK(counts.error().message.find("changed the shape") != std::pmr::string::npos);
+        CHECK(counts.error().message.find("reshaping") != std::pmr::string::npos);
     }
 }
 

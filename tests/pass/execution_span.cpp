@@ -25,7 +25,7 @@ struct chain : graph {
     }
     node *x, *a, *b, *side, *c;
 };
-using nodes = std::vector<node*>;
+using nodes = std::pmr::vector<node*>;
 
 }  // namespace
 

@@ -164,7 +164,7 @@ struct clamp_interface : export_pass<clamp_interface> {
         return super().call_operator<aten::relu>({super().placeholder(name, val, meta)}, meta);
     }
     void output(std::span<const value> values, const node_metadata& meta) {
-        std::vector<value> clamped;
+        std::pmr::vector<value> clamped;
         for (const value v : values) clamped.push_back(super().call_operator<aten::relu>({v}, meta));
         super().output(clamped, meta);
     }

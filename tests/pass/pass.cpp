@@ -113,7 +113,7 @@ static_assert(pass_name<base>() == "base");
 }  // namespace
 
 TEST_CASE("the audit names the ops whose handlers never run", "[pass]") {
-    std::string names;
+    std::pmr::string names;
     print(unlisted_handlers<by_targets, toy::dialect>, [&](std::string_view part) { names += part; });
     CHECK(names == "toy.relu6.default, toy.neg.default");
 }

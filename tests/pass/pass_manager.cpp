@@ -13,7 +13,7 @@ using namespace headrace;
 
 namespace {
 
-using names = std::vector<std::string>;
+using names = std::pmr::vector<std::pmr::string>;
 
 value add_meta(graph& g, node& n) {
     g.set_meta(n.result(), {dtype::float32, {2, 3}, {}});
@@ -33,7 +33,7 @@ struct replace_op : pass_base<replace_op> {
     replace_op(const op_info& from_op, maker make_op) : from(&from_op), make(make_op) {}
 
     result<std::size_t> call(graph& g, pass_context&) const {
-        std::vector<node*> found;
+        std::pmr::vector<node*> found;
         for (node& n : g.nodes_of(*from)) found.push_back(&n);
         for (node* n : found) {
             node& made = make(g, n->operand(0), n->operand(1), n);
@@ -44,7 +44,7 @@ struct replace_op : pass_base<replace_op> {
         return found.size();
     }
     result<void> require(const graph& g) const {
-        if (g.census().count(*from) == 0) return invalid("no " + std::string(from->name) + " ops");
+        if (g.census().count(*from) == 0) return invalid("no " + std::pmr::string(from->name) + " ops");
         return boost::outcome_v2::success();
     }
     result<void> ensure(const graph& g) const {
@@ -147,7 +147,7 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
 
 TEST_CASE("a manager runs passes one after the other, and checks after each") {
     const auto passes = [] {
-        return std::vector{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
+        return std::pmr::vector{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
                            replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
     };
     pass_context context;
@@ -295,7 +295,7 @@ TEST_CASE("order constraints that cannot be met are refused by name") {
     const auto refused = three.solve_constraints();
     REQUIRE_FALSE(refused);
     for (const char* name : {"first", "cleaner", "needs_clean"})
-        CHECK(refused.error().message.find(name) != std::string::npos);
+        CHECK(refused.error().message.find(name) != std::pmr::string::npos);
     pass_context context;
     graph g;
     CHECK_FALSE(three(g, context));
@@ -314,6 +314,6 @@ TEST_CASE("a registry finds passes by name, and what was meant by a wrong one") 
     const auto wrong = registry.select("first,relu_to_ngg");
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().message == "no pass is called 'relu_to_ngg'; did you mean relu_to_neg");
-    CHECK(registry.closest("relu") == std::vector<std::string_view>{"relu_to_neg"});
+    CHECK(registry.closest("relu") == std::pmr::vector<std::string_view>{"relu_to_neg"});
     CHECK(registry.closest("something_else_entirely").empty());
 }

@@ -59,7 +59,7 @@ static_assert(finds<no_call<wildcard<0>>>([](auto x) { return x; }));
 static_assert(finds<no_call<wildcard<0>>>([](auto x) { return returns(call<toy::relu>(x), x); }));
 
 template <class F>
-std::string text_of(const F& f) {
+std::pmr::string text_of(const F& f) {
     return listing(*make_pattern(f));
 }
 
@@ -77,7 +77,7 @@ graph& filled(graph& g) {
     return g;
 }
 template <class F>
-std::vector<subgraph_match> matches(const F& f, const graph& g, const matcher_options& options = {}) {
+std::pmr::vector<subgraph_match> matches(const F& f, const graph& g, const matcher_options& options = {}) {
     const auto p = make_pattern(f);
     auto found = subgraph_matcher(*p, options).match(g);
     REQUIRE(found);

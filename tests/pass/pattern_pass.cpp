@@ -189,5 +189,5 @@ TEST_CASE("pattern passes repeat to a fixed point, or are named", "[pattern_pass
     fill(h);
     const auto failed = apply_pass(endless{}, h, context);
     REQUIRE_FALSE(failed);
-    CHECK(failed.error().message.find("to_relu") != std::string::npos);
+    CHECK(failed.error().message.find("to_relu") != std::pmr::string::npos);
 }

@@ -199,7 +199,7 @@ TEST_CASE("passes over the whole graph always run", "[pipeline]") {
 
 TEST_CASE("a clock and an observer see each pass that ran", "[pipeline]") {
     struct seen {
-        std::string names;
+        std::pmr::string names;
         bool stop = false;
     } s;
     static std::uint64_t now = 0;

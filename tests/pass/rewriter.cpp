@@ -43,8 +43,8 @@ struct builder : graph {
 };
 
 // The nodes after the inputs, by op and operands.
-std::string ops_of(const graph& g) {
-    std::string text;
+std::pmr::string ops_of(const graph& g) {
+    std::pmr::string text;
     const printed_names names(g);
     for (const node& n : g.nodes()) {
         if (is<builtin::placeholder>(n)) continue;
@@ -59,11 +59,11 @@ constexpr auto relu_of_neg = [](auto x) { return call<toy::relu>(call<toy::neg>(
 constexpr auto just_clamp = [](auto x) { return call<toy::clamp>(x); };
 
 struct outcome {
-    std::vector<replaced_pattern> replaced;
-    std::vector<diagnostic> diagnostics;
+    std::pmr::vector<replaced_pattern> replaced;
+    std::pmr::vector<diagnostic> diagnostics;
 };
 template <class Pattern>
-outcome replace(graph& g, const Pattern& p, const replacement& with, std::vector<match_filter> filters = {},
+outcome replace(graph& g, const Pattern& p, const replacement& with, std::pmr::vector<match_filter> filters = {},
                 const rewrite_options& options = {}) {
     pass_context context(&infer_toy);
     auto replaced = replace_pattern_with_filters(g, p, with, filters, context, options);
@@ -72,7 +72,7 @@ outcome replace(graph& g, const Pattern& p, const replacement& with, std::vector
 }
 
 bool in_order(const graph& g) {
-    std::vector<bool> seen(g.id_bound());
+    std::pmr::vector<bool> seen(g.id_bound());
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             if (!seen[e.source->id]) return false;
@@ -364,7 +364,7 @@ TEST_CASE("rules chain to a fixed point", "[rewriter]") {
     value v = g.input();
     for (int i = 0; i != 9; ++i) v = g.neg(v);
     g.output({g.relu(v)});
-    const std::vector<rewrite_rule> rules{
+    const std::pmr::vector<rewrite_rule> rules{
         make_rule(
             "double negation", [](auto x) { return call<toy::neg>(call<toy::neg>(x)); },
             [](auto x) { return x; }),
@@ -383,7 +383,7 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
     pass_context context;
     const auto relu = [](auto x) { return call<toy::relu>(x); };
     const auto relu6 = [](auto x) { return call<toy::relu6>(x); };
-    const std::vector<rewrite_rule> swap{make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
+    const std::pmr::vector<rewrite_rule> swap{make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
     auto endless = rewrite_to_fixed_point(g, swap, context, 10);
     REQUIRE_FALSE(endless);
     CHECK(endless.error().kind == error_kind::invalid);
@@ -392,7 +392,7 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
 
     builder h;
     h.output({h.relu(h.input())});
-    const std::vector<rewrite_rule> growing{make_rule("grow", relu, [](auto x) {
+    const std::pmr::vector<rewrite_rule> growing{make_rule("grow", relu, [](auto x) {
         return call<toy::add>(named<"a">(call<toy::relu>(x)), call<toy::relu>(x));
     })};
     endless = rewrite_to_fixed_point(h, growing, context);

@@ -19,7 +19,7 @@ struct builder : graph {
     value input() {
         const value v = create<builtin::placeholder>({}).result();
         set_meta(v, {dtype::float32, {2, 3}});
-        set_name(v, "x" + std::to_string(v.producer->id));
+        set_name(v, "x" + number_text(v.producer->id));
         return v;
     }
     template <op_tag Op>
@@ -43,7 +43,7 @@ struct builder : graph {
     void output(std::initializer_list<value> values) { create<builtin::output>({.values = values}); }
 };
 
-std::vector<subgraph_match> matches(const graph& pattern, const graph& g,
+std::pmr::vector<subgraph_match> matches(const graph& pattern, const graph& g,
                                     const matcher_options& options = {}) {
     auto found = subgraph_matcher(pattern, options).match(g);
     REQUIRE(found);
@@ -58,7 +58,7 @@ std::unique_ptr<builder> built(Build build) {
 
 // How often a pattern is found: for each of match_output and match_placeholder, with overlapping matches and
 // without.
-using counts = std::vector<std::size_t>;
+using counts = std::pmr::vector<std::size_t>;
 template <class Build, class Pattern>
 counts count(Build build, Pattern pattern) {
     const auto g = built(build);
@@ -186,20 +186,20 @@ TEST_CASE("a match says what each part of the pattern stands for", "[subgraph_ma
     const auto found = matches(p, g);
     REQUIRE(found.size() == 1);
     const subgraph_match& m = found[0];
-    CHECK(m.anchors == std::vector{s.producer});
+    CHECK(m.anchors == std::pmr::vector{s.producer});
     CHECK(m.nodes_map.size() == 4);
     CHECK(m.nodes_map.find(*pr.producer) == r.producer);
     CHECK(m.nodes_map.find(*py.producer) == a.producer);
-    CHECK(m.placeholder_nodes == std::vector{b.producer, a.producer});
-    CHECK(m.placeholder_values == std::vector{b, a});
-    CHECK(m.returning_nodes == std::vector{s.producer, r.producer});
-    CHECK(m.nodes() == std::vector{r.producer, s.producer});
+    CHECK(m.placeholder_nodes == std::pmr::vector{b.producer, a.producer});
+    CHECK(m.placeholder_values == std::pmr::vector{b, a});
+    CHECK(m.returning_nodes == std::pmr::vector{s.producer, r.producer});
+    CHECK(m.nodes() == std::pmr::vector{r.producer, s.producer});
     CHECK(m["activation"] == r.producer);
     CHECK(m["nothing"] == nullptr);
 
     CHECK(subgraph_matcher(p).match_at(*s.producer)->anchors == m.anchors);
     CHECK_FALSE(subgraph_matcher(p).match_at(*r.producer));
-    CHECK(subgraph_matcher(p).pattern_anchors() == std::vector<const node*>{ps.producer});
+    CHECK(subgraph_matcher(p).pattern_anchors() == std::pmr::vector<const node*>{ps.producer});
 }
 
 TEST_CASE("weights are wildcards, whatever their shape", "[subgraph_matcher]") {
@@ -309,7 +309,7 @@ TEST_CASE("a choice that fails later is taken back", "[subgraph_matcher]") {
     g.output({g.add(g.add(a, b), g.neg(a))});
     const auto found = matches(p, g, {.commutative_ops = {&info_of<toy::add>}});
     REQUIRE(found.size() == 1);
-    CHECK(found[0].placeholder_values == std::vector{b, a});
+    CHECK(found[0].placeholder_values == std::pmr::vector{b, a});
 }
 
 TEST_CASE("constants match by kind, by elements or by one number", "[subgraph_matcher]") {

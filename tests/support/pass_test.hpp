@@ -56,7 +56,7 @@ struct program {
     void output(value v) { results.push_back(v); }
     void finish() { g.create<builtin::output>({.values = list<value>(results)}); }
 
-    std::string fault;  ///< what inference refused, if anything
+    std::pmr::string fault;  ///< what inference refused, if anything
 };
 
 }  // namespace testing
@@ -79,14 +79,14 @@ using testing::program;
 
 /// Empty if two tensors agree: NaN with NaN, infinities exactly, other numbers within `tolerance` of their
 /// size. Types may differ, as INT32 may stand for int64.
-[[nodiscard]] inline std::string tensor_difference(const tensor& a, const tensor& b, double tolerance) {
+[[nodiscard]] inline std::pmr::string tensor_difference(const tensor& a, const tensor& b, double tolerance) {
     if (a.shape() != b.shape()) return "shapes " + shape_text(a.shape()) + " and " + shape_text(b.shape());
     for (std::int64_t i = 0; i != a.size(); ++i) {
         const double x = a.real(i);
         const double y = b.real(i);
         if (x == y || (std::isnan(x) && std::isnan(y))) continue;
         if (std::abs(x - y) <= tolerance * (1 + std::abs(x))) continue;
-        return "element " + std::to_string(i) + ": " + std::to_string(x) + " became " + std::to_string(y);
+        return "element " + number_text(i) + ": " + number_text(x) + " became " + number_text(y);
     }
     return {};
 }
@@ -94,27 +94,27 @@ using testing::program;
 namespace detail {
 
 template <class Pass, bool Retrace>
-[[nodiscard]] std::string run_one_pass(graph& g, pass_context& context) {
+[[nodiscard]] std::pmr::string run_one_pass(graph& g, pass_context& context) {
     if constexpr (graph_pass<Pass>) {
         const auto status = Pass{}(g, context);
-        return status ? std::string() : status.error().message;
+        return status ? std::pmr::string() : status.error().message;
     } else if constexpr (Retrace) {
         const auto status = retracing_driver<Pass>::run(Pass{}, g, context);
-        return status ? std::string() : status.error().message;
+        return status ? std::pmr::string() : status.error().message;
     } else {
         const auto status = in_place_driver<Pass>::run(Pass{}, g, context);
-        return status ? std::string() : status.error().message;
+        return status ? std::pmr::string() : status.error().message;
     }
 }
 
 template <bool Retrace, class Build, class... Passes>
-[[nodiscard]] std::string run_passes(const Build& build, std::span<const tensor> inputs,
+[[nodiscard]] std::pmr::string run_passes(const Build& build, std::span<const tensor> inputs,
                                      const std::vector<tensor>& expected, double tolerance, ops<Passes...>) {
     program after;
     build(after);
     after.finish();
     pass_context context;
-    std::string fault;
+    std::pmr::string fault;
     const auto run = [&]<class P>() {
         if (fault.empty()) fault = run_one_pass<P, Retrace>(after.g, context);
     };
@@ -124,9 +124,9 @@ template <bool Retrace, class Build, class... Passes>
     const auto results = run_graph(after.g, inputs);
     if (!results) return "after: " + results.error().message;
     for (std::size_t i = 0; i != expected.size(); ++i) {
-        const std::string difference = tensor_difference(expected[i], results.value()[i], tolerance);
+        const std::pmr::string difference = tensor_difference(expected[i], results.value()[i], tolerance);
         if (!difference.empty())
-            return std::string(Retrace ? "retraced" : "in place") + ", output " + std::to_string(i) + ", " +
+            return std::pmr::string(Retrace ? "retraced" : "in place") + ", output " + number_text(i) + ", " +
                    difference;
     }
     return {};
@@ -137,7 +137,7 @@ template <bool Retrace, class Build, class... Passes>
 /// Empty if the program that `build(program&)` makes computes the same before and after the passes, run in
 /// the order given, with both drivers; else what differs. `inputs` are random unless given.
 template <class... Passes, class Build>
-[[nodiscard]] std::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
+[[nodiscard]] std::pmr::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
                                        double tolerance = 1e-5) {
     program before;
     build(before);
@@ -149,7 +149,7 @@ template <class... Passes, class Build>
     }
     const auto expected = run_graph(before.g, inputs);
     if (!expected) return "before: " + expected.error().message;
-    std::string fault =
+    std::pmr::string fault =
         detail::run_passes<false>(build, inputs, expected.value(), tolerance, ops<Passes...>{});
     if (!fault.empty()) return fault;
     return detail::run_passes<true>(build, inputs, expected.value(), tolerance, ops<Passes...>{});
@@ -157,12 +157,12 @@ template <class... Passes, class Build>
 
 /// Why the passes refuse the program; empty if they do not.
 template <class... Passes, class Build>
-[[nodiscard]] std::string refusal(const Build& build) {
+[[nodiscard]] std::pmr::string refusal(const Build& build) {
     program p;
     build(p);
     p.finish();
     pass_context context;
-    std::string fault;
+    std::pmr::string fault;
     ((fault += detail::run_one_pass<Passes, false>(p.g, context)), ...);
     return !context.diagnostics().empty() ? context.diagnostics()[0].reason : fault;
 }

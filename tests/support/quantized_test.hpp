@@ -142,8 +142,8 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 
 /// The op of the first value with floating elements that is used, here or in a region; empty if there is
 /// none.
-[[nodiscard]] inline std::string real_value_of(graph& g) {
-    std::string found;
+[[nodiscard]] inline std::pmr::string real_value_of(graph& g) {
+    std::pmr::string found;
     detail::for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -158,47 +158,47 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 
 namespace detail {
 
-[[nodiscard]] inline std::string code_difference(const std::vector<tensor>& expected,
+[[nodiscard]] inline std::pmr::string code_difference(const std::vector<tensor>& expected,
                                                  const std::vector<tensor>& actual,
                                                  const allowance& allowed) {
     for (std::size_t r = 0; r != expected.size(); ++r) {
         const tensor& x = expected[r];
         const tensor& y = actual[r];
-        const std::string here = "output " + std::to_string(r) + ": ";
+        const std::pmr::string here = "output " + number_text(r) + ": ";
         if (x.shape() != y.shape() || x.type() != y.type()) return here + "another type or shape";
         std::int64_t differing = 0;
         for (std::int64_t i = 0; i != x.size(); ++i) {
             const std::int64_t difference = std::abs(x.integer(i) - y.integer(i));
             differing += difference != 0;
             if (difference > allowed.difference)
-                return here + "element " + std::to_string(i) + ": " + std::to_string(x.integer(i)) +
-                       " became " + std::to_string(y.integer(i));
+                return here + "element " + number_text(i) + ": " + number_text(x.integer(i)) +
+                       " became " + number_text(y.integer(i));
         }
         if (static_cast<double>(differing) > 1 + allowed.share * static_cast<double>(x.size()) ||
             (differing != 0 && allowed.share == 0)) {
-            return here + std::to_string(differing) + " codes of " + std::to_string(x.size()) + " differ";
+            return here + number_text(differing) + " codes of " + number_text(x.size()) + " differ";
         }
     }
     return {};
 }
 
 template <bool Retrace, class Build, class... Passes>
-[[nodiscard]] std::string integers_of(const Build& build, const std::vector<tensor>& inputs,
+[[nodiscard]] std::pmr::string integers_of(const Build& build, const std::vector<tensor>& inputs,
                                       const std::vector<tensor>& expected, const allowance& allowed,
                                       ops<Passes...>) {
-    const std::string driver = Retrace ? "retraced, " : "in place, ";
+    const std::pmr::string driver = Retrace ? "retraced, " : "in place, ";
     program after;
     build(after);
     after.finish();
     pass_context context;
-    std::string fault;
+    std::pmr::string fault;
     ((fault += run_one_pass<Passes, Retrace>(after.g, context)), ...);
     if (!fault.empty()) return driver + fault;
     if (!context.diagnostics().empty()) return driver + "refused: " + context.diagnostics()[0].reason;
-    if (const std::string left = real_value_of(after.g); !left.empty()) return driver + left + " is left";
+    if (const std::pmr::string left = real_value_of(after.g); !left.empty()) return driver + left + " is left";
     const auto results = run_graph(after.g, inputs);
     if (!results) return driver + results.error().message;
-    const std::string difference = code_difference(expected, results.value(), allowed);
+    const std::pmr::string difference = code_difference(expected, results.value(), allowed);
     return difference.empty() ? difference : driver + difference;
 }
 
@@ -208,7 +208,7 @@ template <bool Retrace, class Build, class... Passes>
 /// program that `build(program&)` makes, and these give the codes that the program gives in floats, as far as
 /// that is demanded. Inputs are random unless given.
 template <class... Passes, class Build>
-[[nodiscard]] std::string integers_from(const Build& build, const allowance& allowed = exactly,
+[[nodiscard]] std::pmr::string integers_from(const Build& build, const allowance& allowed = exactly,
                                         std::vector<tensor> inputs = {}) {
     program before;
     build(before);
@@ -217,7 +217,7 @@ template <class... Passes, class Build>
     if (inputs.empty()) inputs = random_inputs(build);
     const auto expected = run_graph(before.g, inputs);
     if (!expected) return "before: " + expected.error().message;
-    std::string fault =
+    std::pmr::string fault =
         detail::integers_of<false>(build, inputs, expected.value(), allowed, ops<Passes...>{});
     if (!fault.empty()) return fault;
     return detail::integers_of<true>(build, inputs, expected.value(), allowed, ops<Passes...>{});

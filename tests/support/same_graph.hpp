@@ -16,9 +16,9 @@ namespace headrace {
 class graph_comparison {
 public:
     /// Empty if the graphs are the same, else the first difference.
-    [[nodiscard]] std::string operator()(const graph& a, const graph& b) {
+    [[nodiscard]] std::pmr::string operator()(const graph& a, const graph& b) {
         if (a.size() != b.size()) {
-            return "sizes differ: " + std::to_string(a.size()) + " and " + std::to_string(b.size());
+            return "sizes differ: " + number_text(a.size()) + " and " + number_text(b.size());
         }
         auto other = b.inputs().begin();
         for (node& input : a.inputs()) {
@@ -34,37 +34,37 @@ public:
                    (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots)))
                 ++b_roots;
             if (b_roots == b.nodes().end()) return "numbers of unused nodes differ";
-            if (std::string difference = compare(root, *b_roots++); !difference.empty()) return difference;
+            if (std::pmr::string difference = compare(root, *b_roots++); !difference.empty()) return difference;
         }
         return {};
     }
 
 private:
-    std::string compare(const node& a, const node& b) {
+    std::pmr::string compare(const node& a, const node& b) {
         if (const auto known = pairs_.find(&a); known != pairs_.end()) {
-            return known->second == &b ? std::string()
-                                       : "a node of " + std::string(a.op->name) + " is shared in one";
+            return known->second == &b ? std::pmr::string()
+                                       : "a node of " + std::pmr::string(a.op->name) + " is shared in one";
         }
         pairs_[&a] = &b;
-        const std::string op(a.op->name);
-        if (a.op != b.op) return op + " is " + std::string(b.op->name);
+        const std::pmr::string op(a.op->name);
+        if (a.op != b.op) return op + " is " + std::pmr::string(b.op->name);
         if (a.operand_count != b.operand_count) return op + ": numbers of operands differ";
         if (a.result_count != b.result_count) return op + ": numbers of results differ";
         for (std::size_t i = 0; i != a.operand_count; ++i) {
             if (a.operand(i).result != b.operand(i).result) return op + ": operand is another result";
-            if (std::string d = compare(*a.operand(i).producer, *b.operand(i).producer); !d.empty()) return d;
+            if (std::pmr::string d = compare(*a.operand(i).producer, *b.operand(i).producer); !d.empty()) return d;
         }
         for (std::uint32_t i = 0; i != a.result_count; ++i) {
             if (a.results[i].meta != b.results[i].meta) return op + ": metadata differs";
         }
         return compare_attributes(a, b);
     }
-    std::string compare_attributes(const node& a, const node& b) {
+    std::pmr::string compare_attributes(const node& a, const node& b) {
         for (const field_info& f : *a.op) {
             const auto* at = static_cast<const std::byte*>(a.arguments) + f.offset;
             const auto* bt = static_cast<const std::byte*>(b.arguments) + f.offset;
             if (f.kind == field_kind::region) {
-                if (std::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at),
+                if (std::pmr::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at),
                                                        **reinterpret_cast<graph* const*>(bt));
                     !d.empty())
                     return "region: " + d;
@@ -79,7 +79,7 @@ private:
                         0)
                     return "constants differ";
             } else if (!holds_tensors(f.kind) && !equal_field(f, a.arguments, b.arguments)) {
-                return std::string(a.op->name) + ": " + std::string(f.name) + " differs";
+                return std::pmr::string(a.op->name) + ": " + std::pmr::string(f.name) + " differs";
             }
         }
         return {};
@@ -89,7 +89,7 @@ private:
 };
 
 /// Empty if two graphs are the same, else the first difference.
-[[nodiscard]] inline std::string difference(const graph& a, const graph& b) {
+[[nodiscard]] inline std::pmr::string difference(const graph& a, const graph& b) {
     return graph_comparison()(a, b);
 }
 

@@ -17,10 +17,10 @@ namespace headrace {
 inline constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u55");
 
 /// The first rule of Ethos-U55 that a graph breaks; empty if it breaks none.
-[[nodiscard]] inline std::string u55_fault(const graph& g) {
+[[nodiscard]] inline std::pmr::string u55_fault(const graph& g) {
     for (const node& n : g.nodes()) {
         if (n.op->dialect != &info_of_dialect<tosa::dialect>) continue;
-        if (std::string fault = u55::restriction(n); !fault.empty()) return fault;
+        if (std::pmr::string fault = u55::restriction(n); !fault.empty()) return fault;
     }
     return {};
 }
@@ -39,13 +39,13 @@ using program_builder = std::function<void(program&)>;
 /// Empty if Ethos-U55 lacks something of the program whose result `build` gives, and the passes make all of
 /// it from what it has, with both drivers and the same results for `inputs`, which are random unless given.
 template <class... Passes>
-[[nodiscard]] std::string expanded(const result_builder& build, const std::vector<tensor>& inputs = {}) {
+[[nodiscard]] std::pmr::string expanded(const result_builder& build, const std::vector<tensor>& inputs = {}) {
     const program_builder whole = for_u55_target(build);
     program before, after;
     const graph& given = lowered<>(before, whole);
     if (!before.fault.empty()) return "inference: " + before.fault;
     if (u55_fault(given).empty()) return "Ethos-U55 has all of it";
-    const std::string fault = u55_fault(lowered<Passes...>(after, whole));
+    const std::pmr::string fault = u55_fault(lowered<Passes...>(after, whole));
     if (!fault.empty()) return fault;
     return compare_runs<Passes...>(whole, inputs.empty() ? random_inputs(whole) : inputs, 0);
 }

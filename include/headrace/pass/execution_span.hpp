@@ -17,7 +17,7 @@ namespace headrace::detail {
 /// that does not depend on the graph's size.
 class execution_span {
 public:
-    explicit execution_span(const std::pmr::vector<node*>& nodes) {
+    explicit execution_span(std::span<node* const> nodes) {
         for (node* n : nodes) {
             if (!is<builtin::constant>(*n) && inside_.insert(n).second) first_ = last_ = n;
         }

@@ -239,9 +239,9 @@ TEST_CASE("training is refused") {
             p.output(p.make_node<Op>(a).result(0));
         });
     };
-    CHECK(training(aten::batch_norm{}).find("model.eval()") != std::string::npos);
-    CHECK(training(aten::native_batch_norm{}).find("model.eval()") != std::string::npos);
-    CHECK(training(aten::_native_batch_norm_legit{}).find("model.eval()") != std::string::npos);
+    CHECK(training(aten::batch_norm{}).find("model.eval()") != std::pmr::string::npos);
+    CHECK(training(aten::native_batch_norm{}).find("model.eval()") != std::pmr::string::npos);
+    CHECK(training(aten::_native_batch_norm_legit{}).find("model.eval()") != std::pmr::string::npos);
 }
 
 TEST_CASE("half precision is normalized in float32") {

@@ -51,7 +51,7 @@ const std::vector<double> extremes{0,          -0.0,         1,     -1,   0.5,  
 
 /// `Op` of one tensor, its other arguments as given.
 template <class Pass, op_tag Op>
-std::string unary(args<Op> a = {}, dtype type = dtype::float32) {
+std::pmr::string unary(args<Op> a = {}, dtype type = dtype::float32) {
     const auto count = static_cast<std::int64_t>(extremes.size());
     const auto build = [&](program& p) {
         args<Op> b = a;
@@ -68,7 +68,7 @@ std::string unary(args<Op> a = {}, dtype type = dtype::float32) {
 
 /// `Op` of each number with each other one.
 template <class Pass, op_tag Op>
-std::string binary(args<Op> a = {}) {
+std::pmr::string binary(args<Op> a = {}) {
     const std::vector<double> numbers{0,   1,   -1,       0.5,       -2,           3,   7.3,  -7.3, 1e-3, -10,
                                       100, 1e5, infinity, -infinity, not_a_number, 0.1, -0.1, 41};
     const auto count = static_cast<std::int64_t>(numbers.size());
@@ -85,7 +85,7 @@ std::string binary(args<Op> a = {}) {
 }
 
 template <class Pass, op_tag Op>
-std::string integers(args<Op> a = {}) {
+std::pmr::string integers(args<Op> a = {}) {
     const std::vector<double> left{5, -7, 0, 100, -100, 7, -7, 3, 2000000000};
     const std::vector<double> right{3, 2, -7, -9, -9, 7, -7, 5, 7};
     const auto build = [&](program& p) {
@@ -197,7 +197,7 @@ TEST_CASE("powers") {
     CHECK(refusal<decompose_pow>([](program& p) {
               const value x = p.input(dtype::int32, {2});
               p.output(p.make<aten::pow_tensor_tensor>({x, x}));
-          }).find("floating-point") != std::string::npos);
+          }).find("floating-point") != std::pmr::string::npos);
 }
 
 TEST_CASE("softmax and norms") {

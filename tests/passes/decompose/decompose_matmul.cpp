@@ -25,7 +25,7 @@ static_assert(effects_of<decompose_matmul>::removed_set ==
 static_assert(removes_its_targets<decompose_attention>);
 
 template <class Op>
-std::string multiply(shape_list a, shape_list b, dtype type = fp32) {
+std::pmr::string multiply(shape_list a, shape_list b, dtype type = fp32) {
     return compare_runs<decompose_matmul>(
         [=](program& p) {
             const value x = p.input(type, a);
@@ -44,7 +44,7 @@ auto sum(shape_list self, shape_list a, shape_list b, scalar beta, scalar alpha,
     };
 }
 
-std::string einsum(std::string_view equation, std::initializer_list<shape_list> shapes) {
+std::pmr::string einsum(std::string_view equation, std::initializer_list<shape_list> shapes) {
     return compare_runs<decompose_einsum>([=](program& p) {
         value_list tensors;
         for (const shape_list shape : shapes) tensors.push_back(p.input(fp32, shape));
@@ -157,8 +157,8 @@ TEST_CASE("einsum with a diagonal or an ellipsis is refused") {
             p.output(p.make<aten::einsum>({.equation = equation, .tensors = {x}}));
         });
     };
-    CHECK(refused("ii->i").find("diagonal") != std::string::npos);
-    CHECK(refused("...i->...").find("ellipsis") != std::string::npos);
+    CHECK(refused("ii->i").find("diagonal") != std::pmr::string::npos);
+    CHECK(refused("...i->...").find("ellipsis") != std::pmr::string::npos);
 }
 
 TEST_CASE("attention, of several ranks, scales and types") {
@@ -212,5 +212,5 @@ TEST_CASE("queries in groups, and dropout") {
     CHECK(compare_runs<decompose_attention>(attend({2, 6, 4, 8}, {2, 6, 5, 8}, {2, 6, 5, 8}, grouped)) == "");
     CHECK(refusal<decompose_attention>(attend({4, 8}, {5, 8}, {5, 8}, [](attention& a, program&) {
               a.dropout_p = 0.5;
-          })).find("dropout") != std::string::npos);
+          })).find("dropout") != std::pmr::string::npos);
 }

@@ -19,7 +19,7 @@ static_assert(effects_of<decompose_normalization>::removed_set ==
 
 /// `set(args&)` sets what is not a tensor; weight and bias have the shape given. All results are compared.
 template <class Op, class Set>
-std::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
+std::pmr::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
                     const Set& set) {
     return compare_runs<decompose_normalization>(
         [&](program& p) {
@@ -39,12 +39,12 @@ std::string compare(shape_list shape, shape_list weight, bool has_weight, bool h
                                  : 4e-2);
 }
 template <class Op, class Set>
-std::string in_all_forms(shape_list shape, shape_list weight, const Set& set) {
+std::pmr::string in_all_forms(shape_list shape, shape_list weight, const Set& set) {
     for (const dtype type : types) {
         for (const int form : {0, 1, 2, 3}) {
             const bool has_weight = (form & 1) != 0, has_bias = (form & 2) != 0;
-            std::string fault = compare<Op>(shape, weight, has_weight, has_bias, type, set);
-            if (!fault.empty()) return std::string(name_of(type)) + ": " + fault;
+            std::pmr::string fault = compare<Op>(shape, weight, has_weight, has_bias, type, set);
+            if (!fault.empty()) return std::pmr::string(name_of(type)) + ": " + fault;
         }
     }
     return {};

@@ -25,7 +25,7 @@ auto adaptive(std::int64_t h, std::int64_t w, std::int64_t out_h, std::int64_t o
                      .result(0));
     };
 }
-std::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {
+std::pmr::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {
     const auto build = [=](program& p) {
         args<aten::max_pool2d> b = a;
         b.self = p.input(type, {2, 3, 11, 9});
@@ -35,7 +35,7 @@ std::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {
     build(p);
     p.finish();
     pass_context context;
-    std::string fault = detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context);
+    std::pmr::string fault = detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context);
     if (count_of<aten::max_pool2d>(p.g) != 0) fault += "still dilated";
     return fault.empty() ? compare_runs<decompose_dilated_pooling>(build, {}, 0) : fault;
 }

@@ -17,7 +17,7 @@ static_assert(effects_of<decompose_rearrangements>::removed_set ==
               effects_of<decompose_rearrangements>::target_set);
 
 template <class Op>
-std::string compare(shape_list shape, args<Op> a, dtype type = fp32) {
+std::pmr::string compare(shape_list shape, args<Op> a, dtype type = fp32) {
     return compare_runs<decompose_rearrangements>(
         [=](program& p) {
             args<Op> b = a;
@@ -27,7 +27,7 @@ std::string compare(shape_list shape, args<Op> a, dtype type = fp32) {
         {}, 0);
 }
 template <class Op>
-std::string joined_of(shape_list first, shape_list second) {
+std::pmr::string joined_of(shape_list first, shape_list second) {
     return compare_runs<decompose_rearrangements>(
         [=](program& p) {
             const value parts[] = {p.input(fp32, first), p.input(fp32, second)};

@@ -23,7 +23,7 @@ template <class Op>
 constexpr bool has_cell_state = gates<Op> == 4;
 
 template <class Op>
-std::string cell(bool biases, bool batched = true) {
+std::pmr::string cell(bool biases, bool batched = true) {
     return compare_runs<decompose_recurrent>([=](program& p) {
         const auto row = [&](std::int64_t n) { return batched ? p.input(fp32, {2, n}) : p.input(fp32, {n}); };
         args<Op> a{};
@@ -100,7 +100,7 @@ void check_networks() {
     CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 3}), {}, tolerance) == "");
     CHECK(compare_runs<decompose_recurrent>(network<Op>({.layers = 2, .dropout = 0.5}), {}, tolerance) == "");
     CHECK(refusal<decompose_recurrent>(network<Op>({.layers = 2, .train = true, .dropout = 0.5}))
-              .find("dropout") != std::string::npos);
+              .find("dropout") != std::pmr::string::npos);
 }
 
 }  // namespace

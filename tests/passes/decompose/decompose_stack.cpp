@@ -27,7 +27,7 @@ static_assert(removes_its_targets<decompose_partial_writes> && removes_its_targe
 static_assert(removes_its_targets<decompose_as_strided>);
 
 template <class Pass, class Op>
-std::string compare(std::initializer_list<std::int64_t> shape, args<Op> a) {
+std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a) {
     return compare_runs<Pass>([&](program& p) {
         args<Op> b = a;
         b.self = p.input(fp32, shape);

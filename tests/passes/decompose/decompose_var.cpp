@@ -18,7 +18,7 @@ constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of
 static_assert(removes_its_targets<decompose_mean> && removes_its_targets<decompose_var>);
 
 template <class Op>
-std::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32) {
+std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32) {
     return compare_runs<decompose_var, decompose_mean>(
         [&](program& p) {
             args<Op> b = a;

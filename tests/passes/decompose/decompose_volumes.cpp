@@ -23,9 +23,9 @@ static_assert(effects_of<decompose_transposed_volumes>::sound);
 
 /// The first result of an op of `self`, for a batch and for one volume.
 template <class Op>
-std::string pooled(args<Op> a, double tolerance = 1e-5) {
+std::pmr::string pooled(args<Op> a, double tolerance = 1e-5) {
     for (const shape_list& shape : {shape_list{2, 3, 6, 5, 7}, shape_list{3, 6, 5, 7}}) {
-        const std::string fault = compare_runs<decompose_volumes>(
+        const std::pmr::string fault = compare_runs<decompose_volumes>(
             [=](program& p) {
                 args<Op> b = a;
                 b.self = p.input(fp32, shape);
@@ -37,7 +37,7 @@ std::string pooled(args<Op> a, double tolerance = 1e-5) {
     return "";
 }
 template <class Pass, class Op>
-std::string resized(shape_list shape, args<Op> a, dtype type = fp32) {
+std::pmr::string resized(shape_list shape, args<Op> a, dtype type = fp32) {
     return compare_runs<Pass>(
         [=](program& p) {
             args<Op> b = a;

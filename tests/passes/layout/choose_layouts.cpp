@@ -25,9 +25,9 @@ using fold = fold_constants<eval::folding>;
 
 /// Empty if the program computes the same, and so many transposes are left of it.
 template <class Build>
-std::string compare(const Build& build, std::size_t left) {
+std::pmr::string compare(const Build& build, std::size_t left) {
     const std::size_t count = count_after<tosa::transpose, fuse_transposes, choose_layouts, fold>(build);
-    if (count != left) return std::to_string(count) + " transposes are left";
+    if (count != left) return number_text(count) + " transposes are left";
     return compare_runs<fuse_transposes, choose_layouts, fold>(build);
 }
 /// `op(program&, value)` between a transpose to channels first and one back.

@@ -28,19 +28,19 @@ void sum(program& p) {
     p.output(z);
     p.output(x);
 }
-std::string order_of(const graph& g) {
-    std::string names;
-    for (const node& n : g.nodes()) names += std::string(n.op->name) + "; ";
+std::pmr::string order_of(const graph& g) {
+    std::pmr::string names;
+    for (const node& n : g.nodes()) names += std::pmr::string(n.op->name) + "; ";
     return names;
 }
 template <class Build>
-std::string sorted(const Build& build) {
+std::pmr::string sorted(const Build& build) {
     program p;
     build(p);
     p.finish();
     pass_context context;
     CHECK(sort_topologically{}(p.g, context));
-    const std::string once = order_of(p.g);
+    const std::pmr::string once = order_of(p.g);
     CHECK(sort_topologically{}(p.g, context));
     CHECK(order_of(p.g) == once);
     return once;
@@ -79,9 +79,9 @@ TEST_CASE("what no output needs stays, in its order") {
         p.make<tosa::tanh>({.input = p.make<tosa::abs>({.input1 = x})});
         p.output(p.make<tosa::exp>({.input1 = x}));
     };
-    const std::string order = sorted(build);
+    const std::pmr::string order = sorted(build);
     CHECK(order.find("ABS") < order.find("TANH"));
-    CHECK(order.find("TANH") != std::string::npos);
+    CHECK(order.find("TANH") != std::pmr::string::npos);
 }
 
 TEST_CASE("regions are sorted, too") {

@@ -84,10 +84,10 @@ void loop(program& p) {
 }
 
 template <class... Passes>
-std::string compare_branches() {
+std::pmr::string compare_branches() {
     std::mt19937 random(3);
     for (const int condition : {0, 1}) {
-        std::string fault = compare_runs<Passes...>(
+        std::pmr::string fault = compare_runs<Passes...>(
             branches,
             {tensor::of_number(dtype::boolean, condition), random_tensor(random, {fp32, {2, 3}, {}}),
              random_tensor(random, {fp32, {3}, {}})});
@@ -96,10 +96,10 @@ std::string compare_branches() {
     return {};
 }
 template <class... Passes>
-std::string compare_loops() {
+std::pmr::string compare_loops() {
     std::mt19937 random(3);
     for (const int limit : {0, 1, 4}) {
-        std::string fault = compare_runs<Passes...>(
+        std::pmr::string fault = compare_runs<Passes...>(
             loop, {tensor::of_number(i32, 0), random_tensor(random, {fp32, {2, 3}, {}}),
                    tensor::of_number(i32, limit), random_tensor(random, {fp32, {2, 3}, {}})});
         if (!fault.empty()) return fault;
@@ -178,6 +178,6 @@ TEST_CASE("without the extension, control flow is refused") {
             p.g.set_target(*parse_target("TOSA-1.0+FP"));
         };
     };
-    CHECK(refusal<legalize_control_flow>(without(branches)).find("extension cf") != std::string::npos);
-    CHECK(refusal<legalize_control_flow>(without(loop)).find("extension cf") != std::string::npos);
+    CHECK(refusal<legalize_control_flow>(without(branches)).find("extension cf") != std::pmr::string::npos);
+    CHECK(refusal<legalize_control_flow>(without(loop)).find("extension cf") != std::pmr::string::npos);
 }

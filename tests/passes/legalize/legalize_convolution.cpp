@@ -38,9 +38,9 @@ auto program_of(shape_list input, shape_list weight, bool bias, const Set& set, 
     };
 }
 template <class Set>
-std::string convolve(shape_list input, shape_list weight, const Set& set, dtype type = dtype::float32) {
+std::pmr::string convolve(shape_list input, shape_list weight, const Set& set, dtype type = dtype::float32) {
     const double tolerance = type == dtype::float32 ? 1e-5 : type == dtype::float16 ? 1e-2 : 5e-2;
-    std::string fault =
+    std::pmr::string fault =
         compare_runs<legalize_convolution>(program_of(input, weight, true, set, type), {}, tolerance);
     if (!fault.empty()) return fault;
     return compare_runs<legalize_convolution>(program_of(input, weight, false, set, type), {}, tolerance);
@@ -150,7 +150,7 @@ TEST_CASE("transposed, with everything that shapes the result") {
           }) == "");
     CHECK(refusal<legalize_convolution>(program_of({1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, false,
                                                    [](arguments& a) { a.transposed = true; }, dtype::float32))
-              .find("three dimensions") != std::string::npos);
+              .find("three dimensions") != std::pmr::string::npos);
 }
 
 TEST_CASE("convolutions in half precision") {

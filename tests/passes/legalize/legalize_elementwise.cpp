@@ -33,7 +33,7 @@ const std::vector<double> whole{0, 1, -1, 5, -7, 100, -128, 127, 3, 64};
 const std::vector<double> amounts{0, 1, 7, 3, 4, 2, 1, 7, 5, 6};
 
 template <class Pass, op_tag Op, class... More>
-std::string compare(dtype type, const More&... more) {
+std::pmr::string compare(dtype type, const More&... more) {
     for (const target_spec& target : {float_only, everything}) {
         const auto build = [&](program& p) {
             p.g.set_target(target);
@@ -51,7 +51,7 @@ std::string compare(dtype type, const More&... more) {
             &info_of<builtin::placeholder>) {
             inputs.push_back(tensor::of(type, {10}, amounts));
         }
-        std::string fault = compare_runs<Pass>(build, inputs, 1e-6);
+        std::pmr::string fault = compare_runs<Pass>(build, inputs, 1e-6);
         if (!fault.empty()) return fault;
     }
     return {};
@@ -131,7 +131,7 @@ TEST_CASE("mixed types are promoted, shapes broadcast, and values selected") {
               p.g.set_target(float_only);
               const value x = p.input(dtype::int32, {2});
               p.output(p.make<aten::bitwise_and_tensor>({x, x}));
-          }).find("profile INT") != std::string::npos);
+          }).find("profile INT") != std::pmr::string::npos);
 }
 
 TEST_CASE("created tensors are constants") {
@@ -144,5 +144,5 @@ TEST_CASE("created tensors are constants") {
           }) == "");
     CHECK(refusal<legalize_creation>([](program& p) {
               p.output(p.make<aten::full>({.size = {2}, .fill_value = std::int64_t{1} << 40}));
-          }).find("does not fit") != std::string::npos);
+          }).find("does not fit") != std::pmr::string::npos);
 }

@@ -47,7 +47,7 @@ tensor floats(extents shape) {
 }
 
 /// x[indices], with the indices as inputs of those shapes; {-1} stands for None.
-std::string compare_index(shape_list shape, std::vector<std::optional<extents>> indices) {
+std::pmr::string compare_index(shape_list shape, std::vector<std::optional<extents>> indices) {
     std::vector<tensor> inputs{floats(shape)};
     for (std::size_t i = 0; i != indices.size(); ++i) {
         const std::int64_t size = std::data(shape)[i];

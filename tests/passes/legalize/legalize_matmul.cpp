@@ -22,7 +22,7 @@ constexpr double tolerance_of(dtype type) {
     return type == dtype::float32 ? 1e-5 : type == dtype::float16 ? 1e-2 : 5e-2;
 }
 
-std::string bmm(shape_list a, shape_list b, dtype type) {
+std::pmr::string bmm(shape_list a, shape_list b, dtype type) {
     return compare_runs<legalize_matmul>(
         [=](program& p) {
             const value x = p.input(type, a);
@@ -30,7 +30,7 @@ std::string bmm(shape_list a, shape_list b, dtype type) {
         },
         {}, tolerance_of(type));
 }
-std::string linear(shape_list input, shape_list weight, bool bias, dtype type) {
+std::pmr::string linear(shape_list input, shape_list weight, bool bias, dtype type) {
     return compare_runs<legalize_matmul>(
         [=](program& p) {
             args<aten::linear> a{};
@@ -44,7 +44,7 @@ std::string linear(shape_list input, shape_list weight, bool bias, dtype type) {
 
 /// `set(args&)` sets what is not the tensor.
 template <class Op, class Set>
-std::string view(shape_list shape, const Set& set) {
+std::pmr::string view(shape_list shape, const Set& set) {
     return compare_runs<legalize_views>([=](program& p) {
         args<Op> a{};
         set(a);
@@ -52,7 +52,7 @@ std::string view(shape_list shape, const Set& set) {
         p.output(p.make<Op>(a));
     });
 }
-std::string view_as(shape_list shape, shape_list other) {
+std::pmr::string view_as(shape_list shape, shape_list other) {
     return compare_runs<legalize_views>([=](program& p) {
         const value x = p.input(dtype::float32, shape);
         const value y = p.input(dtype::float32, other);
@@ -73,7 +73,7 @@ TEST_CASE("batches of matrices") {
     CHECK(refusal<legalize_matmul>([](program& p) {
               const value x = p.input(dtype::int32, {2, 3, 3});
               p.output(p.make<aten::bmm>({x, x}));
-          }).find("integer") != std::string::npos);
+          }).find("integer") != std::pmr::string::npos);
 }
 
 TEST_CASE("linear layers of every rank") {
@@ -91,7 +91,7 @@ TEST_CASE("linear layers of every rank") {
     CHECK(refusal<legalize_matmul>([](program& p) {
               const value x = p.input(dtype::float32, {2, 3});
               p.output(p.make<aten::linear>({.input = x, .weight = p.input(dtype::float32, {3})}));
-          }).find("weight matrix") != std::string::npos);
+          }).find("weight matrix") != std::pmr::string::npos);
 }
 
 TEST_CASE("views") {

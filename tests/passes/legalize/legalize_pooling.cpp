@@ -26,7 +26,7 @@ auto program_of(shape_list input, const Set& set, dtype type = dtype::float32) {
     };
 }
 template <class Op, class Set>
-std::string pool(shape_list input, const Set& set, dtype type = dtype::float32) {
+std::pmr::string pool(shape_list input, const Set& set, dtype type = dtype::float32) {
     return compare_runs<legalize_pooling>(program_of<Op>(input, set, type), {},
                                           type == dtype::float32 ? 1e-5 : 2e-2);
 }

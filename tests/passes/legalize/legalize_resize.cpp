@@ -48,7 +48,7 @@ auto by_factors(shape_list input, double h, double w, bool align = false) {
     };
 }
 template <class Build>
-std::string compare(const Build& build, double tolerance = 1e-5) {
+std::pmr::string compare(const Build& build, double tolerance = 1e-5) {
     return compare_runs<legalize_resize>(build, {}, tolerance);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("resizing in half precision") {
 
 TEST_CASE("what is beyond RESIZE is refused") {
     const auto refused = [](const auto& build) {
-        return refusal<legalize_resize>(build).find("beyond TOSA's RESIZE") != std::string::npos;
+        return refusal<legalize_resize>(build).find("beyond TOSA's RESIZE") != std::pmr::string::npos;
     };
     CHECK(refused(to_size<aten::upsample_nearest2d>({1, 1, 3, 3}, {2000, 6})));
     CHECK(refused(to_size<aten::upsample_nearest2d>({1, 1, 64, 64}, {64, 4})));

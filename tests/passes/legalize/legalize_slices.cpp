@@ -32,7 +32,7 @@ static_assert(removes_its_targets<legalize_expand>);
 
 /// One op on one input.
 template <class Pass, class Op>
-std::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32) {
+std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32) {
     return compare_runs<Pass>([&](program& p) {
         args<Op> b = a;
         if constexpr (requires { b.self; }) b.self = p.input(type, shape);

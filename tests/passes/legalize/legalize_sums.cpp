@@ -26,7 +26,7 @@ static_assert(removes_its_targets<legalize_limits> && removes_its_targets<legali
 static_assert(removes_its_targets<legalize_any_all> && removes_its_targets<legalize_cumsum>);
 
 template <class Pass, class Op>
-std::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32,
+std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32,
                     std::vector<double> numbers = {}) {
     std::vector<tensor> inputs;
     if (!numbers.empty()) inputs.push_back(tensor::of(type, extents(shape), numbers));

@@ -62,7 +62,7 @@ TEST_CASE("no-ops go, and random dropout is refused") {
     CHECK(p.g.size() == 2);
     CHECK(refusal<remove_noop>([](program& q) {
               q.output(q.make<aten::dropout>({q.input(fp32, {2}), 0.5, true}));
-          }).find("eval mode") != std::string::npos);
+          }).find("eval mode") != std::pmr::string::npos);
 }
 
 TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused") {
@@ -88,7 +88,7 @@ TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused"
             q.output(q.make<decltype(op)>(a));
         });
     };
-    CHECK(with_large(aten::add_tensor{}).find("32 bits") != std::string::npos);
+    CHECK(with_large(aten::add_tensor{}).find("32 bits") != std::pmr::string::npos);
     CHECK(with_large(aten::minimum{}) == "");
 }
 

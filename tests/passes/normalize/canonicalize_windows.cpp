@@ -21,7 +21,7 @@ static_assert(!effects_of<canonicalize_pooling>::removed_set.contains<aten::max_
 
 /// A convolution whose other arguments `set(args&)` sets; without bias where there are no channels for one.
 template <class Op, class Set>
-std::string convolve(shape_list input, shape_list weight, std::int64_t bias, const Set& set) {
+std::pmr::string convolve(shape_list input, shape_list weight, std::int64_t bias, const Set& set) {
     const auto build = [&](program& p) {
         args<Op> a{};
         set(a);
@@ -34,14 +34,14 @@ std::string convolve(shape_list input, shape_list weight, std::int64_t bias, con
     build(p);
     p.finish();
     pass_context context;
-    std::string fault = detail::run_one_pass<canonicalize_convolutions, false>(p.g, context);
+    std::pmr::string fault = detail::run_one_pass<canonicalize_convolutions, false>(p.g, context);
     if (count_of<aten::convolution>(p.g) != 1) fault += "not canonical";
     return fault.empty() ? compare_runs<canonicalize_convolutions>(build) : fault;
 }
 constexpr auto as_is = [](auto&) {};
 
 template <class Op, class Set>
-std::string pool(shape_list input, const Set& set) {
+std::pmr::string pool(shape_list input, const Set& set) {
     return compare_runs<canonicalize_pooling>([&](program& p) {
         args<Op> a{};
         set(a);
@@ -165,10 +165,10 @@ TEST_CASE("indices of a pooling are refused") {
               p.output(p.make_node<aten::max_pool2d_with_indices>(
                             {.self = p.input(fp32, {1, 2, 4, 4}), .kernel_size = {2}})
                            .result(1));
-          }).find("no indices") != std::string::npos);
+          }).find("no indices") != std::pmr::string::npos);
     CHECK(refusal<canonicalize_pooling>([](program& p) {
               p.output(p.make_node<aten::adaptive_max_pool2d>(
                             {.self = p.input(fp32, {1, 2, 4, 4}), .output_size = {2, 2}})
                            .result(1));
-          }).find("no indices") != std::string::npos);
+          }).find("no indices") != std::pmr::string::npos);
 }

@@ -19,13 +19,13 @@ constexpr dtype fp32 = dtype::float32;
 
 /// Empty if `written`, after the pass, computes what `meant` does, of one input [3, 4].
 template <class Written, class Meant>
-std::string compare(const Written& written, const Meant& meant) {
+std::pmr::string compare(const Written& written, const Meant& meant) {
     const auto run = [](const auto& build, bool functional) {
         program p;
         build(p, p.input(fp32, {3, 4}));
         p.finish();
         pass_context context;
-        std::string fault = p.fault;
+        std::pmr::string fault = p.fault;
         if (functional) {
             fault += detail::run_one_pass<functionalize, false>(p.g, context);
             fault += detail::run_one_pass<canonicalize_variants, false>(p.g, context);
@@ -42,8 +42,8 @@ std::string compare(const Written& written, const Meant& meant) {
     if (!got) return got.error().message;
     if (!wanted) return wanted.error().message;
     for (std::size_t i = 0; i != wanted.value().size(); ++i) {
-        const std::string difference = tensor_difference(wanted.value()[i], got.value()[i], 0);
-        if (!difference.empty()) return "output " + std::to_string(i) + ", " + difference;
+        const std::pmr::string difference = tensor_difference(wanted.value()[i], got.value()[i], 0);
+        if (!difference.empty()) return "output " + number_text(i) + ", " + difference;
     }
     return {};
 }
@@ -126,5 +126,5 @@ TEST_CASE("what may or may not be a copy is refused") {
               const value flat = p.make<aten::reshape>({p.make<aten::t>({y}), {12}});
               p.make<aten::neg_inplace>({flat});
               p.output(y);
-          }).find("clone the tensor first") != std::string::npos);
+          }).find("clone the tensor first") != std::pmr::string::npos);
 }

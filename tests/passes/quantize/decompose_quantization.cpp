@@ -17,7 +17,7 @@ static_assert(effects_of<decompose_quantization>::removed_set ==
               effects_of<decompose_quantization>::target_set);
 
 template <class Build>
-std::string compare(const Build& build, std::vector<tensor> inputs = {}, double tolerance = 0) {
+std::pmr::string compare(const Build& build, std::vector<tensor> inputs = {}, double tolerance = 0) {
     if (inputs.empty()) inputs = random_inputs(build);
     return compare_runs<decompose_quantization>(build, inputs, tolerance);
 }
@@ -83,5 +83,5 @@ TEST_CASE("per channel, along any axis") {
             .axis = 2;
         p.output(n.result());
     };
-    CHECK(refusal<decompose_quantization>(beyond).find("out of range") != std::string::npos);
+    CHECK(refusal<decompose_quantization>(beyond).find("out of range") != std::pmr::string::npos);
 }

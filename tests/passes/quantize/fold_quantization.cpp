@@ -27,9 +27,9 @@ auto moved(shape_list shape, const Move& move, coding to) {
 }
 /// Empty if it moves codes themselves where the codings agree, and rescaled ones where they do not.
 template <class Move>
-std::string compare(shape_list shape, const Move& move) {
+std::pmr::string compare(shape_list shape, const Move& move) {
     const auto alike = moved(shape, move, a);
-    if (std::string fault = integers_from<fold_quantization>(alike); !fault.empty()) return fault;
+    if (std::pmr::string fault = integers_from<fold_quantization>(alike); !fault.empty()) return fault;
     if (count_after<tosa::rescale, fold_quantization>(alike) != 0) return "a RESCALE between equal codings";
     const auto apart = moved(shape, move, b);
     if (count_after<tosa::rescale, fold_quantization>(apart) != 1) return "not one RESCALE";
@@ -71,7 +71,7 @@ TEST_CASE("scales of channels meet one scale, along any axis") {
         };
     };
     CHECK(integers_from<fold_quantization>(zeros({5, 5, 5}), nearly) == "");
-    CHECK(refusal<fold_quantization>(zeros({5, 5, 4})).find("zero points that differ") != std::string::npos);
+    CHECK(refusal<fold_quantization>(zeros({5, 5, 4})).find("zero points that differ") != std::pmr::string::npos);
 }
 
 TEST_CASE("past views, permutations and repetitions") {
@@ -234,7 +234,7 @@ TEST_CASE("a factor beyond RESCALE is refused") {
     const auto build = [](double from, double to) {
         return [=](program& p) { output_in(p, real_input(p, int8_codes(from), {4}), int8_codes(to)); };
     };
-    CHECK(refusal<fold_quantization>(build(1, 1e-9)).find("beyond what RESCALE") != std::string::npos);
+    CHECK(refusal<fold_quantization>(build(1, 1e-9)).find("beyond what RESCALE") != std::pmr::string::npos);
     CHECK(integers_from<fold_quantization>(build(1, 1e-8), exactly) == "");
     CHECK(integers_from<fold_quantization>(build(1e-9, 1), exactly) == "");
 }

@@ -20,7 +20,7 @@ constexpr coding b = int8_codes(0.0313, -7);
 constexpr coding wide = int16_codes(3e-4);
 
 template <class Build>
-std::string compare(const Build& build, const allowance& allowed = nearly) {
+std::pmr::string compare(const Build& build, const allowance& allowed = nearly) {
     return integers_from<lower_quantized>(build, allowed);
 }
 value requantized(program& p, value v, const coding& c) { return real_of(p, quantized(p, v, c), c); }

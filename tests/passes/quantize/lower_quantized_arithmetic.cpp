@@ -21,7 +21,7 @@ constexpr coding half_a = int8_codes(0.025, -128);
 constexpr coding wide = int16_codes(3e-4);
 
 template <class Build>
-std::string compare(const Build& build, const allowance& allowed = nearly) {
+std::pmr::string compare(const Build& build, const allowance& allowed = nearly) {
     return integers_from<arithmetic, fold_quantization>(build, allowed);
 }
 template <class Op>

@@ -54,23 +54,23 @@ graph* region_of(program& p, const value_list& operands, const Body& body) {
 
 /// Of each condition in turn, with the codes of the other inputs.
 template <class... Passes, class Build>
-std::string compare_branches(const Build& build, const allowance& allowed = nearly) {
+std::pmr::string compare_branches(const Build& build, const allowance& allowed = nearly) {
     std::vector<tensor> inputs = random_inputs(build);
     for (const int condition : {0, 1}) {
         inputs[0] = tensor::of_number(dtype::boolean, condition);
-        std::string fault = integers_from<Passes...>(build, allowed, inputs);
+        std::pmr::string fault = integers_from<Passes...>(build, allowed, inputs);
         if (!fault.empty()) return fault;
     }
     return {};
 }
 /// Of several counts.
 template <class Build>
-std::string compare_loops(const Build& build, const allowance& allowed = nearly) {
+std::pmr::string compare_loops(const Build& build, const allowance& allowed = nearly) {
     std::vector<tensor> inputs = random_inputs(build);
     for (const int limit : {0, 1, 2, 5}) {
         inputs[0] = tensor::of_number(dtype::int32, limit);
-        std::string fault = integers_from<lower_quantized>(build, allowed, inputs);
-        if (!fault.empty()) return std::to_string(limit) + " turns: " + fault;
+        std::pmr::string fault = integers_from<lower_quantized>(build, allowed, inputs);
+        if (!fault.empty()) return number_text(limit) + " turns: " + fault;
     }
     return {};
 }

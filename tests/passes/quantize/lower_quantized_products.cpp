@@ -26,7 +26,7 @@ constexpr coding w = weight_codes(0.007);
 constexpr coding given = int8_codes(0.517, -9);
 
 template <class Build>
-std::string compare(const Build& build, const allowance& allowed = nearly) {
+std::pmr::string compare(const Build& build, const allowance& allowed = nearly) {
     return integers_from<products, fold_quantization>(build, allowed);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("weights with a zero point") {
     };
     CHECK(compare(weighed({0, 0, 0})) == "");
     CHECK(compare(weighed({-5, -5, -5})) == "");
-    CHECK(refusal<products>(weighed({-5, -5, 0})).find("zero points of a weight") != std::string::npos);
+    CHECK(refusal<products>(weighed({-5, -5, 0})).find("zero points of a weight") != std::pmr::string::npos);
     const auto one = [](program& p) {
         const value weight = real_constant(p, weight_codes(0.01, 17), {5, 3, 3, 2});
         output_in(p,

@@ -33,7 +33,7 @@ auto reduced(coding x, shape_list shape, const Set& set, coding result = to) {
     };
 }
 template <class Op, class Set>
-std::string compare(coding x, shape_list shape, const Set& set, const allowance& allowed = nearly,
+std::pmr::string compare(coding x, shape_list shape, const Set& set, const allowance& allowed = nearly,
                     coding result = to) {
     return integers_from<reductions, fold_quantization>(reduced<Op>(x, shape, set, result), allowed);
 }

@@ -34,7 +34,7 @@ auto plain() {
 }
 /// Empty if the function is one table of 256 numbers and gives what it gives.
 template <class Build>
-std::string tabulated(const Build& build) {
+std::pmr::string tabulated(const Build& build) {
     program p;
     const graph& g = lowered<tabulate, fold>(p, build);
     if (count_of<tosa::table>(g) != 1) return "not one table";
@@ -43,7 +43,7 @@ std::string tabulated(const Build& build) {
 }
 /// Of 513 points, as far from the function as a line is between two of them.
 template <class Build>
-std::string interpolated(const Build& build, const allowance& allowed) {
+std::pmr::string interpolated(const Build& build, const allowance& allowed) {
     program p;
     const graph& g = lowered<tabulate, fold>(p, build);
     if (count_of<tosa::table>(g) != 1 || count_of<tosa::rescale>(g) != 1) return "not one table and RESCALE";

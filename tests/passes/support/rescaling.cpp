@@ -107,7 +107,7 @@ TEST_CASE("one factor, and one for each channel of the last axis") {
     rescaled beyond(dtype::int8, {4}, {1, 1, 1, 1e9}, {});
     CHECK(!beyond.made);
     REQUIRE(beyond.context.diagnostics().size() == 1);
-    CHECK(beyond.context.diagnostics()[0].reason.find("beyond what RESCALE") != std::string::npos);
+    CHECK(beyond.context.diagnostics()[0].reason.find("beyond what RESCALE") != std::pmr::string::npos);
 }
 
 TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {

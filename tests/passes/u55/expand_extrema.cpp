@@ -16,7 +16,7 @@ auto reduced(dtype type, int_list shape, std::int64_t axis) {
     return [=](program& p) { return p.make<Op>({p.input(type, shape), axis}); };
 }
 /// All passes that a position needs.
-std::string found(const result_builder& build, const std::vector<tensor>& inputs = {}) {
+std::pmr::string found(const result_builder& build, const std::vector<tensor>& inputs = {}) {
     return expanded<expand_extrema, number_booleans>(build, inputs);
 }
 

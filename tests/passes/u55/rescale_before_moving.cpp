@@ -35,14 +35,14 @@ bool is_first(const graph& g) {
 }
 /// Empty if the RESCALE of what `move` makes of an input goes ahead of it, with the same results.
 template <class Move>
-std::string goes_ahead(const Move& move, int_list shape, const std::vector<std::int64_t>& multipliers) {
+std::pmr::string goes_ahead(const Move& move, int_list shape, const std::vector<std::int64_t>& multipliers) {
     const auto build =
         for_u55_target([=](program& p) { return rescaled(p, move(p, p.input(int32, shape)), multipliers); });
     program p;
     if (!is_first(lowered<rescale_before_moving>(p, build))) return "the RESCALE stays behind";
     return compare_runs<rescale_before_moving>(build, random_inputs(build), 0);
 }
-const std::string stays = "the RESCALE stays behind";
+const std::pmr::string stays = "the RESCALE stays behind";
 
 auto reshape(int_list to) {
     return [=](program& p, value v) { return p.make<tosa::reshape>({v, shape_of(p, to)}); };
