@@ -95,6 +95,10 @@ def check_refusal(folder, tools, program):
     header = folder / "kws.hpp"
     call(program, "contract", KWS, "-o", header)
     expect("struct kws_dscnn_int8 {" in header.read_text(), "the directory does not give the struct its name")
+    example = folder / "kws_contract.hpp"
+    call(program, "contract", KWS, "-o", example, "--name", "kws")
+    expect(example.read_bytes() == (ROOT / "examples" / example.name).read_bytes(),
+           "examples/kws_contract.hpp is stale: its first user says how it is written")
     cases = {
         "lowers": ("struct none { static constexpr auto supported = headrace::ops_in<headrace::aten::relu>; };\n"
                    "static_assert(headrace::lowers<none, kws_dscnn_int8>);\n", "headrace::aten::amax"),
