@@ -37,7 +37,7 @@ struct small_board : ethos_u55 {
     static constexpr std::uint64_t memory = 32 * 1024;
 };
 template <budget Budget, std::uint64_t Needed, std::uint64_t Available>
-constexpr std::uint64_t missing_bytes(over_budget<Budget, needs<Needed>, has<Available>>) {
+constexpr std::uint64_t missing_bytes(over_budget<Budget, needs_bytes<Needed>, has_bytes<Available>>) {
     return Needed - Available;
 }
 

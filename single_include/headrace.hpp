@@ -1273,8 +1273,9 @@ private:
     return shape;
 }
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
-                                              const More&... more) requires(sizeof...(More) != 0) {
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
+    requires(sizeof...(More) != 0)
+{
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
@@ -1485,7 +1486,8 @@ struct window_lists {
 [[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
     BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    BOOST_OUTCOME_TRY(stride,
+                      list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
     BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
     BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
     std::array<window, 3> windows{};
@@ -3305,12 +3307,9 @@ inline constexpr dtype default_float = dtype::float32;
 /// The dtype of a tensor made of a Python number: bool, int64 or float32.
 [[nodiscard]] constexpr dtype dtype_of(const scalar& number) {
     switch (number.kind()) {
-        case scalar::kind_type::boolean:
-            return dtype::boolean;
-        case scalar::kind_type::integral:
-            return dtype::int64;
-        default:
-            return default_float;
+        case scalar::kind_type::boolean: return dtype::boolean;
+        case scalar::kind_type::integral: return dtype::int64;
+        default: return default_float;
     }
 }
 
@@ -3324,12 +3323,9 @@ inline constexpr dtype default_float = dtype::float32;
 }
 [[nodiscard]] constexpr dtype complex_of(dtype t) {
     switch (t) {
-        case dtype::float16:
-            return dtype::complex32;
-        case dtype::float64:
-            return dtype::complex128;
-        default:
-            return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
+        case dtype::float16: return dtype::complex32;
+        case dtype::float64: return dtype::complex128;
+        default: return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
     }
 }
 
@@ -3400,16 +3396,13 @@ private:
     constexpr dtype combine(dtype higher, dtype lower) {
         const dtype_category low = traits_of(lower).category;
         switch (traits_of(higher).category) {
-            case dtype_category::none:
-                return lower;
-            case dtype_category::complex:
-                return higher;
+            case dtype_category::none: return lower;
+            case dtype_category::complex: return higher;
             case dtype_category::floating:
                 return low == dtype_category::complex ? complex_of(higher) : higher;
             case dtype_category::boolean:
                 return low == dtype_category::none ? higher : promoted(higher, lower);
-            default:
-                return low >= dtype_category::floating ? promoted(higher, lower) : higher;
+            default: return low >= dtype_category::floating ? promoted(higher, lower) : higher;
         }
     }
 
@@ -4917,9 +4910,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, {a.N, a.group});
 }
 
-template <one_of<
-    ops<aten::native_batch_norm, aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_stats>>
-              Op>
+template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit,
+                     aten::_native_batch_norm_legit_no_stats>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_batch_norm(out, inference::of(a.input), a.training);
 }
@@ -5087,9 +5079,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 namespace headrace {
 namespace aten {
 
-using resize_ops =
-    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d>;
+using resize_ops = ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d,
+                       upsample_nearest2d, upsample_nearest3d, _upsample_nearest_exact1d,
+                       _upsample_nearest_exact2d, upsample_trilinear3d>;
 /// These have the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
@@ -11636,9 +11628,9 @@ struct refused {};
 
 enum class budget : std::uint8_t { memory, flash };
 template <std::uint64_t Bytes>
-struct needs {};
+struct needs_bytes {};
 template <std::uint64_t Bytes>
-struct has {};
+struct has_bytes {};
 template <budget Budget, class Needed, class Available>
 struct over_budget {};
 
@@ -11822,9 +11814,11 @@ constexpr bool flash_is_short() {
 template <class Limits, class Model>
 auto diagnose_budgets() {
     if constexpr (memory_is_short<Limits, Model>()) {
-        return held<over_budget<budget::memory, needs<Model::peak_memory>, has<Limits::memory>>>{};
+        return held<
+            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
     } else if constexpr (flash_is_short<Limits, Model>()) {
-        return held<over_budget<budget::flash, needs<Model::flatbuffer_bytes>, has<Limits::flash>>>{};
+        return held<
+            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
     } else {
         return held<no_fault>{};
     }

@@ -70,9 +70,9 @@ struct board : ethos_u55 {
 };
 static_assert(fits<board<1000, 2000>, small_contract>);
 static_assert(std::is_same_v<misfit<board<999, 1999>, small_contract>,
-                             over_budget<budget::memory, needs<1000>, headrace::has<999>>>);
+                             over_budget<budget::memory, needs_bytes<1000>, has_bytes<999>>>);
 static_assert(std::is_same_v<misfit<board<1000, 1999>, small_contract>,
-                             over_budget<budget::flash, needs<2000>, headrace::has<1999>>>);
+                             over_budget<budget::flash, needs_bytes<2000>, has_bytes<1999>>>);
 
 struct int4_weights : small_contract {
     static constexpr auto tensors = [] {
@@ -191,7 +191,7 @@ static_assert(std::is_same_v<found<of_other_zero_point>,
 static_assert(std::is_same_v<found<of_two_inputs>, differs_in_number<contract_part::inputs, 1, 2>>);
 static_assert(std::is_same_v<found<of_no_output>, differs_in_number<contract_part::outputs, 1, 0>>);
 static_assert(
-    std::is_same_v<found<of_little_memory>, over_budget<budget::memory, needs<1000>, headrace::has<10>>>);
+    std::is_same_v<found<of_little_memory>, over_budget<budget::memory, needs_bytes<1000>, has_bytes<10>>>);
 static_assert(std::is_same_v<found<without_rescale>, not_accepted<tosa::rescale>>);
 
 }  // namespace

@@ -11,9 +11,9 @@
 namespace headrace {
 namespace aten {
 
-using resize_ops =
-    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d>;
+using resize_ops = ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d,
+                       upsample_nearest2d, upsample_nearest3d, _upsample_nearest_exact1d,
+                       _upsample_nearest_exact2d, upsample_trilinear3d>;
 /// These have the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,

@@ -132,8 +132,9 @@ private:
     return shape;
 }
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
-                                              const More&... more) requires(sizeof...(More) != 0) {
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
+    requires(sizeof...(More) != 0)
+{
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }

@@ -285,8 +285,8 @@ private:
 
 /// The same, with the inference rules of these dialects, whose rules must have been included.
 template <class... Dialects>
-requires(sizeof...(Dialects) != 0)
-    [[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
+    requires(sizeof...(Dialects) != 0)
+[[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
     options.rule_of = &find_rule<Dialects...>;
     return verify(g, static_cast<const verify_options&>(options));
 }

@@ -70,7 +70,8 @@ struct window_lists {
 [[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
     BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    BOOST_OUTCOME_TRY(stride,
+                      list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
     BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
     BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
     std::array<window, 3> windows{};

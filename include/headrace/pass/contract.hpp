@@ -126,9 +126,9 @@ struct refused {};
 
 enum class budget : std::uint8_t { memory, flash };
 template <std::uint64_t Bytes>
-struct needs {};
+struct needs_bytes {};
 template <std::uint64_t Bytes>
-struct has {};
+struct has_bytes {};
 template <budget Budget, class Needed, class Available>
 struct over_budget {};
 
@@ -312,9 +312,11 @@ constexpr bool flash_is_short() {
 template <class Limits, class Model>
 auto diagnose_budgets() {
     if constexpr (memory_is_short<Limits, Model>()) {
-        return held<over_budget<budget::memory, needs<Model::peak_memory>, has<Limits::memory>>>{};
+        return held<
+            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
     } else if constexpr (flash_is_short<Limits, Model>()) {
-        return held<over_budget<budget::flash, needs<Model::flatbuffer_bytes>, has<Limits::flash>>>{};
+        return held<
+            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
     } else {
         return held<no_fault>{};
     }
