@@ -153,6 +153,16 @@ static_assert(conforms<small_contract, small_contract>);
 static_assert(conforms<small_contract, by_hand>);
 static_assert(conforms<computed_zero_point, small_contract>);
 
+// What is not known cannot be accepted where it is limited.
+struct not_lowered {
+    using exported_ops = ops<>;
+    static constexpr auto inputs = small_contract::inputs;
+    static constexpr auto outputs = small_contract::outputs;
+};
+static_assert(conforms<not_lowered, by_hand>);
+static_assert(
+    std::is_same_v<difference_from<not_lowered, small_contract>, contract_has_no_lowered_part<not_lowered>>);
+
 template <contract_part Part, tensor_part In>
 using difference = differs<Part, 0, In>;
 template <class Accepted>

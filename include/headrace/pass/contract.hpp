@@ -149,7 +149,7 @@ using held = std::type_identity<Diagnosis>;
 template <class... A, class... B>
 held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
 
-// The ops of a list for which a bool variable template of `Of` is true.
+// The ops of a list that are kept, in their order.
 template <template <class> class Keep, class... Ops>
 auto filter_ops(ops<Ops...>)
     -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
@@ -293,8 +293,7 @@ auto diagnose_node() {
 
 template <class Limits, class Model>
 constexpr bool memory_is_short() {
-    if constexpr (
-        requires { Limits::memory; } && requires { Model::peak_memory; }) {
+    if constexpr (requires { Limits::memory; }) {
         return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
     } else {
         return false;
@@ -302,8 +301,7 @@ constexpr bool memory_is_short() {
 }
 template <class Limits, class Model>
 constexpr bool flash_is_short() {
-    if constexpr (
-        requires { Limits::flash; } && requires { Model::flatbuffer_bytes; }) {
+    if constexpr (requires { Limits::flash; }) {
         return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
     } else {
         return false;
@@ -361,9 +359,23 @@ struct lacks_acceptance {
     template <class Op>
     using of = std::bool_constant<is_missing<Op>(typename Accepted::lowered_ops{})>;
 };
+template <class Accepted, class Model>
+auto strange_ops() {
+    if constexpr (requires { typename Accepted::lowered_ops; }) {
+        return decltype(filter_ops<lacks_acceptance<Accepted>::template of>(typename Model::lowered_ops{})){};
+    } else {
+        return held<ops<>>{};
+    }
+}
 template <class... Ops>
 held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
-held<no_fault> diagnose_ops(ops<>);
+
+template <class Accepted>
+concept limits_lowered_part = requires {
+    typename Accepted::lowered_ops;
+}
+|| requires { Accepted::memory; }
+|| requires { Accepted::flash; };
 
 template <class Model, class Accepted>
 auto diagnose_acceptance() {
@@ -379,19 +391,17 @@ auto diagnose_acceptance() {
         return held<differs<contract_part::inputs, input.index, input.in>>{};
     } else if constexpr (output.found) {
         return held<differs<contract_part::outputs, output.index, output.in>>{};
-    } else if constexpr (requires {
-                             typename Accepted::lowered_ops;
-                             typename Model::lowered_ops;
-                         }) {
-        using strange =
-            decltype(filter_ops<lacks_acceptance<Accepted>::template of>(typename Model::lowered_ops{}));
-        if constexpr (strange::type::size != 0) {
-            return decltype(diagnose_ops(typename strange::type{})){};
+    } else if constexpr (!limits_lowered_part<Accepted>) {
+        return held<no_fault>{};
+    } else if constexpr (!lowered_contract<Model>) {
+        return held<contract_has_no_lowered_part<Model>>{};
+    } else {
+        using strange = typename decltype(strange_ops<Accepted, Model>())::type;
+        if constexpr (strange::size != 0) {
+            return decltype(diagnose_ops(strange{})){};
         } else {
             return diagnose_budgets<Accepted, Model>();
         }
-    } else {
-        return diagnose_budgets<Accepted, Model>();
     }
 }
 
