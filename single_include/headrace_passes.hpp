@@ -12123,8 +12123,8 @@ namespace detail {
         case u55_limit::channels:
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
-            return "with a window of " + number_text(kernel_of(f)[0]) + " x " +
-                   number_text(kernel_of(f)[1]) + ", but up to 64 rows and 4096 elements";
+            return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
+                   ", but up to 64 rows and 4096 elements";
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -12165,7 +12165,8 @@ namespace detail {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(n.op->name.substr(5)) + (clause.empty() ? "" : " " + clause);
+    return "Ethos-U55 has no " + std::pmr::string(n.op->name.substr(5)) +
+           (clause.empty() ? "" : " " + clause);
 }
 
 }  // namespace headrace::u55

@@ -92,7 +92,7 @@ std::string type_text(dtype type) {
 
 std::string op_text(const op_info& op) {
     const dialect_spelling* spelling = find_spelling(*op.dialect);
-    return spelling == nullptr ? fmt::format("headrace::unknown_op<{}>", literal(op.name))
+    return spelling == nullptr ? fmt::format("headrace::foreign_op<{}>", literal(op.name))
                                : std::string(spelling->types[op.index]);
 }
 
@@ -314,7 +314,7 @@ exported_ops exported_ops_of(graph& g) {
     detail::for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             if (const auto* a = args_if<builtin::opaque>(n))
-                found.types.insert(fmt::format("headrace::unknown_op<{}>", literal(a->target)));
+                found.types.insert(fmt::format("headrace::foreign_op<{}>", literal(a->target)));
             if (n.op->dialect == &info_of_dialect<builtin::dialect>) continue;
             found.types.insert(op_text(*n.op));
             if (const dialect_spelling* spelling = find_spelling(*n.op->dialect))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model of which nothing lowered is known.
-// EXPECT: contract: it has no lowered part
-// EXPECT: exported_only<model>
+// EXPECT: contract_has_no_lowered_part<model>
 
 #include "../support/small_contract.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines a board with too little flash for its model.
-// EXPECT: contract: the model does not fit the target
-// EXPECT: over_budget<headrace::budget::flash, headrace::needs<2000>, headrace::has<1999>>
+// EXPECT: target_does_not_take_model<
+// EXPECT: over_budget<headrace::budget::flash, headrace::needs_bytes<2000>, headrace::has_bytes<1999>>
 
 #include "../support/small_contract.hpp"
 

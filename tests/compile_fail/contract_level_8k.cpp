@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model that is above one of level 8K's limits.
-// EXPECT: contract: the model does not fit the target
+// EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::conv2d, headrace::level_limit::stride
 // EXPECT: above<8193, 8192>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines a board with too little memory for its model.
-// EXPECT: contract: the model does not fit the target
-// EXPECT: over_budget<headrace::budget::memory, headrace::needs<1000>, headrace::has<999>>
+// EXPECT: target_does_not_take_model<
+// EXPECT: over_budget<headrace::budget::memory, headrace::needs_bytes<1000>, headrace::has_bytes<999>>
 
 #include "../support/small_contract.hpp"
 

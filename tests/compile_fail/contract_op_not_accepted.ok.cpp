@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model with an operator that a firmware does not accept.
-// EXPECT: contract: the model is not what is accepted
+// EXPECT: model_is_not_accepted<
 // EXPECT: not_accepted<headrace::tosa::rescale>
 
 #include "../support/small_contract.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model whose input is not of the shape that a firmware accepts.
-// EXPECT: contract: the model is not what is accepted
+// EXPECT: model_is_not_accepted<
 // EXPECT: differs<headrace::contract_part::inputs, 0, headrace::tensor_part::shape>
 
 #include "../support/small_contract.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model of a type that Ethos-U55 does not compute with.
-// EXPECT: contract: the model does not fit the target
+// EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::add, headrace::u55_limit::floats
 
 #include "../support/small_contract.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines a model with an operator that Ethos-U55 does not have.
-// EXPECT: contract: the model does not fit the target
-// EXPECT: refused<headrace::tosa::intdiv, headrace::u55_limit::op, headrace::at_node<0, headrace::fixed_string<4>{"sum"}>, headrace::refused_nodes<1>>
+// EXPECT: target_does_not_take_model<
+// EXPECT: refused<headrace::tosa::intdiv, headrace::u55_limit::op, headrace::at_node<0,
+// EXPECT: fixed_string<4>{"sum"}>, headrace::refused_nodes<1>>
 
 #include "../support/small_contract.hpp"
 

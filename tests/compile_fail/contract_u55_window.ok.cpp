@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines a model with a window that is too tall for Ethos-U55.
-// EXPECT: contract: the model does not fit the target
-// EXPECT: refused<headrace::tosa::conv2d, headrace::u55_limit::kernel_window, headrace::at_node<0, headrace::fixed_string<5>{"conv"}>, headrace::refused_nodes<1>>
+// EXPECT: target_does_not_take_model<
+// EXPECT: refused<headrace::tosa::conv2d, headrace::u55_limit::kernel_window, headrace::at_node<0,
+// EXPECT: fixed_string<5>{"conv"}>, headrace::refused_nodes<1>>
 
 #include "../support/small_contract.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a model with computed weights, which Ethos-U85 does not take where they are transposed.
-// EXPECT: contract: the model does not fit the target
+// EXPECT: target_does_not_take_model<
 // EXPECT: refused<headrace::tosa::transpose_conv2d, headrace::u85_limit::computed_weight
 
 #include "../support/small_contract.hpp"

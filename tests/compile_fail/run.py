@@ -49,12 +49,6 @@ MANDATED = {
     "replacement: it takes or returns other values than the pattern": ("pattern_pass_replacement_does_not_fit",),
     "export_pass: a target has no call_operator": ("interpreter_target_without_hook",),
     "export_pass: nothing would call its call_operator": ("interpreter_without_targets",),
-    "contract: the pipeline does not lower an op of the model": ("contract_op_not_lowered", "contract_unknown_op"),
-    "contract: the model does not fit the target": (
-        "contract_u55_op", "contract_u55_dtype", "contract_u55_window", "contract_u85_limit", "contract_level_8k",
-        "contract_memory_budget", "contract_flash_budget"),
-    "contract: it has no lowered part": ("contract_exported_only",),
-    "contract: the model is not what is accepted": ("contract_other_shape", "contract_op_not_accepted"),
     "target: its spelling is not understood": ("target_not_understood",),
     "pass_registry: a pass of the list cannot be made without arguments": ("registry_of_pass_with_arguments",),
 }

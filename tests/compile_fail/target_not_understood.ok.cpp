@@ -2,9 +2,8 @@
 // Defines a target with an extension that TOSA does not have.
 // EXPECT: target: its spelling is not understood
 
-#include "../support/small_contract.hpp"
+#include <headrace/pass/contract.hpp>
 
 using namespace headrace;
 
 struct board : tosa_target<"TOSA-1.0+INT+int4"> {};
-static_assert(fits<board, small_contract>);

@@ -128,7 +128,7 @@ std::pmr::string largest(const sliding& w) {
     });
 }
 std::pmr::string resized(int_list scale, int_list offset, int_list border, resize_mode mode,
-                    int_list input = {1, 5, 6, 2}) {
+                         int_list input = {1, 5, 6, 2}) {
     return fault([=](sample& s) {
         return s.make<tosa::resize>({.input = s.input(dtype::int8, input),
                                      .scale = s.shape(scale),
@@ -204,7 +204,8 @@ TEST_CASE("windows of convolutions") {
     CHECK(convolved<tosa::conv2d>(large).find("with a window of 64 x 65") != std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 80, 80, 1}, .kernel = {64, 64}}).empty());
     const sliding padded{.input = {1, 14, 14, 4}, .stride = {4, 4}, .pad = {1, 0, 0, 1}};
-    CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") != std::pmr::string::npos);
+    CHECK(convolved<tosa::conv2d>(padded).find("stride above 3 together with padding") !=
+          std::pmr::string::npos);
     CHECK(convolved<tosa::conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}).empty());
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}) ==
           "Ethos-U55 has no DEPTHWISE_CONV2D with a stride above 3");

@@ -159,8 +159,10 @@ TEST_CASE("other faults of plans are found") {
           std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.memories[0].bytes = 500; }).find("does not hold") !=
           std::pmr::string::npos);
-    CHECK(fault_of([](memory_plan& p) { p.tensors[1].bytes = 4; }).find("another size") != std::pmr::string::npos);
-    CHECK(fault_of([](memory_plan& p) { p.tensors[1].last = 1; }).find("has changed") != std::pmr::string::npos);
+    CHECK(fault_of([](memory_plan& p) { p.tensors[1].bytes = 4; }).find("another size") !=
+          std::pmr::string::npos);
+    CHECK(fault_of([](memory_plan& p) { p.tensors[1].last = 1; }).find("has changed") !=
+          std::pmr::string::npos);
     CHECK(fault_of([](memory_plan& p) { p.tensors.pop_back(); }) == "the graph has 4 tensors, the plan 3");
     given.g.create<aten::relu>({given.a}, given.g.output());
     CHECK(verify_plan(given.g, sound).has_error());

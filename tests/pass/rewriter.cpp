@@ -63,8 +63,8 @@ struct outcome {
     std::pmr::vector<diagnostic> diagnostics;
 };
 template <class Pattern>
-outcome replace(graph& g, const Pattern& p, const replacement& with, std::pmr::vector<match_filter> filters = {},
-                const rewrite_options& options = {}) {
+outcome replace(graph& g, const Pattern& p, const replacement& with,
+                std::pmr::vector<match_filter> filters = {}, const rewrite_options& options = {}) {
     pass_context context(&infer_toy);
     auto replaced = replace_pattern_with_filters(g, p, with, filters, context, options);
     REQUIRE(replaced);
@@ -383,7 +383,8 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
     pass_context context;
     const auto relu = [](auto x) { return call<toy::relu>(x); };
     const auto relu6 = [](auto x) { return call<toy::relu6>(x); };
-    const std::pmr::vector<rewrite_rule> swap{make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
+    const std::pmr::vector<rewrite_rule> swap{make_rule("there", relu, relu6),
+                                              make_rule("back", relu6, relu)};
     auto endless = rewrite_to_fixed_point(g, swap, context, 10);
     REQUIRE_FALSE(endless);
     CHECK(endless.error().kind == error_kind::invalid);

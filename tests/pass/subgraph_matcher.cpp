@@ -44,7 +44,7 @@ struct builder : graph {
 };
 
 std::pmr::vector<subgraph_match> matches(const graph& pattern, const graph& g,
-                                    const matcher_options& options = {}) {
+                                         const matcher_options& options = {}) {
     auto found = subgraph_matcher(pattern, options).match(g);
     REQUIRE(found);
     return found.value();

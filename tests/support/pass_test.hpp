@@ -109,7 +109,8 @@ template <class Pass, bool Retrace>
 
 template <bool Retrace, class Build, class... Passes>
 [[nodiscard]] std::pmr::string run_passes(const Build& build, std::span<const tensor> inputs,
-                                     const std::vector<tensor>& expected, double tolerance, ops<Passes...>) {
+                                          const std::vector<tensor>& expected, double tolerance,
+                                          ops<Passes...>) {
     program after;
     build(after);
     after.finish();
@@ -138,7 +139,7 @@ template <bool Retrace, class Build, class... Passes>
 /// the order given, with both drivers; else what differs. `inputs` are random unless given.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string compare_runs(const Build& build, std::vector<tensor> inputs = {},
-                                       double tolerance = 1e-5) {
+                                            double tolerance = 1e-5) {
     program before;
     build(before);
     before.finish();

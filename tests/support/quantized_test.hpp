@@ -159,8 +159,8 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 namespace detail {
 
 [[nodiscard]] inline std::pmr::string code_difference(const std::vector<tensor>& expected,
-                                                 const std::vector<tensor>& actual,
-                                                 const allowance& allowed) {
+                                                      const std::vector<tensor>& actual,
+                                                      const allowance& allowed) {
     for (std::size_t r = 0; r != expected.size(); ++r) {
         const tensor& x = expected[r];
         const tensor& y = actual[r];
@@ -171,8 +171,8 @@ namespace detail {
             const std::int64_t difference = std::abs(x.integer(i) - y.integer(i));
             differing += difference != 0;
             if (difference > allowed.difference)
-                return here + "element " + number_text(i) + ": " + number_text(x.integer(i)) +
-                       " became " + number_text(y.integer(i));
+                return here + "element " + number_text(i) + ": " + number_text(x.integer(i)) + " became " +
+                       number_text(y.integer(i));
         }
         if (static_cast<double>(differing) > 1 + allowed.share * static_cast<double>(x.size()) ||
             (differing != 0 && allowed.share == 0)) {
@@ -184,8 +184,8 @@ namespace detail {
 
 template <bool Retrace, class Build, class... Passes>
 [[nodiscard]] std::pmr::string integers_of(const Build& build, const std::vector<tensor>& inputs,
-                                      const std::vector<tensor>& expected, const allowance& allowed,
-                                      ops<Passes...>) {
+                                           const std::vector<tensor>& expected, const allowance& allowed,
+                                           ops<Passes...>) {
     const std::pmr::string driver = Retrace ? "retraced, " : "in place, ";
     program after;
     build(after);
@@ -195,7 +195,8 @@ template <bool Retrace, class Build, class... Passes>
     ((fault += run_one_pass<Passes, Retrace>(after.g, context)), ...);
     if (!fault.empty()) return driver + fault;
     if (!context.diagnostics().empty()) return driver + "refused: " + context.diagnostics()[0].reason;
-    if (const std::pmr::string left = real_value_of(after.g); !left.empty()) return driver + left + " is left";
+    if (const std::pmr::string left = real_value_of(after.g); !left.empty())
+        return driver + left + " is left";
     const auto results = run_graph(after.g, inputs);
     if (!results) return driver + results.error().message;
     const std::pmr::string difference = code_difference(expected, results.value(), allowed);
@@ -209,7 +210,7 @@ template <bool Retrace, class Build, class... Passes>
 /// that is demanded. Inputs are random unless given.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string integers_from(const Build& build, const allowance& allowed = exactly,
-                                        std::vector<tensor> inputs = {}) {
+                                             std::vector<tensor> inputs = {}) {
     program before;
     build(before);
     before.finish();

@@ -34,7 +34,8 @@ public:
                    (b_roots->first_use != nullptr || is<builtin::placeholder>(*b_roots)))
                 ++b_roots;
             if (b_roots == b.nodes().end()) return "numbers of unused nodes differ";
-            if (std::pmr::string difference = compare(root, *b_roots++); !difference.empty()) return difference;
+            if (std::pmr::string difference = compare(root, *b_roots++); !difference.empty())
+                return difference;
         }
         return {};
     }
@@ -52,7 +53,8 @@ private:
         if (a.result_count != b.result_count) return op + ": numbers of results differ";
         for (std::size_t i = 0; i != a.operand_count; ++i) {
             if (a.operand(i).result != b.operand(i).result) return op + ": operand is another result";
-            if (std::pmr::string d = compare(*a.operand(i).producer, *b.operand(i).producer); !d.empty()) return d;
+            if (std::pmr::string d = compare(*a.operand(i).producer, *b.operand(i).producer); !d.empty())
+                return d;
         }
         for (std::uint32_t i = 0; i != a.result_count; ++i) {
             if (a.results[i].meta != b.results[i].meta) return op + ": metadata differs";
@@ -65,7 +67,7 @@ private:
             const auto* bt = static_cast<const std::byte*>(b.arguments) + f.offset;
             if (f.kind == field_kind::region) {
                 if (std::pmr::string d = graph_comparison()(**reinterpret_cast<graph* const*>(at),
-                                                       **reinterpret_cast<graph* const*>(bt));
+                                                            **reinterpret_cast<graph* const*>(bt));
                     !d.empty())
                     return "region: " + d;
             } else if (f.kind == field_kind::data) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory_resource>
+#include <span>
 #include <unordered_set>
 #include <vector>
 

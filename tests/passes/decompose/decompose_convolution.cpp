@@ -105,23 +105,22 @@ TEST_CASE("groups become convolutions of one group") {
     CHECK(compare_runs<decompose_grouped_convolution>(grouped({2, 4, 9}, {4, 1, 3}, 4, groups(4))) == "");
     CHECK(compare_runs<decompose_grouped_convolution>(
               grouped({1, 4, 4, 4, 4}, {4, 1, 2, 2, 2}, 4, groups(4))) == "");
-    CHECK(compare_runs<decompose_grouped_convolution>(
-              grouped({1, 4, 8, 8}, {8, 2, 3, 3}, 8, [](arguments& a) {
-                  a.groups = 2;
-                  a.stride = {2, 1};
-                  a.padding = {1, 2};
-                  a.dilation = {1, 2};
-              })) == "");
+    CHECK(
+        compare_runs<decompose_grouped_convolution>(grouped({1, 4, 8, 8}, {8, 2, 3, 3}, 8, [](arguments& a) {
+            a.groups = 2;
+            a.stride = {2, 1};
+            a.padding = {1, 2};
+            a.dilation = {1, 2};
+        })) == "");
 }
 
 TEST_CASE("one group and depthwise stay") {
     program one;
-    CHECK(count_of<aten::convolution>(after<decompose_grouped_convolution>(
-              one, grouped({1, 4, 5, 5}, {4, 4, 3, 3}, 4, as_is))) == 1);
+    CHECK(count_of<aten::convolution>(
+              after<decompose_grouped_convolution>(one, grouped({1, 4, 5, 5}, {4, 4, 3, 3}, 4, as_is))) == 1);
     program depthwise;
     CHECK(count_of<aten::convolution>(after<decompose_grouped_convolution>(
-              depthwise,
-              grouped({1, 4, 5, 5}, {8, 1, 3, 3}, 8, [](arguments& a) { a.groups = 4; }))) == 1);
+              depthwise, grouped({1, 4, 5, 5}, {8, 1, 3, 3}, 8, [](arguments& a) { a.groups = 4; }))) == 1);
 }
 
 TEST_CASE("groups of transposed convolutions") {
@@ -189,9 +188,8 @@ TEST_CASE("batch normalization stays by itself where the convolution's result ha
 
 TEST_CASE("batch normalization alone, of every rank and form") {
     const auto alone = []<class Op>(Op, shape_list shape, norm has) {
-        return compare_runs<decompose_batch_norm>([=](program& p) {
-            p.output(normalized<Op>(p, p.input(fp32, shape), std::data(shape)[1], has));
-        });
+        return compare_runs<decompose_batch_norm>(
+            [=](program& p) { p.output(normalized<Op>(p, p.input(fp32, shape), std::data(shape)[1], has)); });
     };
     const auto all = [&](auto op) {
         for (const norm has : {norm{true, true}, norm{true, false}, norm{false, true}, norm{false, false}}) {

@@ -20,7 +20,7 @@ static_assert(effects_of<decompose_normalization>::removed_set ==
 /// `set(args&)` sets what is not a tensor; weight and bias have the shape given. All results are compared.
 template <class Op, class Set>
 std::pmr::string compare(shape_list shape, shape_list weight, bool has_weight, bool has_bias, dtype type,
-                    const Set& set) {
+                         const Set& set) {
     return compare_runs<decompose_normalization>(
         [&](program& p) {
             args<Op> a{};

@@ -21,8 +21,8 @@ static_assert(effects_of<decompose_dilated_pooling>::removed_set.empty());
 template <class Op>
 auto adaptive(std::int64_t h, std::int64_t w, std::int64_t out_h, std::int64_t out_w, dtype type = fp32) {
     return [=](program& p) {
-        p.output(p.make_node<Op>({.self = p.input(type, {2, 3, h, w}), .output_size = {out_h, out_w}})
-                     .result(0));
+        p.output(
+            p.make_node<Op>({.self = p.input(type, {2, 3, h, w}), .output_size = {out_h, out_w}}).result(0));
     };
 }
 std::pmr::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {

@@ -16,7 +16,7 @@ constexpr std::int64_t in = 3, hidden = 4;
 static_assert(effects_of<decompose_recurrent>::removed_set == effects_of<decompose_recurrent>::target_set);
 
 template <class Op>
-constexpr std::int64_t gates = one_of<Op, ops<aten::lstm_cell, aten::lstm_input>>  ? 4
+constexpr std::int64_t gates = one_of<Op, ops<aten::lstm_cell, aten::lstm_input>> ? 4
                                : one_of<Op, ops<aten::gru_cell, aten::gru_input>> ? 3
                                                                                   : 1;
 template <class Op>

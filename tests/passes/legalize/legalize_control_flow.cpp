@@ -88,9 +88,8 @@ std::pmr::string compare_branches() {
     std::mt19937 random(3);
     for (const int condition : {0, 1}) {
         std::pmr::string fault = compare_runs<Passes...>(
-            branches,
-            {tensor::of_number(dtype::boolean, condition), random_tensor(random, {fp32, {2, 3}, {}}),
-             random_tensor(random, {fp32, {3}, {}})});
+            branches, {tensor::of_number(dtype::boolean, condition),
+                       random_tensor(random, {fp32, {2, 3}, {}}), random_tensor(random, {fp32, {3}, {}})});
         if (!fault.empty()) return fault;
     }
     return {};

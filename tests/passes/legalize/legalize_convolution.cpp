@@ -148,20 +148,28 @@ TEST_CASE("transposed, with everything that shapes the result") {
               a.stride = {3, 2};
               a.dilation = {1, 3};
           }) == "");
-    CHECK(refusal<legalize_convolution>(program_of({1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, false,
-                                                   [](arguments& a) { a.transposed = true; }, dtype::float32))
+    CHECK(refusal<legalize_convolution>(program_of(
+                                            {1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, false,
+                                            [](arguments& a) { a.transposed = true; }, dtype::float32))
               .find("three dimensions") != std::pmr::string::npos);
 }
 
 TEST_CASE("convolutions in half precision") {
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
-        CHECK(convolve({1, 3, 6, 6}, {4, 3, 3, 3}, [](arguments& a) { a.padding = {1, 1}; }, type) == "");
-        CHECK(convolve({1, 3, 6, 6}, {3, 1, 3, 3}, [](arguments& a) { a.groups = 3; }, type) == "");
-        CHECK(convolve({1, 3, 3, 3}, {3, 2, 3, 3},
-                       [](arguments& a) {
-                           a.transposed = true;
-                           a.padding = {1, 1};
-                       },
-                       type) == "");
+        CHECK(convolve(
+                  {1, 3, 6, 6}, {4, 3, 3, 3},
+                  [](arguments& a) {
+                      a.padding = {1, 1};
+                  },
+                  type) == "");
+        CHECK(convolve(
+                  {1, 3, 6, 6}, {3, 1, 3, 3}, [](arguments& a) { a.groups = 3; }, type) == "");
+        CHECK(convolve(
+                  {1, 3, 3, 3}, {3, 2, 3, 3},
+                  [](arguments& a) {
+                      a.transposed = true;
+                      a.padding = {1, 1};
+                  },
+                  type) == "");
     }
 }

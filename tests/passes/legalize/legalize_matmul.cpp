@@ -114,9 +114,7 @@ TEST_CASE("views") {
 }
 
 TEST_CASE("axes of size 1 come and go") {
-    const auto at = [](auto... dims) {
-        return [=](auto& a) { a.dim = {dims...}; };
-    };
+    const auto at = [](auto... dims) { return [=](auto& a) { a.dim = {dims...}; }; };
     CHECK(view<aten::squeeze>({1, 2, 1, 3}, [](auto&) {}) == "");
     CHECK(view<aten::squeeze_dim>({1, 2, 1, 3}, at(2)) == "");
     CHECK(view<aten::squeeze_dim>({1, 2, 1, 3}, at(-1)) == "");

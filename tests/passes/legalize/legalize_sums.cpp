@@ -27,7 +27,7 @@ static_assert(removes_its_targets<legalize_any_all> && removes_its_targets<legal
 
 template <class Pass, class Op>
 std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32,
-                    std::vector<double> numbers = {}) {
+                         std::vector<double> numbers = {}) {
     std::vector<tensor> inputs;
     if (!numbers.empty()) inputs.push_back(tensor::of(type, extents(shape), numbers));
     return compare_runs<Pass>(

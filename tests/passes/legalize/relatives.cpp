@@ -24,12 +24,18 @@ constexpr dtype i32 = dtype::int32;
 template <class Op>
 std::pmr::string unary(dtype type) {
     return compare_runs<legalize_unary>(
-        [=](program& p) { p.output(p.make<Op>({p.input(type, {3, 8})})); }, {}, type == fp32 ? 1e-5 : 2e-2);
+        [=](program& p) {
+            p.output(p.make<Op>({p.input(type, {3, 8})}));
+        },
+        {}, type == fp32 ? 1e-5 : 2e-2);
 }
 template <class Op>
 std::pmr::string pad(std::initializer_list<std::int64_t> shape, const int_list& padding) {
     return compare_runs<legalize_pad>(
-        [&](program& p) { p.output(p.make<Op>({p.input(fp32, shape), padding})); }, {}, 0);
+        [&](program& p) {
+            p.output(p.make<Op>({p.input(fp32, shape), padding}));
+        },
+        {}, 0);
 }
 
 }  // namespace

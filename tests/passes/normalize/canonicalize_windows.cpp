@@ -63,8 +63,9 @@ TEST_CASE("convolutions of all ranks, with and without batch and bias") {
           }) == "");
     CHECK(convolve<aten::conv2d>({3, 8, 8}, {5, 3, 3, 3}, 5, [](auto& a) { a.padding = {1, 1}; }) == "");
     CHECK(convolve<aten::conv3d>({1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}, 3, as_is) == "");
-    CHECK(convolve<aten::conv3d>({2, 4, 5, 6}, {3, 2, 2, 3, 2}, 0, [](auto& a) { a.stride = {1, 2, 2}; }) ==
-          "");
+    CHECK(convolve<aten::conv3d>({2, 4, 5, 6}, {3, 2, 2, 3, 2}, 0, [](auto& a) {
+              a.stride = {1, 2, 2};
+          }) == "");
 }
 
 TEST_CASE("one number stands for all axes") {
@@ -89,8 +90,9 @@ TEST_CASE("padding by name") {
         CHECK(convolve<aten::conv1d_padding>({3, 9}, {4, 3, kernel}, 0, same_dilated) == "");
         CHECK(convolve<aten::conv2d_padding>({1, 3, 7, 6}, {4, 3, kernel, 3}, 4, same) == "");
         CHECK(convolve<aten::conv2d_padding>({3, 7, 9}, {4, 3, 2, kernel}, 0, same_dilated) == "");
-        CHECK(convolve<aten::conv2d_padding>({2, 3, 7, 6}, {4, 3, kernel, 3}, 4,
-                                             [](auto& a) { a.stride = {2, 2}; }) == "");
+        CHECK(convolve<aten::conv2d_padding>({2, 3, 7, 6}, {4, 3, kernel, 3}, 4, [](auto& a) {
+                  a.stride = {2, 2};
+              }) == "");
         CHECK(convolve<aten::conv3d_padding>({1, 2, 4, 5, 6}, {2, 2, kernel, 2, 3}, 0, same) == "");
     }
     CHECK(convolve<aten::conv2d_padding>({1, 4, 7, 6}, {4, 1, 2, 3}, 4, [](auto& a) {

@@ -71,7 +71,8 @@ TEST_CASE("scales of channels meet one scale, along any axis") {
         };
     };
     CHECK(integers_from<fold_quantization>(zeros({5, 5, 5}), nearly) == "");
-    CHECK(refusal<fold_quantization>(zeros({5, 5, 4})).find("zero points that differ") != std::pmr::string::npos);
+    CHECK(refusal<fold_quantization>(zeros({5, 5, 4})).find("zero points that differ") !=
+          std::pmr::string::npos);
 }
 
 TEST_CASE("past views, permutations and repetitions") {

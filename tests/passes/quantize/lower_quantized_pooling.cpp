@@ -38,7 +38,8 @@ std::pmr::string pool(coding x, coding to, const Set& set, const allowance& allo
     return integers_from<pooling, fold_quantization>(pooled(x, to, {2, 3, 14, 13}, set), allowed);
 }
 template <class Op, class Set>
-std::pmr::string resize(coding x, coding to, shape_list shape, const Set& set, const allowance& allowed = nearly) {
+std::pmr::string resize(coding x, coding to, shape_list shape, const Set& set,
+                        const allowance& allowed = nearly) {
     const auto build = [=](program& p) {
         args<Op> r{};
         set(r);

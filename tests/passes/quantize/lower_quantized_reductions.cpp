@@ -34,7 +34,7 @@ auto reduced(coding x, shape_list shape, const Set& set, coding result = to) {
 }
 template <class Op, class Set>
 std::pmr::string compare(coding x, shape_list shape, const Set& set, const allowance& allowed = nearly,
-                    coding result = to) {
+                         coding result = to) {
     return integers_from<reductions, fold_quantization>(reduced<Op>(x, shape, set, result), allowed);
 }
 constexpr auto as_is = [](auto&) {};
