@@ -284,8 +284,7 @@ result<int> embed_file(const embed_options& options) {
         BOOST_OUTCOME_TRY(io, read_io(options.io));
         e.io = std::move(io);
     }
-    if (auto found = find_symbols(file.bytes(), e); !found)
-        return found.error().in(options.file);
+    if (auto found = find_symbols(file.bytes(), e); !found) return found.error().in(options.file);
     const auto write = [&](const char* suffix, const std::string& text) {
         const std::filesystem::path path = std::filesystem::path(options.output) / (options.name + suffix);
         return write_atomically(path.string(), std::as_bytes(std::span(text.data(), text.size())));

@@ -12,8 +12,8 @@
 
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/ir/dot.hpp>
 #include <headrace/op/aten.hpp>
 #include <headrace/op/tosa.hpp>
 

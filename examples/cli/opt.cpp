@@ -6,8 +6,8 @@
 
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/ir/dot.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/partition/plan_memory.hpp>
 #include <headrace/partition/to_out_variants.hpp>

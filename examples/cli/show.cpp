@@ -3,8 +3,8 @@
 
 #include <iostream>
 
+#include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
-#include <headrace/ir/dot.hpp>
 #include <headrace/ir/listing.hpp>
 
 #include "commands.hpp"

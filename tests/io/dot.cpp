@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include <headrace/ir/dot.hpp>
+#include <headrace/io/dot.hpp>
 #include <headrace/op/aten.hpp>
 #include <headrace/op/higher_order.hpp>
 #include <headrace/op/tosa.hpp>
@@ -14,7 +14,7 @@ using namespace headrace;
 
 namespace {
 
-std::pmr::string dot_of(const graph& g) {
+std::string dot_of(const graph& g) {
     std::ostringstream out;
     write_dot(out, g);
     return out.str();

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_dot, a graph as Graphviz draws it. Not in the umbrella: it is slow to compile.
-#ifndef HEADRACE_IR_DOT_HPP
-#define HEADRACE_IR_DOT_HPP
-
-#if !defined(__cpp_rtti) || !defined(__cpp_exceptions)
-#error "headrace/ir/dot.hpp: Boost.Graph's Graphviz writer needs RTTI and exceptions; leave this header out"
-#endif
+// Defines headrace::write_dot, a graph as Graphviz draws it. Not in the umbrella: it is slow to compile, and
+// Boost.Graph's Graphviz writer needs RTTI and exceptions.
+#ifndef HEADRACE_IO_DOT_HPP
+#define HEADRACE_IO_DOT_HPP
 
 #include <cstdint>
 #include <memory_resource>
