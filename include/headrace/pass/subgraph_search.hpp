@@ -228,8 +228,9 @@ private:
         };
         std::uint32_t index = 0;
         for (const field_info& f : *p.op) {
-            const bool free = options_.ignore_literals ||
-                              (rule != nullptr && (rule->free_fields >> std::min<std::uint32_t>(index, 63) & 1U) != 0);
+            const bool free =
+                options_.ignore_literals ||
+                (rule != nullptr && (rule->free_fields >> std::min<std::uint32_t>(index, 63) & 1U) != 0);
             const std::uint32_t field = index++;
             if (!holds_tensors(f.kind)) {
                 if (!literal_matches(f, field, p, n, rule, free)) return false;
