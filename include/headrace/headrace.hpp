@@ -7,7 +7,7 @@
 //     headrace/ir/algorithms.hpp   Boost.Graph's algorithms over graphs: order, dead code, contraction
 //     headrace/infer/verify.hpp    the check of a whole graph; infer/tosa_verify.hpp, that of TOSA's profiles
 //     headrace/op/hana.hpp         argument structs as Boost.Hana sees them
-//     headrace/eval, headrace/io   execution, files and Graphviz pictures, which have dependencies of their own
+//     headrace/eval, headrace/io   execution, files and pictures, which have dependencies of their own
 //
 // Cheaper still are the headers of what a file needs: a pass wants headrace/op/aten.hpp, its inference and
 // headrace/pass/pass.hpp.
