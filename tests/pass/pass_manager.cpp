@@ -147,8 +147,8 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
 
 TEST_CASE("a manager runs passes one after the other, and checks after each") {
     const auto passes = [] {
-        return std::pmr::vector{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
-                                replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
+        return std::pmr::vector<any_pass>{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
+                                          replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
     };
     pass_context context;
     SECTION("as they are") {

@@ -58,6 +58,11 @@ std::unique_ptr<builder> built(Build build) {
 
 // How often a pattern is found: for each of match_output and match_placeholder, with overlapping matches and
 // without.
+// As a list of the matcher's.
+template <class... Items>
+auto together(const Items&... items) {
+    return std::pmr::vector<std::common_type_t<Items...>>{items...};
+}
 using counts = std::pmr::vector<std::size_t>;
 template <class Build, class Pattern>
 counts count(Build build, Pattern pattern) {
@@ -186,14 +191,14 @@ TEST_CASE("a match says what each part of the pattern stands for", "[subgraph_ma
     const auto found = matches(p, g);
     REQUIRE(found.size() == 1);
     const subgraph_match& m = found[0];
-    CHECK(m.anchors == std::pmr::vector{s.producer});
+    CHECK(m.anchors == together(s.producer));
     CHECK(m.nodes_map.size() == 4);
     CHECK(m.nodes_map.find(*pr.producer) == r.producer);
     CHECK(m.nodes_map.find(*py.producer) == a.producer);
-    CHECK(m.placeholder_nodes == std::pmr::vector{b.producer, a.producer});
-    CHECK(m.placeholder_values == std::pmr::vector{b, a});
-    CHECK(m.returning_nodes == std::pmr::vector{s.producer, r.producer});
-    CHECK(m.nodes() == std::pmr::vector{r.producer, s.producer});
+    CHECK(m.placeholder_nodes == together(b.producer, a.producer));
+    CHECK(m.placeholder_values == together(b, a));
+    CHECK(m.returning_nodes == together(s.producer, r.producer));
+    CHECK(m.nodes() == together(r.producer, s.producer));
     CHECK(m["activation"] == r.producer);
     CHECK(m["nothing"] == nullptr);
 
@@ -309,7 +314,7 @@ TEST_CASE("a choice that fails later is taken back", "[subgraph_matcher]") {
     g.output({g.add(g.add(a, b), g.neg(a))});
     const auto found = matches(p, g, {.commutative_ops = {&info_of<toy::add>}});
     REQUIRE(found.size() == 1);
-    CHECK(found[0].placeholder_values == std::pmr::vector{b, a});
+    CHECK(found[0].placeholder_values == together(b, a));
 }
 
 TEST_CASE("constants match by kind, by elements or by one number", "[subgraph_matcher]") {

@@ -331,13 +331,13 @@ auto diagnose_fit() {
     }
 }
 
-struct tensor_difference {
+struct first_difference {
     std::size_t index = 0;
     tensor_part in = tensor_part::dtype;
     bool found = false;
 };
 template <class Given, class Accepted>
-constexpr tensor_difference difference_between(const Given& given, const Accepted& accepted) {
+constexpr first_difference difference_between(const Given& given, const Accepted& accepted) {
     for (std::size_t i = 0; i != accepted.size() && i != given.size(); ++i) {
         const contract_tensor& g = given[i];
         const contract_tensor& a = accepted[i];
@@ -379,8 +379,8 @@ concept limits_lowered_part = requires {
 
 template <class Model, class Accepted>
 auto diagnose_acceptance() {
-    constexpr tensor_difference input = difference_between(Model::inputs, Accepted::inputs);
-    constexpr tensor_difference output = difference_between(Model::outputs, Accepted::outputs);
+    constexpr first_difference input = difference_between(Model::inputs, Accepted::inputs);
+    constexpr first_difference output = difference_between(Model::outputs, Accepted::outputs);
     if constexpr (Model::inputs.size() != Accepted::inputs.size()) {
         return held<
             differs_in_number<contract_part::inputs, Model::inputs.size(), Accepted::inputs.size()>>{};
