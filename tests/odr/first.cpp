@@ -3,6 +3,6 @@
 #include <headrace/headrace.hpp>
 #include <headrace/passes/passes.hpp>
 
-std::string listing_of(const headrace::graph& g);
+std::pmr::string listing_of(const headrace::graph& g);
 
-std::string listing_of(const headrace::graph& g) { return headrace::listing(g); }
+std::pmr::string listing_of(const headrace::graph& g) { return headrace::listing(g); }

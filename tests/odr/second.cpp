@@ -2,7 +2,7 @@
 #include <headrace/headrace.hpp>
 #include <headrace/passes/passes.hpp>
 
-std::string listing_of(const headrace::graph& g);
+std::pmr::string listing_of(const headrace::graph& g);
 
 int main() {
     headrace::graph g;
