@@ -37,7 +37,7 @@ bool same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
 }
 
 // Empty if the graph gives the same with and without a plan.
-std::string compare(const graph& g, planning_options options = counting_evaluated()) {
+std::pmr::string compare(const graph& g, planning_options options = counting_evaluated()) {
     const auto plan = make_memory_plan(g, options);
     if (!plan) return plan.error().message;
     if (const auto sound = verify_plan(g, plan.value()); !sound) return sound.error().message;

@@ -113,7 +113,7 @@ TEST_CASE("broken text is refused", "[graph_json]") {
         s.data.emplace_back(4);
         graph g;
         const auto read = read_graph_json(bytes_of(text), g, s.reading());
-        return read ? std::string() : read.error().message;
+        return read ? std::pmr::string() : read.error().message;
     };
     const auto nodes = [&](const std::string& text) { return refusal("{\"nodes\":[" + text + "]}"); };
     const std::string input =

@@ -22,7 +22,7 @@ std::string members_of(std::string_view text) {
             [&](std::string_view key) { out += std::string(key) + "=" + std::string(cursor.skip()) + ";"; });
         cursor.finish();
     } catch (const failure& f) {
-        return f.what.message;
+        return std::string(f.what.message);
     }
     return out;
 }

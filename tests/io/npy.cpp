@@ -37,7 +37,7 @@ std::vector<std::int16_t> shorts_of(const npy_array& array) {
 
 std::string message_of(const std::vector<std::byte>& bytes) {
     const auto read = detail::npy_parse(bytes);
-    return read ? "" : read.error().message;
+    return std::string(read ? "" : read.error().message);
 }
 
 }  // namespace

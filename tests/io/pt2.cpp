@@ -110,7 +110,7 @@ std::string message_after(std::string_view fixture, std::string_view entry, std:
     const auto read = read_entries(entries);
     if (read) return "";
     CHECK(read.error().message.find('\n') == std::string::npos);
-    const std::string& message = read.error().message;
+    const std::string message(read.error().message);
     return message.substr(message.find(": ") + 2);
 }
 
@@ -317,7 +317,7 @@ TEST_CASE("pt2: in place is the op and a copy into its operand", "[io][pt2]") {
 
 TEST_CASE("pt2: archives of another kind", "[io][pt2]") {
     const auto message = [](const std::vector<stored_zip::stored>& entries) {
-        const std::string text = read_entries(entries).error().message;
+        const std::string text(read_entries(entries).error().message);
         return text.substr(text.find(": ") + 2);
     };
     CHECK(message({{"version", "8.2"}, {"serialized_exported_program.json", "{}"}}) ==

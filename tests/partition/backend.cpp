@@ -91,10 +91,10 @@ backend_registry all_backends(const std::string& fault = "") {
 }
 
 template <class Partitioners>
-std::string refusal(const methods& m, const Partitioners& p,
-                    const backend_registry& backends = all_backends()) {
+std::pmr::string refusal(const methods& m, const Partitioners& p,
+                         const backend_registry& backends = all_backends()) {
     const auto done = to_backend(m, p, backends);
-    return done ? std::string() : done.error().message;
+    return done ? std::pmr::string() : done.error().message;
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ TEST_CASE("partitions of others are checked before they are fused", "[capability
     p.finish();
     const auto refusal = [&](const std::vector<node_group>& partitions) {
         const auto done = fuse_partitions(p.g, partitions);
-        return done ? std::string() : done.error().message;
+        return done ? std::pmr::string() : done.error().message;
     };
     CHECK(refusal({{a.producer, c.producer}}) == "the partitions depend on one another in a cycle");
     CHECK(refusal({{a.producer}, {a.producer}}).find("is taken") != std::string::npos);

@@ -60,7 +60,7 @@ TEST_CASE("buffers get their places as arguments") {
         {any_pass("to_out_variants", to_out_variants{}), any_pass("plan_memory", plan_memory{})});
     pass_context context;
     REQUIRE(manager(p.g, context).has_value());
-    const std::string text = listing(p.g);
+    const std::pmr::string text = listing(p.g);
     CHECK(text.find("memory.alloc(size=[4], dtype=float32, memory=0, offset=") != std::string::npos);
     CHECK(text.find("%y: float32[4] = aten.relu.out(%x, %alloc)") != std::string::npos);
     for (const node& n : p.g.nodes_of(info_of<memory::alloc>)) {

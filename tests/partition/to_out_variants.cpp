@@ -24,7 +24,7 @@ std::vector<tensor> random_inputs(const graph& g) {
 
 // Empty if a graph gives the same before and after the conversion, and in planned memory.
 template <class Build>
-std::string compare_converted(const Build& build) {
+std::pmr::string compare_converted(const Build& build) {
     program before;
     program after;
     for (program* p : {&before, &after}) {
@@ -45,7 +45,7 @@ std::string compare_converted(const Build& build) {
     if (!planned) return planned.error().message;
     for (std::size_t i = 0; i != expected.value().size(); ++i) {
         for (const auto* results : {&plain.value(), &planned.value()}) {
-            const std::string difference = tensor_difference(expected.value()[i], (*results)[i], 0);
+            const std::pmr::string difference = tensor_difference(expected.value()[i], (*results)[i], 0);
             if (!difference.empty()) return difference;
         }
     }
@@ -128,7 +128,7 @@ TEST_CASE("all ops without an out-variant are named at once, and nothing is chan
     const value b = p.make<aten::layer_norm>({.input = a, .normalized_shape = {3}});
     p.output(p.make<aten::add_tensor>({.self = p.make<aten::relu6>({b}), .other = x}));
     p.finish();
-    const std::string before = listing(p.g);
+    const std::pmr::string before = listing(p.g);
     pass_context context;
     CHECK(to_out_variants{}(p.g, context).error().message ==
           "no out-variant is known of aten.relu6.default, aten.layer_norm.default; decompose them, or leave "

@@ -26,8 +26,8 @@ struct workplace {
         return {p.g, &end, &end, context};
     }
 };
-using reals = std::vector<double>;
-using integers = std::vector<std::int64_t>;
+using reals = std::pmr::vector<double>;
+using integers = std::pmr::vector<std::int64_t>;
 
 /// The quantization of `move(program&, value)` of codes with a scale for each index of an axis.
 template <class Move>
@@ -41,7 +41,8 @@ std::optional<quantization> moved(const int_list& shape, std::int64_t axis, cons
         zeros.push_back(static_cast<std::int64_t>(i));
     }
     const value codes = w.p.input(dtype::int8, shape);
-    const value v = move(w.p, real_per_channel(w.p, codes, scales, axis, zeros));
+    const value v = move(w.p, real_per_channel(w.p, codes, {scales.begin(), scales.end()}, axis,
+                                               {zeros.begin(), zeros.end()}));
     auto e = w.at(v);
     const auto read = as_dequantized(e, v);
     if (!read) return std::nullopt;

@@ -34,7 +34,7 @@ TEST_CASE("each transpose, with its bytes and what wants another layout") {
     p.finish();
     REQUIRE(p.fault.empty());
 
-    const std::vector<remaining_transpose> left = remaining_transposes(p.g);
+    const std::pmr::vector<remaining_transpose> left = remaining_transposes(p.g);
     REQUIRE(left.size() == 3);
     CHECK(left[0].shape == std::pmr::vector<std::int64_t>{1, 3, 4, 5});
     CHECK(left[0].perms == std::pmr::vector<std::int64_t>{0, 2, 3, 1});
