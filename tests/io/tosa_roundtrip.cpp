@@ -70,7 +70,7 @@ std::unique_ptr<graph> read_back(const std::vector<std::byte>& file) {
     if (!g) FAIL(g.error().message);
     return std::move(g).value();
 }
-std::string emit_error(const graph& g) {
+std::pmr::string emit_error(const graph& g) {
     auto file = emit_tosa(g);
     return file ? "fine" : file.error().message;
 }
@@ -81,21 +81,21 @@ std::string_view op_name(const node& n) {
 }
 
 // Everything of a node that a file keeps; operands by op and shape.
-std::string describe(const node& n) {
-    std::string text(op_name(n));
+std::pmr::string describe(const node& n) {
+    std::pmr::string text(op_name(n));
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const tensor_meta& meta = *n.results[i].meta;
-        text += ' ' + std::string(name_of(meta.dtype)) + shape_text(meta.shape);
+        text += ' ' + std::pmr::string(name_of(meta.dtype)) + shape_text(meta.shape);
     }
     for (const edge& e : n.operand_edges()) {
         const auto* meta = meta_of(*e.slot);
-        text += " <" + std::string(op_name(*e.source)) + shape_text(meta->shape);
+        text += " <" + std::pmr::string(op_name(*e.source)) + shape_text(meta->shape);
     }
     for (const field_info& f : *n.op) {
         text += ' ';
         switch (f.kind) {
             case field_kind::integer:
-                text += std::to_string(tosa_format::member<std::int64_t>(n.arguments, f));
+                text += number_text(tosa_format::member<std::int64_t>(n.arguments, f));
                 break;
             case field_kind::integers:
                 text += shape_text(tosa_format::member<int_list>(n.arguments, f));
@@ -104,7 +104,7 @@ std::string describe(const node& n) {
                 text += tosa_format::member<bool>(n.arguments, f) ? "true" : "false";
                 break;
             case field_kind::number:
-                text += std::to_string(tosa_format::member<scalar>(n.arguments, f).to_double());
+                text += number_text(tosa_format::member<scalar>(n.arguments, f).to_double());
                 break;
             case field_kind::text:
                 text += tosa_format::member<std::string_view>(n.arguments, f);
@@ -115,7 +115,7 @@ std::string describe(const node& n) {
             case field_kind::resize:
             case field_kind::nan:
             case field_kind::rounding:
-                text += std::to_string(tosa_format::member<std::uint8_t>(n.arguments, f));
+                text += number_text(tosa_format::member<std::uint8_t>(n.arguments, f));
                 break;
             default:
                 break;
@@ -123,17 +123,17 @@ std::string describe(const node& n) {
     }
     if (const tensor_data* data = detail::constant_data(n)) {
         const tensor_meta& meta = *n.results[0].meta;
-        std::string bytes(storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())), '\0');
+        std::pmr::string bytes(storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements())), '\0');
         detail::element_copier(*data, meta, reinterpret_cast<std::uint8_t*>(bytes.data())).copy();
-        for (const char c : bytes) text += '.' + std::to_string(static_cast<unsigned char>(c));
+        for (const char c : bytes) text += '.' + number_text(static_cast<unsigned char>(c));
     }
     return text;
 }
 
 // Inputs come first in a graph that was read, wherever they stood.
 void require_same(const graph& a, const graph& b) {
-    std::vector<std::string> left;
-    std::vector<std::string> right;
+    std::vector<std::pmr::string> left;
+    std::vector<std::pmr::string> right;
     for (const node& n : a.nodes()) {
         if (!is<builtin::placeholder>(n)) left.push_back(describe(n));
     }
@@ -227,6 +227,25 @@ TEST_CASE("ops of two results and floats of all widths survive the round trip", 
     require_roundtrip(b.g);
 }
 
+TEST_CASE("a file is written into a buffer of the caller's", "[tosa][io]") {
+    builder b;
+    build_convolution(b);
+    const std::size_t bound = tosa_size_bound(b.g).value();
+    std::vector<std::byte> buffer(bound + 16);
+    const auto file = emit_tosa(b.g, buffer);
+    REQUIRE(file);
+    CHECK(std::ranges::equal(file.value(), emitted(b.g)));
+    CHECK(file.value().size() <= bound);
+    CHECK(file.value().data() >= buffer.data());
+    CHECK(file.value().data() + file.value().size() <= buffer.data() + buffer.size());
+
+    const auto refused = emit_tosa(b.g, std::span(buffer).first(bound - 1));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("bytes in a buffer of " + number_text(bound - 1)) !=
+          std::string::npos);
+    CHECK_FALSE(emit_tosa(b.g, {}));
+}
+
 TEST_CASE("numbers are rounded to their format", "[tosa][io]") {
     CHECK(encode_float(1.0, format_of(dtype::float32)) == 0x3f800000U);
     CHECK(encode_float(-6.0, format_of(dtype::float32)) == 0xc0c00000U);
@@ -301,11 +320,11 @@ TEST_CASE("names are unique and inputs and outputs keep theirs", "[tosa][io]") {
     const value third = b.add<tosa::abs>({second});
     b.output({b.add<tosa::abs>({third}, "y")});
     const auto back = read_back(emitted(b.g));
-    std::vector<std::string> names;
+    std::vector<std::pmr::string> names;
     for (const node& n : back->nodes()) {
         if (n.result_count != 0) names.emplace_back(n.name());
     }
-    CHECK(names == std::vector<std::string>{"x", "y_1", "abs", "abs_1", "y"});
+    CHECK(names == std::vector<std::pmr::string>{"x", "y_1", "abs", "abs_1", "y"});
 }
 
 TEST_CASE("the emitter refuses what a pass must mend first", "[tosa][io]") {
@@ -400,13 +419,13 @@ TEST_CASE("damaged files give errors, not crashes", "[tosa][io]") {
 
 TEST_CASE("a file appears whole or not at all", "[io]") {
     namespace fs = std::filesystem;
-    std::string pattern = (fs::temp_directory_path() / "headrace_XXXXXX").string();
+    std::pmr::string pattern = (fs::temp_directory_path() / "headrace_XXXXXX").string();
     const fs::path directory = ::mkdtemp(pattern.data());
     const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-    const std::string path = (directory / "out").string();
+    const std::pmr::string path = (directory / "out").string();
     CHECK(write_atomically(path, bytes("one")).has_value());
     CHECK(write_atomically(path, bytes("two"), durability::synced).has_value());
-    std::string text;
+    std::pmr::string text;
     std::ifstream(path) >> text;
     CHECK(text == "two");
     CHECK_FALSE(write_atomically((directory / "none" / "out").string(), bytes("x")).has_value());

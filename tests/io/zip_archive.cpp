@@ -32,9 +32,9 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 std::string message_of(const std::string& file) {
     const auto archive = zip_archive::open(bytes_of(file));
-    if (!archive) return archive.error().message;
+    if (!archive) return std::string(archive.error().message);
     for (const zip_entry& e : archive.value().entries()) {
-        if (const auto viewed = archive.value().view(e); !viewed) return viewed.error().message;
+        if (const auto viewed = archive.value().view(e); !viewed) return std::string(viewed.error().message);
     }
     return "";
 }
@@ -118,7 +118,9 @@ TEST_CASE("zip: what PyTorch writes", "[io][zip]") {
 }
 
 TEST_CASE("mapped_file: what cannot be mapped is named", "[io][mapped_file]") {
-    const auto message = [](const std::filesystem::path& path) { return open_mapped(path).error().message; };
+    const auto message = [](const std::filesystem::path& path) {
+        return std::string(open_mapped(path).error().message);
+    };
     CHECK(message("/nonexistent/x") == "/nonexistent/x: no such file");
     CHECK(message("/tmp") == "/tmp: is a directory, not a file");
     CHECK(message("/dev/null") == "/dev/null: is not a regular file");

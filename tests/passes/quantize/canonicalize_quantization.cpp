@@ -63,5 +63,5 @@ TEST_CASE("parameters that are computed are refused") {
         p.output(p.make<by_tensor>({p.input(dtype::float32, {64}), p.input(dtype::float32, {1}),
                                     p.input(dtype::int64, {1}), -128, 127, dtype::int8}));
     };
-    CHECK_THAT(refusal<canonicalize_quantization>(build), Catch::Contains("are computed"));
+    CHECK(refusal<canonicalize_quantization>(build).find("are computed") != std::pmr::string::npos);
 }
