@@ -419,13 +419,13 @@ TEST_CASE("damaged files give errors, not crashes", "[tosa][io]") {
 
 TEST_CASE("a file appears whole or not at all", "[io]") {
     namespace fs = std::filesystem;
-    std::pmr::string pattern = (fs::temp_directory_path() / "headrace_XXXXXX").string();
+    std::string pattern = (fs::temp_directory_path() / "headrace_XXXXXX").string();
     const fs::path directory = ::mkdtemp(pattern.data());
     const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-    const std::pmr::string path = (directory / "out").string();
+    const std::string path = (directory / "out").string();
     CHECK(write_atomically(path, bytes("one")).has_value());
     CHECK(write_atomically(path, bytes("two"), durability::synced).has_value());
-    std::pmr::string text;
+    std::string text;
     std::ifstream(path) >> text;
     CHECK(text == "two");
     CHECK_FALSE(write_atomically((directory / "none" / "out").string(), bytes("x")).has_value());
