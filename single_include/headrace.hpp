@@ -11013,8 +11013,8 @@ public:
     template <class Wider>
     emit(const emit<Wider>& wider) : emitter(wider) {
         static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
-                      "emit: a function that is called emits an op that is not in the pass's `produces`; see "
-                      "not_produced<Op, Produces>, add it there");
+                      "emit: a called function emits an op that is not in `produces`; see not_produced<Op, "
+                      "Produces>, add it");
     }
 
     // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
