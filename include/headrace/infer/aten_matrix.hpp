@@ -28,8 +28,8 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.back() != inner) return cannot_multiply(a, b);
     const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
     const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(
-        shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
+    BOOST_OUTCOME_TRY(shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2),
+                                       b.first(b.size() < 2 ? 0 : b.size() - 2)));
     shape.append(rows);
     shape.append(columns);
     return shape;

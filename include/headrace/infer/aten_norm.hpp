@@ -65,9 +65,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, {a.N, a.group});
 }
 
-template <one_of<
-    ops<aten::native_batch_norm, aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_stats>>
-              Op>
+template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit,
+                     aten::_native_batch_norm_legit_no_stats>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_batch_norm(out, inference::of(a.input), a.training);
 }

@@ -204,26 +204,26 @@ private:
 };
 
 template <class... A, class... B>
-requires(!__is_same(dialects<A...>, dialects<B...>)) [[nodiscard]] constexpr auto operator|(
-    const op_set<A...>& a, const op_set<B...>& b) {
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator|(const op_set<A...>& a, const op_set<B...>& b) {
     using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
     return a.over(merged{}) | b.over(merged{});
 }
 template <class... A, class... B>
-requires(!__is_same(dialects<A...>, dialects<B...>)) [[nodiscard]] constexpr auto operator&(
-    const op_set<A...>& a, const op_set<B...>& b) {
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator&(const op_set<A...>& a, const op_set<B...>& b) {
     using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
     return a.over(merged{}) & b.over(merged{});
 }
 template <class... A, class... B>
-requires(!__is_same(dialects<A...>, dialects<B...>)) [[nodiscard]] constexpr auto operator-(
-    const op_set<A...>& a, const op_set<B...>& b) {
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr auto operator-(const op_set<A...>& a, const op_set<B...>& b) {
     using merged = typename merge_dialects<dialects<A...>, dialects<B...>>::type;
     return a.over(merged{}) - b.over(merged{});
 }
 template <class... A, class... B>
-requires(!__is_same(dialects<A...>, dialects<B...>)) [[nodiscard]] constexpr bool operator<=(
-    const op_set<A...>& a, const op_set<B...>& b) {
+    requires(!__is_same(dialects<A...>, dialects<B...>))
+[[nodiscard]] constexpr bool operator<=(const op_set<A...>& a, const op_set<B...>& b) {
     return (a - b).empty();
 }
 

@@ -249,8 +249,9 @@ namespace headrace {
 template <op_tag Op>
 inline constexpr auto fields_of<out::variant<Op>> = [] {
     using variant_args = args<out::variant<Op>>;
-    static_assert(std::is_standard_layout_v<variant_args>,
-                  "out_variant: arguments that lie in several bases; give the op one struct of arguments");
+    static_assert(
+        std::is_standard_layout_v<variant_args>,
+        "out_variant: arguments that lie in several bases; give the op one struct of arguments");
     std::array<field_info, fields_of<Op>.size() + 1> fields{};
     std::ranges::copy(fields_of<Op>, fields.begin());
     fields.back() = {"out", kind_of<typename out::variant<Op>::buffers>, false,

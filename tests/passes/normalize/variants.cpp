@@ -104,12 +104,10 @@ TEST_CASE("variants") {
 }
 
 TEST_CASE("an in-place op keeps the type of what it writes to") {
-    CHECK(compare_runs<canonicalize_variants>(
-              [](program& p) {
-                  const value x = p.input(dtype::float16, {2, 3});
-                  p.output(p.make<aten::mul_inplace_tensor>({x, p.input(fp32, {2, 3})}));
-              },
-              {}, 1e-3) == "");
+    CHECK(compare_runs<canonicalize_variants>([](program& p) {
+              const value x = p.input(dtype::float16, {2, 3});
+              p.output(p.make<aten::mul_inplace_tensor>({x, p.input(fp32, {2, 3})}));
+          }, {}, 1e-3) == "");
 }
 
 TEST_CASE("numbers become tensors") {
@@ -117,22 +115,20 @@ TEST_CASE("numbers become tensors") {
     for (const dtype type : {fp32, i32, dtype::int64, dtype::float16}) {
         for (const scalar number : {scalar(2), scalar(-1.5)}) {
             CAPTURE(name_of(type), number.to_double());
-            CHECK(compare_runs<scalars_to_tensors>(
-                      [=](program& p) {
-                          const value x = p.input(type, {2, 3});
-                          p.output(p.make<aten::sub_scalar>({.self = x, .other = number}));
-                          p.output(p.make<aten::div_scalar>({x, number}));
-                          p.output(p.make<aten::eq_scalar>({x, number}));
-                          p.output(p.make<aten::ge_scalar>({x, number}));
-                          p.output(p.make<aten::le_scalar>({x, number}));
-                          p.output(p.make<aten::ne_scalar>({x, number}));
-                          p.output(p.make<aten::fmod_scalar>({x, number}));
-                          p.output(p.make<aten::remainder_scalar>({x, number}));
-                          p.output(p.make<aten::floor_divide_scalar>({x, number}));
-                          p.output(p.make<aten::div_scalar_mode>({x, number, "trunc"}));
-                          p.output(p.make<aten::div_scalar_mode>({x, number, "floor"}));
-                      },
-                      {}, 1e-3) == "");
+            CHECK(compare_runs<scalars_to_tensors>([=](program& p) {
+                      const value x = p.input(type, {2, 3});
+                      p.output(p.make<aten::sub_scalar>({.self = x, .other = number}));
+                      p.output(p.make<aten::div_scalar>({x, number}));
+                      p.output(p.make<aten::eq_scalar>({x, number}));
+                      p.output(p.make<aten::ge_scalar>({x, number}));
+                      p.output(p.make<aten::le_scalar>({x, number}));
+                      p.output(p.make<aten::ne_scalar>({x, number}));
+                      p.output(p.make<aten::fmod_scalar>({x, number}));
+                      p.output(p.make<aten::remainder_scalar>({x, number}));
+                      p.output(p.make<aten::floor_divide_scalar>({x, number}));
+                      p.output(p.make<aten::div_scalar_mode>({x, number, "trunc"}));
+                      p.output(p.make<aten::div_scalar_mode>({x, number, "floor"}));
+                  }, {}, 1e-3) == "");
         }
     }
     CHECK(compare_runs<scalars_to_tensors>([](program& p) {
