@@ -127,8 +127,7 @@ public:
         fmt::print(stderr, "{} models in {:.2f} s: {} lowered, {} failed\n", entries_.size(),
                    static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok), progress_.failed());
         if (!options_.report.empty()) {
-            const std::string text = report(nanoseconds);
-            const auto written = write_atomically(options_.report, std::as_bytes(std::span(text)));
+            const auto written = write_atomically(options_.report, report(nanoseconds));
             if (!written) return report_usage(written.error().message);
         }
         return gravest();

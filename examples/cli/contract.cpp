@@ -69,7 +69,7 @@ result<int> write_contract(const contract_options& options, const std::optional<
         source.flatbuffer_bytes = emitted.bytes().size();
     }
     BOOST_OUTCOME_TRY(text, contract_text(source));
-    const auto written = write_atomically(options.output, std::as_bytes(std::span(text.data(), text.size())));
+    const auto written = write_atomically(options.output, text);
     return written ? status_ok : report_usage(written.error().message);
 }
 

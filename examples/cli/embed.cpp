@@ -13,6 +13,7 @@
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/op/dtype.hpp>
+#include <headrace/partition/named_data_store.hpp>
 #include <headrace/version.hpp>
 
 #include "commands.hpp"
@@ -58,13 +59,6 @@ struct embedding {
     std::optional<io_description> io;
     std::optional<vela_output> vela;
 };
-
-/// FNV-1a, 64 bits.
-std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3U;
-    return hash;
-}
 
 // Of C, C++ and the assembler. Octal codes have three digits always, so that no character after one is taken
 // for a part of it. A question mark could begin a trigraph.
@@ -279,7 +273,7 @@ result<int> embed_file(const embed_options& options) {
     e.name = options.name;
     e.file = options.file;
     BOOST_OUTCOME_TRY(file, open_mapped(options.file));
-    e.checksum = checksum_of(file.bytes());
+    e.checksum = hash_of_bytes(file.bytes());
     if (!options.io.empty()) {
         BOOST_OUTCOME_TRY(io, read_io(options.io));
         e.io = std::move(io);
@@ -287,7 +281,7 @@ result<int> embed_file(const embed_options& options) {
     if (auto found = find_symbols(file.bytes(), e); !found) return found.error().in(options.file);
     const auto write = [&](const char* suffix, const std::string& text) {
         const std::filesystem::path path = std::filesystem::path(options.output) / (options.name + suffix);
-        return write_atomically(path.string(), std::as_bytes(std::span(text.data(), text.size())));
+        return write_atomically(path.string(), text);
     };
     for (const auto& [suffix, text] :
          {std::pair{"_model.h", header_of(e)}, std::pair{"_model.c", source_of(e)}}) {

@@ -129,10 +129,6 @@ private:
     std::uint64_t last_ = now();
 };
 
-std::span<const std::byte> bytes_of(const std::string& text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-
 // The flatbuffer last: where it is, the files that explain it are, too.
 result<void> write_files(const lower_options& options, const graph& g, const lowering_report& report,
                          std::span<const std::byte> flatbuffer) {
@@ -141,10 +137,10 @@ result<void> write_files(const lower_options& options, const graph& g, const low
         std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
     }
     if (!options.io.empty()) {
-        BOOST_OUTCOME_TRY(write_atomically(options.io, bytes_of(io_json(g))));
+        BOOST_OUTCOME_TRY(write_atomically(options.io, io_json(g)));
     }
     if (!options.report.empty()) {
-        BOOST_OUTCOME_TRY(write_atomically(options.report, bytes_of(report_json(report))));
+        BOOST_OUTCOME_TRY(write_atomically(options.report, report_json(report)));
     }
     return write_atomically(options.output, flatbuffer);
 }

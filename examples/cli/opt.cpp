@@ -56,17 +56,14 @@ target_spec default_target(const graph& g) {
 }
 
 result<void> write_graph(const std::string& path, const graph& g) {
-    const auto write = [&](std::string_view text) {
-        return write_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
-    };
     if (path.ends_with(".tosa")) {
         BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
         return write_atomically(path, emitted.bytes());
     }
-    if (!path.ends_with(".dot")) return write(listing(g));
+    if (!path.ends_with(".dot")) return write_atomically(path, listing(g));
     std::ostringstream picture;
     write_dot(picture, g);
-    return write(picture.str());
+    return write_atomically(path, picture.str());
 }
 
 result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,

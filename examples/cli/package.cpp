@@ -184,9 +184,7 @@ private:
             BOOST_OUTCOME_TRY(add_to(writer, name, m));
         }
         if (!options_.report.empty()) {
-            const std::string text = report(lowered, writer);
-            const auto written =
-                write_atomically(options_.report, std::as_bytes(std::span(text.data(), text.size())));
+            const auto written = write_atomically(options_.report, report(lowered, writer));
             if (!written) return report_usage(written.error().message);
         }
         if (auto written = writer.write(options_.output); !written)

@@ -139,8 +139,7 @@ int plan(const plan_options& options) {
     const result<json> planned = plan_all(options);
     if (!planned) return report_error(planned.error());
     if (options.output.empty()) return status_ok;
-    const std::string text = planned.value().dump(1) + "\n";
-    const auto written = write_atomically(options.output, std::as_bytes(std::span(text.data(), text.size())));
+    const auto written = write_atomically(options.output, planned.value().dump(1) + "\n");
     return written ? status_ok : report_usage(written.error().message);
 }
 

@@ -27,8 +27,7 @@ namespace u55 {
     if (const auto* a = match<tosa::const_>(v)) data = &a->data;
     const tensor_meta* meta = meta_of(v);
     if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
-    return {data->bytes, static_cast<std::size_t>(
-                             storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements())))};
+    return {data->bytes, bytes_in_memory(*meta)};
 }
 
 }  // namespace u55
@@ -80,7 +79,9 @@ template <class Args>
 }
 
 // What takes a look at the elements of weights and biases, or at the neighbours.
-inline void add_convolution_facts(const node& n, op_attributes& a) {
+inline void add_slow_facts(const node& n, op_facts& f) {
+    if (!is_convolution(*n.op)) return;
+    op_attributes& a = f.attributes;
     const auto add = [&]<op_tag Op>() {
         const auto* arguments = args_if<Op>(n);
         if (arguments == nullptr) return;
@@ -143,7 +144,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 /// The facts of a node of the tosa dialect whose metadata is complete. They refer to its metadata.
 [[nodiscard]] inline op_facts facts_of(const node& n) {
     op_facts f = detail::quick_facts_of(n);
-    if (is_convolution(*n.op)) detail::add_convolution_facts(n, f.attributes);
+    detail::add_slow_facts(n, f);
     return f;
 }
 

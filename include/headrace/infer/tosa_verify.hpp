@@ -106,8 +106,8 @@ namespace detail {
     return boost::outcome_v2::success();
 }
 
-[[nodiscard]] inline result<void> verify_u55(const node& n) {
-    const std::pmr::string fault = u55::restriction(n);
+[[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
+    const std::pmr::string fault = u55::restriction(facts);
     if (fault.empty()) return boost::outcome_v2::success();
     return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
 }
@@ -144,10 +144,12 @@ namespace detail {
         return unsupported(message_prefix(n) + "is not an operator of TOSA");
     }
     BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
-    const op_facts facts = detail::quick_facts_of(n);
+    op_facts facts = detail::quick_facts_of(n);
     BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, facts, target));
     BOOST_OUTCOME_TRY(detail::verify_tosa_level(n, facts));
-    return target.has(target_feature::u55) ? detail::verify_u55(n) : boost::outcome_v2::success();
+    if (!target.has(target_feature::u55)) return boost::outcome_v2::success();
+    detail::add_slow_facts(n, facts);
+    return detail::verify_u55(n, facts);
 }
 
 /// The first failure among all nodes of a graph and of its control-flow regions.

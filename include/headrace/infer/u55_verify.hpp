@@ -79,15 +79,16 @@ namespace detail {
 
 }  // namespace detail
 
-/// Why Ethos-U55 cannot execute a node of the tosa dialect whose metadata is complete; empty if it can.
-[[nodiscard]] inline std::pmr::string restriction(const node& n) {
-    const op_facts facts = facts_of(n);
+/// Why Ethos-U55 cannot execute an operator of the tosa dialect; empty if it can.
+[[nodiscard]] inline std::pmr::string restriction(const op_facts& facts) {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(n.op->name.substr(5)) +
+    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
            (clause.empty() ? "" : " " + clause);
 }
+/// The same of a node whose metadata is complete.
+[[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55
 

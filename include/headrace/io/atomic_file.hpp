@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -111,6 +112,12 @@ private:
     }
     const int reason = errno;
     return invalid("cannot write " + path + ": " + std::strerror(reason));
+}
+
+/// The same of a text.
+[[nodiscard]] inline result<void> write_atomically(const std::string& path, std::string_view text,
+                                                   durability d = durability::none) {
+    return write_atomically(path, std::as_bytes(std::span(text)), d);
 }
 
 }  // namespace headrace

@@ -204,9 +204,7 @@ public:
         for (const auto& [name, bytes] : files_) {
             BOOST_OUTCOME_TRY(write_atomically(temporary.file(name), bytes));
         }
-        const std::string text = manifest(tags, offsets);
-        BOOST_OUTCOME_TRY(write_atomically(temporary.file(detail::manifest_name),
-                                           std::as_bytes(std::span(text.data(), text.size()))));
+        BOOST_OUTCOME_TRY(write_atomically(temporary.file(detail::manifest_name), manifest(tags, offsets)));
         if (!temporary.take_place()) return fail();
         return boost::outcome_v2::success();
     }
