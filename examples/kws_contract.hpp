@@ -5,11 +5,11 @@
 #include <array>
 #include <cstdint>
 
-#if __has_include(<headrace/pass/contract.hpp>)
-#include <headrace/op/aten.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
-#include <headrace/op/tosa.hpp>
-#include <headrace/pass/contract.hpp>
+#if __has_include(<headrace/contract/contract.hpp>)
+#include <headrace/contract/contract.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
 #else
 #include <headrace.hpp>
 #endif

@@ -5,9 +5,9 @@
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/ir/memory_plan.hpp>
-#include <headrace/partition/plan_memory.hpp>
-#include <headrace/partition/to_out_variants.hpp>
+#include <headrace/memory/memory_plan.hpp>
+#include <headrace/memory/plan_memory.hpp>
+#include <headrace/memory/to_out_variants.hpp>
 
 #include "small_graph.hpp"
 

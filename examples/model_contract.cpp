@@ -4,7 +4,7 @@
 //     headrace contract examples/models/kws_dscnn_int8/model.pt2 --name kws -o examples/kws_contract.hpp
 #include <cstdio>
 
-#include <headrace/pass/contract.hpp>
+#include <headrace/contract/contract.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 #include "kws_contract.hpp"

@@ -2,9 +2,9 @@
 // Sets of ops are constants: masks with one bit per op, over as many dialects as they name.
 #include <iostream>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/op/tosa.hpp>
 
 using namespace headrace;
 

@@ -4,7 +4,7 @@
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/match/pattern_pass.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "small_graph.hpp"

@@ -33,7 +33,119 @@
 #include <boost/outcome/policy/terminate.hpp>
 #include <boost/outcome/try.hpp>
 
-// ---- headrace/op/dtype.hpp ----
+// ---- headrace/base/fixed_string.hpp ----
+
+namespace headrace {
+
+/// Text that a template takes as an argument, such as the name of an op.
+template <std::size_t N>
+struct fixed_string {
+    char text[N]{};
+
+    consteval fixed_string(const char (&literal)[N]) {
+        for (std::size_t i = 0; i != N; ++i) text[i] = literal[i];
+    }
+    /// As much of longer text as it holds.
+    explicit consteval fixed_string(std::string_view longer) {
+        for (std::size_t i = 0; i + 1 < N && i != longer.size(); ++i) text[i] = longer[i];
+    }
+
+    [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+/// FNV-1a, 64 bits: names are told apart by it at compile time and looked up by it at run time.
+[[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    return hash;
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/target_spec.hpp ----
+
+namespace headrace {
+
+/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), and `u55` for the Ethos-U55 subset.
+enum class target_feature : std::uint16_t {
+    profile_fp = 1,
+    profile_int = 2,
+    int4 = 4,
+    int16 = 8,
+    bf16 = 16,
+    fp16 = 32,
+    fp8e4m3 = 64,
+    fp8e5m2 = 128,
+    fft = 256,
+    control_flow = 512,
+    variable = 1024,
+    u55 = 2048
+};
+
+/// A target, as `TOSA-1.0+INT+int16` spells it.
+struct target_spec {
+    std::uint16_t features = 0;
+
+    [[nodiscard]] constexpr bool has(target_feature f) const {
+        return (features & static_cast<std::uint16_t>(f)) != 0;
+    }
+    constexpr void add(target_feature f) {
+        features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f));
+    }
+    [[nodiscard]] constexpr target_spec with(target_feature f) const {
+        target_spec wider = *this;
+        wider.add(f);
+        return wider;
+    }
+    friend constexpr bool operator==(const target_spec&, const target_spec&) = default;
+};
+
+struct target_feature_name {
+    std::string_view spelling;
+    target_feature feature;
+};
+
+inline constexpr target_feature_name target_feature_names[] = {
+    {"FP", target_feature::profile_fp},   {"INT", target_feature::profile_int},
+    {"int4", target_feature::int4},       {"int16", target_feature::int16},
+    {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
+    {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
+    {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
+    {"var", target_feature::variable},    {"u55", target_feature::u55}};
+
+/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
+/// profile is named; `rest`, if given, then holds the part that was not understood.
+[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
+                                                                std::string_view* rest = nullptr) {
+    constexpr std::string_view first = "TOSA-1.0";
+    const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
+        if (rest != nullptr) *rest = part;
+        return std::nullopt;
+    };
+    if (!text.starts_with(first)) return fail(text);
+    std::string_view left = text.substr(first.size());
+    target_spec spec;
+    while (!left.empty()) {
+        if (left.front() != '+') return fail(left);
+        left.remove_prefix(1);
+        const std::string_view part = left.substr(0, left.find('+'));
+        bool known = false;
+        for (const target_feature_name& n : target_feature_names) {
+            if (n.spelling == part && !spec.has(n.feature)) {
+                spec.add(n.feature);
+                known = true;
+            }
+        }
+        if (!known) return fail(part);
+        left.remove_prefix(part.size());
+    }
+    if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);
+    return spec;
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/dtype.hpp ----
 
 namespace headrace {
 
@@ -110,7 +222,7 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 
 }  // namespace headrace
 
-// ---- headrace/op/lists.hpp ----
+// ---- headrace/base/lists.hpp ----
 
 namespace headrace {
 
@@ -192,58 +304,6 @@ private:
     std::size_t size_ = 0;
     storage storage_{};
 };
-
-}  // namespace headrace
-
-// ---- headrace/ir/tensor_meta.hpp ----
-
-namespace headrace {
-
-/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the
-/// tensor out in memory is kept apart, in `dim_order` (empty: contiguous).
-struct tensor_meta {
-    headrace::dtype dtype = headrace::dtype::unknown;
-    int_list shape{};
-    list<std::int64_t> dim_order{};
-
-    [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
-
-    /// Number of elements, or nothing if it does not fit in 63 bits.
-    [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
-        std::int64_t count = 1;
-        for (const std::int64_t size : shape) {
-            if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
-        }
-        return count;
-    }
-    /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
-    [[nodiscard]] constexpr std::int64_t elements() const {
-        std::int64_t count = 1;
-        for (const std::int64_t size : shape) count *= size;
-        return count;
-    }
-
-    friend constexpr bool operator==(const tensor_meta& a, const tensor_meta& b) {
-        return a.dtype == b.dtype && a.shape == b.shape;
-    }
-};
-
-/// Bytes of a tensor whose elements are packed as TOSA packs them.
-[[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
-    return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
-}
-/// The same of a tensor that lies in memory, as the data of every constant does.
-[[nodiscard]] constexpr std::size_t bytes_in_memory(const tensor_meta& meta) {
-    return static_cast<std::size_t>(packed_bytes(meta));
-}
-
-/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
-/// is out of range.
-[[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
-    const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
-    if (axis < -limit || axis >= limit) return std::nullopt;
-    return static_cast<std::size_t>(axis < 0 ? axis + limit : axis);
-}
 
 }  // namespace headrace
 
@@ -547,35 +607,6 @@ template <class Args, std::size_t N>
 
 }  // namespace headrace
 
-// ---- headrace/op/fixed_string.hpp ----
-
-namespace headrace {
-
-/// Text that a template takes as an argument, such as the name of an op.
-template <std::size_t N>
-struct fixed_string {
-    char text[N]{};
-
-    consteval fixed_string(const char (&literal)[N]) {
-        for (std::size_t i = 0; i != N; ++i) text[i] = literal[i];
-    }
-    /// As much of longer text as it holds.
-    explicit consteval fixed_string(std::string_view longer) {
-        for (std::size_t i = 0; i + 1 < N && i != longer.size(); ++i) text[i] = longer[i];
-    }
-
-    [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
-};
-
-/// FNV-1a, 64 bits: names are told apart by it at compile time and looked up by it at run time.
-[[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 14695981039346656037U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    return hash;
-}
-
-}  // namespace headrace
-
 // ---- headrace/op/op.hpp ----
 
 namespace headrace {
@@ -827,331 +858,365 @@ template <class... Dialects>
 
 }  // namespace headrace
 
-// ---- headrace/ir/node.hpp ----
+// ---- headrace/dialect/tosa.hpp ----
 
-namespace headrace {
+namespace headrace::tosa {
 
-/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses
-/// it.
-struct edge {
-    node* source = nullptr;
-    node* target = nullptr;
-    std::uint32_t operand = 0;  ///< position among the target's operands, list members counted one by one
-    value* slot = nullptr;      ///< where the target's arguments hold it; slot->result is the result index
-    edge* previous_use = nullptr;
-    edge* next_use = nullptr;
-};
-
-/// What is known of one result of a node.
-struct result_slot {
-    std::optional<tensor_meta>
-        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
-    std::string_view name;  ///< the exported program's name for it, or empty
-};
-
-/// User metadata of a node: a value of any trivially copyable type, found again by that type.
-struct annotation {
-    const void* key;
-    const void* data;
-    bool inherited;  ///< do the nodes that replace this one get it too
-    annotation* next;
-};
-
-template <class T>
-inline constexpr char annotation_key = 0;
-
-/// Annotation: the exported node that a node descends from, for every message about it.
-struct provenance {
-    static constexpr bool inherited = true;
-    std::string_view node_name;
-    std::string_view op_name;
-};
-
-/// Annotation: the `custom` metadata of a `.pt2` node, JSON text as the exporter wrote it.
-struct custom_metadata {
-    static constexpr bool inherited = true;
-    std::string_view json;
-};
-
-/// Annotation: the `nn_module_stack` metadata of a `.pt2` node, as the exporter wrote it.
-struct module_stack {
-    static constexpr bool inherited = true;
-    std::string_view text;
-};
-
-/// A forward range over an intrusive list.
-template <class T, T* T::*Next>
-class intrusive_range {
-public:
-    class iterator {
-    public:
-        using value_type = T;
-        using difference_type = std::ptrdiff_t;
-        using pointer = T*;
-        using reference = T&;
-        using iterator_category = std::forward_iterator_tag;
-
-        constexpr iterator() = default;
-        explicit constexpr iterator(T* at) : at_(at) {}
-        constexpr T& operator*() const { return *at_; }
-        constexpr T* operator->() const { return at_; }
-        constexpr iterator& operator++() {
-            at_ = at_->*Next;
-            return *this;
-        }
-        constexpr iterator operator++(int) {
-            iterator before = *this;
-            ++*this;
-            return before;
-        }
-        friend constexpr bool operator==(const iterator&, const iterator&) = default;
-
-    private:
-        T* at_ = nullptr;
-    };
-
-    explicit constexpr intrusive_range(T* first) : first_(first) {}
-    [[nodiscard]] constexpr iterator begin() const { return iterator(first_); }
-    [[nodiscard]] constexpr iterator end() const { return iterator(); }
-    [[nodiscard]] constexpr bool empty() const { return first_ == nullptr; }
-
-private:
-    T* first_;
-};
-
-/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
-/// nodes: the members are for reading.
-struct node {
-    const op_info* op = nullptr;
-    void* arguments = nullptr;  ///< the args struct of `op`
-    graph* owner = nullptr;
-    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
-    std::uint32_t result_count = 0;
-    std::uint32_t operand_count = 0;
-    result_slot* results = nullptr;
-    edge* operands = nullptr;
-    edge* first_use = nullptr;
-    edge* last_use = nullptr;
-    node* previous = nullptr;  ///< execution order
-    node* next = nullptr;
-    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
-    node* next_of_op = nullptr;
-    annotation* annotations = nullptr;
-
-    [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
-    [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
-    [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
-    [[nodiscard]] std::string_view name() const {
-        return result_count == 0 ? std::string_view() : results[0].name;
-    }
-    [[nodiscard]] value result(std::uint32_t i = 0) { return {this, i}; }
-
-    template <class T>
-    [[nodiscard]] const T* find_annotation() const {
-        for (const annotation* a = annotations; a != nullptr; a = a->next) {
-            if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
-        }
-        return nullptr;
-    }
-};
-
-template <op_tag Op>
-[[nodiscard]] constexpr bool is(const node& n) {
-    return n.op == &info_of<Op>;
-}
-
-/// The arguments of a node that is known to be of that op.
-template <op_tag Op>
-[[nodiscard]] const args<Op>& args_of(const node& n) {
-    return *static_cast<const args<Op>*>(n.arguments);
-}
-
-/// The arguments of a node if it is of that op, else null.
-template <op_tag Op>
-[[nodiscard]] const args<Op>* args_if(const node& n) {
-    return is<Op>(n) ? &args_of<Op>(n) : nullptr;
-}
-
-/// The arguments of the node behind a value if it is of that op, else null.
-template <op_tag Op>
-[[nodiscard]] const args<Op>* match(value v) {
-    return v ? args_if<Op>(*v.producer) : nullptr;
-}
-
-/// Metadata of a value, or null if it is missing.
-[[nodiscard]] inline const tensor_meta* meta_of(value v) {
-    const auto& meta = v.producer->results[v.result].meta;
-    return meta ? &*meta : nullptr;
-}
-
-/// Number of operands that are this value.
-[[nodiscard]] inline std::size_t use_count(value v) {
-    std::size_t count = 0;
-    for (const edge& e : v.producer->uses()) count += e.slot->result == v.result;
-    return count;
-}
-[[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
-
-/// The name that a message gives a node: the exported node that it descends from, or its own.
-[[nodiscard]] inline std::string_view origin_name(const node& n) {
-    const auto* origin = n.find_annotation<provenance>();
-    return origin != nullptr ? origin->node_name : n.name();
-}
-
-}  // namespace headrace
-
-// ---- headrace/op/error.hpp ----
-
-namespace headrace {
-
-/// What went wrong, in the words of who can mend it. The program maps kinds to exit statuses.
-enum class error_kind : unsigned char {
-    unsupported,  ///< the model is sound, but cannot be lowered to this target
-    malformed,    ///< the input breaks its own format
-    invalid       ///< the graph breaks an invariant: a bug in a pass, or in who called
-};
-
-struct error {
-    error_kind kind = error_kind::invalid;
-    std::pmr::string message;  ///< one line, lower-case start, no final period
-
-    /// The same, with where it happened: "where: message".
-    [[nodiscard]] error in(std::string_view where) const {
-        std::pmr::string longer(where);
-        return {kind, (longer += ": ") += message};
-    }
-};
-
-template <class T>
-using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
-
-[[nodiscard]] inline error unsupported(std::string_view message) {
-    return {error_kind::unsupported, std::pmr::string(message)};
-}
-[[nodiscard]] inline error malformed(std::string_view message) {
-    return {error_kind::malformed, std::pmr::string(message)};
-}
-[[nodiscard]] inline error invalid(std::string_view message) {
-    return {error_kind::invalid, std::pmr::string(message)};
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/inference.hpp ----
-
-namespace headrace {
-
-/// What a rule writes: the metadata of each result, in order. Rules are overloads
+/// A tag is the operator's name of the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
+/// Members are the tensor and shape operands in the order of the specification, and then the attributes in
+/// the order of the flatbuffer, under its names.
 ///
-///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
+/// Some members are not in the flatbuffer's attribute table, because it says them elsewhere (see
+/// is_attribute): `output_type` is the type of the output tensor where the operands do not settle it, a
+/// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
+/// tensors of that name.
 ///
-/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a
-/// template constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
-class inference {
-public:
-    explicit inference(std::pmr::memory_resource* arena) : arena_(arena), results_(arena) {}
+/// Shape operands are values like others: results of const_shape. A variable starts undefined if its
+/// initial_value has no bytes.
+struct dialect;
 
-    /// Metadata of an operand.
-    [[nodiscard]] static const tensor_meta& of(value operand) { return *meta_of(operand); }
+// clang-format off: one line for an op wherever it fits
 
-    /// Adds a result.
-    void add(dtype type, std::span<const std::int64_t> shape) { results_.push_back({type, own(shape), {}}); }
-    void add(dtype type, std::initializer_list<std::int64_t> shape) {
-        add(type, std::span<const std::int64_t>(std::data(shape), shape.size()));
-    }
-    void add(const tensor_meta& meta) { add(meta.dtype, meta.shape); }
+// Tensor operators (spec section 2.2).
 
-    [[nodiscard]] std::span<const tensor_meta> results() const { return results_; }
-    void clear() { results_.clear(); }
-
-private:
-    [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
-        if (shape.size() <= int_list::inline_capacity) return int_list(shape);
-        auto* copy = static_cast<std::int64_t*>(
-            arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
-        std::copy(shape.begin(), shape.end(), copy);
-        return int_list(std::span<const std::int64_t>(copy, shape.size()));
-    }
-
-    std::pmr::memory_resource* arena_;
-    std::pmr::vector<tensor_meta> results_;
-};
-
-namespace detail {
-template <class Op, class List>
-inline constexpr bool listed = false;
-template <class Op, class... Ops>
-inline constexpr bool listed<Op, ops<Ops...>> = (__is_same(Op, Ops) || ...);
-}  // namespace detail
-
-/// Matches the tags of a list: satisfied by each op in headrace::ops<...>. For rules and kernels of a family.
-template <class Op, class List>
-concept one_of = detail::listed<Op, List>;
-
-/// Matches ops with a rule: satisfied when infer_results(Op, args<Op>, inference&) is declared.
-template <class Op>
-concept inferable = op_tag<Op> && requires(const args<Op>& a, inference& out) {
-    { infer_results(Op{}, a, out) } -> std::same_as<result<void>>;
-};
-
-/// A rule, by the op's address.
-using inference_rule = result<void> (*)(const void* arguments, inference& out);
-
-namespace detail {
-template <op_tag Op>
-result<void> infer_erased(const void* arguments, inference& out) {
-    return infer_results(Op{}, *static_cast<const args<Op>*>(arguments), out);
-}
-template <op_tag Op>
-constexpr inference_rule rule_or_null() {
-    if constexpr (inferable<Op>) {
-        return &infer_erased<Op>;
-    } else {
-        return nullptr;
-    }
-}
-template <class List>
-struct rule_table_of;
-template <class... Ops>
-struct rule_table_of<ops<Ops...>> {
-    static constexpr std::array<inference_rule, sizeof...(Ops)> value{rule_or_null<Ops>()...};
-};
-}  // namespace detail
-
-/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
-/// carry all of them: include it where a whole dialect is needed, never in the core.
-template <class... Dialects>
-[[nodiscard]] inference_rule find_rule(const op_info& op) {
-    inference_rule rule = nullptr;
-    const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>)
-            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode"> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
     };
-    (look_in.template operator()<Dialects>(), ...);
-    return rule;
+};
+struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
+         "input, input_zp, output_zp, kernel, stride, pad, acc_type"> {
+    struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
+};
+struct conv2d : op<dialect, "tosa.CONV2D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct conv3d : op<dialect, "tosa.CONV3D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2> {
+    struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
+};
+struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type"> {
+    struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
+};
+struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode"> {
+    struct args {
+        value input; int_list kernel, stride, pad;
+        headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2> {
+    struct args { value input_real; bool local_bound = false; };
+};
+struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
+         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type"> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
+        headrace::dtype acc_type;
+    };
+};
+
+// Activation functions (2.3).
+
+struct clamp : op<dialect, "tosa.CLAMP", "input, min_val, max_val, nan_mode"> {
+    struct args {
+        value input; scalar min_val, max_val; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct erf : op<dialect, "tosa.ERF", "input"> { struct args { value input; }; };
+struct sigmoid : op<dialect, "tosa.SIGMOID", "input"> { struct args { value input; }; };
+struct tanh : op<dialect, "tosa.TANH", "input"> { struct args { value input; }; };
+
+// Elementwise operators of two and three operands (2.4, 2.6).
+
+struct add : op<dialect, "tosa.ADD", "input1, input2"> { struct args { value input1, input2; }; };
+struct arithmetic_right_shift : op<dialect, "tosa.ARITHMETIC_RIGHT_SHIFT", "input1, input2, round"> {
+    struct args { value input1, input2; bool round = false; };
+};
+struct bitwise_and : op<dialect, "tosa.BITWISE_AND", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct bitwise_or : op<dialect, "tosa.BITWISE_OR", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct bitwise_xor : op<dialect, "tosa.BITWISE_XOR", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct intdiv : op<dialect, "tosa.INTDIV", "input1, input2"> { struct args { value input1, input2; }; };
+struct logical_and : op<dialect, "tosa.LOGICAL_AND", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct logical_left_shift : op<dialect, "tosa.LOGICAL_LEFT_SHIFT", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct logical_right_shift : op<dialect, "tosa.LOGICAL_RIGHT_SHIFT", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct logical_or : op<dialect, "tosa.LOGICAL_OR", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct logical_xor : op<dialect, "tosa.LOGICAL_XOR", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+struct maximum : op<dialect, "tosa.MAXIMUM", "input1, input2, nan_mode"> {
+    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
+};
+struct minimum : op<dialect, "tosa.MINIMUM", "input1, input2, nan_mode"> {
+    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
+};
+struct mul : op<dialect, "tosa.MUL", "input1, input2, shift"> {
+    struct args { value input1, input2, shift; };
+};
+struct pow : op<dialect, "tosa.POW", "input1, input2"> { struct args { value input1, input2; }; };
+struct sub : op<dialect, "tosa.SUB", "input1, input2"> { struct args { value input1, input2; }; };
+struct table : op<dialect, "tosa.TABLE", "input1, table"> { struct args { value input1, table; }; };
+
+// Elementwise operators of one operand (2.5).
+
+struct abs : op<dialect, "tosa.ABS", "input1"> { struct args { value input1; }; };
+struct bitwise_not : op<dialect, "tosa.BITWISE_NOT", "input1"> { struct args { value input1; }; };
+struct ceil : op<dialect, "tosa.CEIL", "input1"> { struct args { value input1; }; };
+struct clz : op<dialect, "tosa.CLZ", "input1"> { struct args { value input1; }; };
+struct cos : op<dialect, "tosa.COS", "input1"> { struct args { value input1; }; };
+struct exp : op<dialect, "tosa.EXP", "input1"> { struct args { value input1; }; };
+struct floor : op<dialect, "tosa.FLOOR", "input1"> { struct args { value input1; }; };
+struct log : op<dialect, "tosa.LOG", "input1"> { struct args { value input1; }; };
+struct logical_not : op<dialect, "tosa.LOGICAL_NOT", "input1"> { struct args { value input1; }; };
+struct negate : op<dialect, "tosa.NEGATE", "input1, input1_zp, output_zp"> {
+    struct args { value input1, input1_zp, output_zp; };
+};
+struct reciprocal : op<dialect, "tosa.RECIPROCAL", "input1"> { struct args { value input1; }; };
+struct rsqrt : op<dialect, "tosa.RSQRT", "input1"> { struct args { value input1; }; };
+struct sin : op<dialect, "tosa.SIN", "input1"> { struct args { value input1; }; };
+
+// Selection and comparison (2.6, 2.7).
+
+struct select : op<dialect, "tosa.SELECT", "input1, input2, input3"> {
+    struct args { value input1, input2, input3; };
+};
+struct equal : op<dialect, "tosa.EQUAL", "input1, input2"> { struct args { value input1, input2; }; };
+struct greater : op<dialect, "tosa.GREATER", "input1, input2"> { struct args { value input1, input2; }; };
+struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2"> {
+    struct args { value input1, input2; };
+};
+
+// Reductions (2.8).
+
+struct reduce_all : op<dialect, "tosa.REDUCE_ALL", "input, axis"> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_any : op<dialect, "tosa.REDUCE_ANY", "input, axis"> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_max : op<dialect, "tosa.REDUCE_MAX", "input, axis, nan_mode"> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct reduce_min : op<dialect, "tosa.REDUCE_MIN", "input, axis, nan_mode"> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct reduce_product : op<dialect, "tosa.REDUCE_PRODUCT", "input, axis"> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_sum : op<dialect, "tosa.REDUCE_SUM", "input, axis"> {
+    struct args { value input; std::int64_t axis; };
+};
+
+// Data layout (2.9).
+
+struct concat : op<dialect, "tosa.CONCAT", "input1, axis"> {
+    struct args { list<value> input1; std::int64_t axis; };
+};
+struct pad : op<dialect, "tosa.PAD", "input1, padding, pad_const"> {
+    struct args { value input1, padding, pad_const; };
+};
+struct reshape : op<dialect, "tosa.RESHAPE", "input1, shape"> { struct args { value input1, shape; }; };
+struct reverse : op<dialect, "tosa.REVERSE", "input1, axis"> {
+    struct args { value input1; std::int64_t axis; };
+};
+struct slice : op<dialect, "tosa.SLICE", "input1, start, size"> {
+    struct args { value input1, start, size; };
+};
+struct tile : op<dialect, "tosa.TILE", "input1, multiples"> { struct args { value input1, multiples; }; };
+struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms"> {
+    struct args { value input1; int_list perms; };
+};
+
+// Scatter, gather and image operators (2.10, 2.11).
+
+struct gather : op<dialect, "tosa.GATHER", "values, indices"> { struct args { value values, indices; }; };
+struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input"> {
+    struct args { value values_in, indices, input; };
+};
+struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode"> {
+    struct args { value input, scale, offset, border; resize_mode mode; };
+};
+
+// Type conversion (2.12).
+
+struct cast : op<dialect, "tosa.CAST", "input, output_type"> {
+    struct args { value input; headrace::dtype output_type; };
+};
+struct rescale : op<dialect, "tosa.RESCALE",
+         "input, multiplier, shift, input_zp, output_zp, scale32, rounding_mode, per_channel, "
+         "input_unsigned, output_unsigned"> {
+    struct args {
+        value input, multiplier, shift, input_zp, output_zp; bool scale32 = true;
+        headrace::rounding_mode rounding_mode = headrace::rounding_mode::single_round;
+        bool per_channel = false, input_unsigned = false, output_unsigned = false;
+    };
+};
+
+// Data nodes and custom operators (2.13, 2.14).
+
+struct const_ : op<dialect, "tosa.CONST", "data"> { struct args { tensor_data data; }; };
+struct identity : op<dialect, "tosa.IDENTITY", "input1"> { struct args { value input1; }; };
+struct custom : op<dialect, "tosa.CUSTOM",
+         "inputs, operator_name, domain_name, implementation_attrs", variadic_results> {
+    struct args { list<value> inputs; std::string_view operator_name, domain_name, implementation_attrs{}; };
+};
+
+// Control flow and variables (2.15, 2.16).
+
+struct cond_if : op<dialect, "tosa.COND_IF", "condition, inputs, then_graph, else_graph", variadic_results> {
+    struct args { value condition; list<value> inputs; graph* then_graph; graph* else_graph; };
+};
+struct while_loop : op<dialect, "tosa.WHILE_LOOP", "inputs, cond_graph, body_graph", variadic_results> {
+    struct args { list<value> inputs; graph* cond_graph; graph* body_graph; };
+};
+struct variable : op<dialect, "tosa.VARIABLE", "variable_name, shape, type, initial_value", 0> {
+    struct args {
+        std::string_view variable_name; int_list shape; headrace::dtype type;
+        tensor_data initial_value{};
+    };
+};
+struct variable_write : op<dialect, "tosa.VARIABLE_WRITE", "input1, variable_name", 0> {
+    struct args { value input1; std::string_view variable_name; };
+};
+struct variable_read : op<dialect, "tosa.VARIABLE_READ", "variable_name, shape, output_type"> {
+    struct args { std::string_view variable_name; int_list shape; headrace::dtype output_type; };
+};
+
+// Shape operators (2.17).
+
+struct const_shape : op<dialect, "tosa.CONST_SHAPE", "values"> { struct args { int_list values; }; };
+
+struct dialect : dialect_of<"tosa",
+      argmax, avg_pool2d, conv2d, conv3d, depthwise_conv2d, fft2d, matmul, max_pool2d, rfft2d,
+      transpose_conv2d, clamp, erf, sigmoid, tanh, add, arithmetic_right_shift, bitwise_and, bitwise_or,
+      bitwise_xor, intdiv, logical_and, logical_left_shift, logical_right_shift, logical_or,
+      logical_xor, maximum, minimum, mul, pow, sub, table, abs, bitwise_not, ceil, clz, cos, exp, floor,
+      log, logical_not, negate, reciprocal, rsqrt, sin, select, equal, greater, greater_equal,
+      reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum, concat, pad, reshape,
+      reverse, slice, tile, transpose, gather, scatter, resize, cast, rescale, const_, identity, custom,
+      cond_if, while_loop, variable, variable_write, variable_read, const_shape> {};
+
+// clang-format on
+
+/// An operator's number in the flatbuffer: of its Op, and of its attribute table in the union.
+[[nodiscard]] constexpr std::uint32_t number_of(const op_info& op) { return op.index + 1U; }
+
+/// Is a member of an argument struct in the flatbuffer's attribute table of that op? Its slot is then its
+/// position among those that are.
+[[nodiscard]] constexpr bool is_attribute(const op_info& op, const field_info& field) {
+    switch (field.kind) {
+        case field_kind::tensor:
+        case field_kind::tensors:
+        case field_kind::data: return false;
+        default: break;
+    }
+    if (field.name == "output_type") return false;
+    const bool empty_table = op.name == "tosa.CONST_SHAPE" || op.name.starts_with("tosa.VARIABLE");
+    return !empty_table;
 }
 
-/// "conv2d (aten.conv2d.default): ": how each message about a node begins.
-[[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
-    const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text(origin_name(n));
-    text += " (";
-    text += origin != nullptr ? origin->op_name : n.op->name;
-    text += "): ";
-    return text;
+/// All operators of TOSA 1.0; target/tosa_legality.hpp says which of them a target takes.
+namespace v1_0 {
+using ops = dialect::all_ops;
+}
+
+}  // namespace headrace::tosa
+
+// ---- headrace/ir/tensor_meta.hpp ----
+
+namespace headrace {
+
+/// What is known of a value before the program runs. Shapes are static and logical: how PyTorch laid the
+/// tensor out in memory is kept apart, in `dim_order` (empty: contiguous).
+struct tensor_meta {
+    headrace::dtype dtype = headrace::dtype::unknown;
+    int_list shape{};
+    list<std::int64_t> dim_order{};
+
+    [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
+
+    /// Number of elements, or nothing if it does not fit in 63 bits.
+    [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
+        std::int64_t count = 1;
+        for (const std::int64_t size : shape) {
+            if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+        }
+        return count;
+    }
+    /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
+    [[nodiscard]] constexpr std::int64_t elements() const {
+        std::int64_t count = 1;
+        for (const std::int64_t size : shape) count *= size;
+        return count;
+    }
+
+    friend constexpr bool operator==(const tensor_meta& a, const tensor_meta& b) {
+        return a.dtype == b.dtype && a.shape == b.shape;
+    }
+};
+
+/// Bytes of a tensor whose elements are packed as TOSA packs them.
+[[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
+    return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
+}
+/// The same of a tensor that lies in memory, as the data of every constant does.
+[[nodiscard]] constexpr std::size_t bytes_in_memory(const tensor_meta& meta) {
+    return static_cast<std::size_t>(packed_bytes(meta));
+}
+
+/// Wraps a possibly negative axis of a tensor of that rank; rank 0 counts as 1, as in PyTorch. Nothing if it
+/// is out of range.
+[[nodiscard]] constexpr std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
+    const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
+    if (axis < -limit || axis >= limit) return std::nullopt;
+    return static_cast<std::size_t>(axis < 0 ? axis + limit : axis);
 }
 
 }  // namespace headrace
 
-// ---- headrace/op/sizes.hpp ----
+// ---- headrace/base/sizes.hpp ----
 
 namespace headrace {
 
 /// Sizes, as a span: what shapes, axes and strides are passed as.
 using sizes = std::span<const std::int64_t>;
 
-/// Products and sums of sizes stop at the bounds of 63 bits instead of overflowing; infer/rules.hpp refuses
-/// those.
+/// Products and sums of sizes stop at the bounds of 63 bits instead of overflowing.
+/// infer/shape_builder.hpp refuses those.
 [[nodiscard]] constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : product;
@@ -1174,370 +1239,1299 @@ using sizes = std::span<const std::int64_t>;
 
 }  // namespace headrace
 
-// ---- headrace/op/text.hpp ----
+// ---- headrace/target/tosa_legality.hpp ----
+
+namespace headrace::tosa {
+
+/// Limits of level 8K (TOSA 1.0, section 1.5).
+namespace level_8k {
+inline constexpr std::int64_t max_rank = 6;
+inline constexpr std::int64_t max_kernel = 8192;
+inline constexpr std::int64_t max_stride = 8192;
+inline constexpr std::int64_t max_scale = 256;
+inline constexpr std::int64_t max_log2_size = 31;     ///< tensors are smaller than 2^31 bytes
+inline constexpr std::int64_t max_nesting = 256;      ///< of control-flow regions
+inline constexpr std::int64_t max_tensor_list = 64;   ///< operands of CONCAT, CUSTOM, COND_IF, WHILE_LOOP
+inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape operand
+}  // namespace level_8k
+
+/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
+/// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
+/// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
+/// target_feature fp16 is not asked for: in TOSA 1.0 FP16 belongs to PRO-FP.
+struct legality_row {
+    static constexpr std::size_t max_types = 7;
+
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    std::array<dtype, max_types> types;  ///< unknown beyond the last
+
+    [[nodiscard]] constexpr bool allowed_on(const target_spec& target) const {
+        return (target.features & profiles) != 0 && (target.features & extensions) == extensions;
+    }
+    [[nodiscard]] constexpr bool has_types(std::span<const dtype> signature) const {
+        std::size_t count = 0;
+        while (count != max_types && types[count] != dtype::unknown) ++count;
+        if (count != signature.size()) return false;
+        for (std::size_t i = 0; i != count; ++i) {
+            if (types[i] != signature[i]) return false;
+        }
+        return true;
+    }
+};
+
+namespace detail {
+
+constexpr std::uint16_t bits(target_feature f) { return static_cast<std::uint16_t>(f); }
+
+inline constexpr auto as_int = bits(target_feature::profile_int);
+inline constexpr auto as_fp = bits(target_feature::profile_fp);
+inline constexpr auto as_any = static_cast<std::uint16_t>(as_int | as_fp);
+inline constexpr auto ext_int4 = bits(target_feature::int4);
+inline constexpr auto ext_int16 = bits(target_feature::int16);
+inline constexpr auto ext_bf16 = bits(target_feature::bf16);
+inline constexpr auto ext_e4m3 = bits(target_feature::fp8e4m3);
+inline constexpr auto ext_e5m2 = bits(target_feature::fp8e5m2);
+inline constexpr auto ext_fft = bits(target_feature::fft);
+inline constexpr auto ext_cf = bits(target_feature::control_flow);
+inline constexpr auto ext_var = bits(target_feature::variable);
+
+inline constexpr auto bl = dtype::boolean;
+inline constexpr auto i4 = dtype::int4;
+inline constexpr auto i8 = dtype::int8;
+inline constexpr auto i16 = dtype::int16;
+inline constexpr auto i32 = dtype::int32;
+inline constexpr auto i48 = dtype::int48;
+inline constexpr auto e4 = dtype::float8_e4m3;
+inline constexpr auto e5 = dtype::float8_e5m2;
+inline constexpr auto bf = dtype::bfloat16;
+inline constexpr auto hf = dtype::float16;
+inline constexpr auto fl = dtype::float32;
+
+// A type and what it needs, for the ops whose operands and results all have one type.
+struct plain_type {
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    dtype type;
+};
+inline constexpr plain_type floats[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}};
+inline constexpr plain_type floats_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_any, 0, i32}};
+inline constexpr plain_type floats_int_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl},  {as_fp, 0, hf},   {as_fp, ext_bf16, bf},
+                                                 {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers_bool[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},   {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
+inline constexpr plain_type narrow[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16}};
+inline constexpr plain_type narrow_fp8[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout[] = {{as_fp, 0, fl},        {as_fp, 0, hf},        {as_fp, ext_bf16, bf},
+                                        {as_int, 0, i8},       {as_int, 0, i16},      {as_int, 0, i32},
+                                        {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type gathered[] = {{as_fp, 0, fl},        {as_fp, 0, hf},       {as_fp, ext_bf16, bf},
+                                          {as_int, 0, i8},       {as_int, 0, i16},     {as_int, 0, i32},
+                                          {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout_concat[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16},
+    {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type data_types[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_any, 0, i8},
+    {as_any, 0, i16},         {as_any, 0, i32},      {as_any, 0, bl},       {as_int, ext_int4, i4},
+    {as_int, ext_int16, i48}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type integers[] = {{as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type shifted[] = {{as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}};
+inline constexpr plain_type booleans[] = {{as_any, 0, bl}};
+inline constexpr plain_type any_i32[] = {{as_any, 0, i32}};
+inline constexpr plain_type int_i32[] = {{as_int, 0, i32}};
+inline constexpr plain_type variables[] = {{as_fp, ext_var, fl}, {as_fp, ext_var, hf}, {as_int, ext_var, i8}};
+inline constexpr plain_type fft_types[] = {{as_fp, ext_fft, fl}};
+
+// Rows of ops of `Count` types which are all the same.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
+    std::array<legality_row, N> rows{};
+    for (std::size_t i = 0; i != N; ++i) {
+        rows[i] = {types[i].profiles, types[i].extensions, {}};
+        for (std::size_t k = 0; k != Count; ++k) rows[i].types[k] = types[i].type;
+    }
+    return rows;
+}
+// The same, but of type `type` at position `at`.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> same_but(const plain_type (&types)[N], std::size_t at, dtype type) {
+    std::array<legality_row, N> rows = all_same<Count>(types);
+    for (legality_row& row : rows) row.types[at] = type;
+    return rows;
+}
+
+template <std::size_t Count, const auto& Types>
+inline constexpr auto same_rows = all_same<Count>(Types);
+template <std::size_t Count, const auto& Types, std::size_t At, dtype Type>
+inline constexpr auto mixed_rows = same_but<Count>(Types, At, Type);
+
+inline constexpr legality_row pool_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32, i8}},      {as_int, ext_int16, {i16, i16, i16, i32, i16}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, fl, hf}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, fl, bf}},
+    {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}}, {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
+inline constexpr legality_row conv_rows[] = {{as_int, 0, {i8, i8, i32, i8, i8, i32, i32}},
+                                             {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
+                                             {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}},
+                                             {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
+                                             {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
+                                             {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
+inline constexpr legality_row matmul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i8, i32}},      {as_int, ext_int16, {i16, i16, i16, i16, i48}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, hf, fl}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, bf, fl}},
+    {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}}, {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
+inline constexpr legality_row mul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}}, {as_any, 0, {i32, i32, i8, i32}},
+    {as_fp, 0, {hf, hf, i8, hf}},   {as_fp, 0, {fl, fl, i8, fl}},     {as_fp, ext_bf16, {bf, bf, i8, bf}}};
+inline constexpr legality_row table_rows[] = {{as_int, 0, {i8, i8, i8}},
+                                              {as_int, ext_int16, {i16, i16, i32}}};
+inline constexpr legality_row resize_rows[] = {
+    {as_int, 0, {i8, i8}},  {as_int, ext_int16, {i16, i16}}, {as_fp, 0, {hf, hf}},       {as_fp, 0, {fl, fl}},
+    {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}}, {as_fp, ext_bf16, {bf, bf}}};
+inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
+                                             {as_int, 0, {bl, i16}},
+                                             {as_int, 0, {bl, i32}},
+                                             {as_int, 0, {i8, bl}},
+                                             {as_int, 0, {i8, i16}},
+                                             {as_int, 0, {i8, i32}},
+                                             {as_int, 0, {i16, bl}},
+                                             {as_int, 0, {i16, i8}},
+                                             {as_int, 0, {i16, i32}},
+                                             {as_int, 0, {i32, bl}},
+                                             {as_int, 0, {i32, i8}},
+                                             {as_int, 0, {i32, i16}},
+                                             {as_fp, 0, {i8, hf}},
+                                             {as_fp, 0, {i8, fl}},
+                                             {as_fp, 0, {i16, hf}},
+                                             {as_fp, 0, {i16, fl}},
+                                             {as_fp, 0, {i32, hf}},
+                                             {as_fp, 0, {i32, fl}},
+                                             {as_fp, 0, {hf, i8}},
+                                             {as_fp, 0, {hf, i16}},
+                                             {as_fp, 0, {hf, i32}},
+                                             {as_fp, 0, {hf, fl}},
+                                             {as_fp, 0, {fl, i8}},
+                                             {as_fp, 0, {fl, i16}},
+                                             {as_fp, 0, {fl, i32}},
+                                             {as_fp, 0, {fl, hf}},
+                                             {as_fp, ext_bf16, {i8, bf}},
+                                             {as_fp, ext_bf16, {i16, bf}},
+                                             {as_fp, ext_bf16, {i32, bf}},
+                                             {as_fp, ext_bf16, {bf, i8}},
+                                             {as_fp, ext_bf16, {bf, i16}},
+                                             {as_fp, ext_bf16, {bf, i32}},
+                                             {as_fp, ext_bf16, {bf, fl}},
+                                             {as_fp, ext_bf16, {fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, hf}},
+                                             {as_fp, ext_e4m3, {e4, fl}},
+                                             {as_fp, ext_e4m3, {hf, e4}},
+                                             {as_fp, ext_e4m3, {fl, e4}},
+                                             {as_fp, ext_e5m2, {e5, hf}},
+                                             {as_fp, ext_e5m2, {e5, fl}},
+                                             {as_fp, ext_e5m2, {hf, e5}},
+                                             {as_fp, ext_e5m2, {fl, e5}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {bf, e4}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
+
+// Multipliers are INT32 or, if scale32 is false, INT16; both columns are rows here.
+inline constexpr auto rescale_rows = [] {
+    constexpr dtype ends[] = {i8, i16, i32};
+    std::array<legality_row, 24> rows{};
+    std::size_t next = 0;
+    for (const dtype multiplier : {i32, i16}) {
+        for (const dtype from : {i8, i16, i32, i48}) {
+            const std::uint16_t extension = from == i48 ? ext_int16 : std::uint16_t{0};
+            for (const dtype to : ends) {
+                rows[next++] = {as_int, extension, {from, multiplier, i8, from, to, to}};
+            }
+        }
+    }
+    return rows;
+}();
+
+using row_span = std::span<const legality_row>;
+
+inline constexpr auto row_table = [] {
+    std::array<row_span, dialect::size> spans{};
+    const auto set = [&]<class... Ops>(ops<Ops...>, row_span rows) { ((spans[index_of<Ops>] = rows), ...); };
+    // Said, though empty: g++ 12 does not read what is left as it was in a constant.
+    set(ops<custom, cond_if, while_loop, const_shape>{}, row_span());
+    set(ops<argmax>{}, mixed_rows<2, narrow_fp8, 1, i32>);
+    set(ops<avg_pool2d>{}, pool_rows);
+    set(ops<conv2d, conv3d, depthwise_conv2d, transpose_conv2d>{}, conv_rows);
+    set(ops<matmul>{}, matmul_rows);
+    set(ops<max_pool2d>{}, same_rows<2, narrow_fp8>);
+    set(ops<fft2d>{}, same_rows<4, fft_types>);
+    set(ops<rfft2d>{}, same_rows<3, fft_types>);
+    set(ops<clamp>{}, same_rows<2, narrow>);
+    set(ops<erf, sigmoid, tanh, ceil, cos, exp, floor, log, reciprocal, rsqrt, sin, reduce_product>{},
+        same_rows<2, floats>);
+    set(ops<add, sub>{}, same_rows<3, floats_i32>);
+    set(ops<maximum, minimum>{}, same_rows<3, floats_int_i32>);
+    set(ops<pow>{}, same_rows<3, floats>);
+    set(ops<mul>{}, mul_rows);
+    set(ops<arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor>{}, same_rows<3, integers>);
+    set(ops<logical_left_shift, logical_right_shift>{}, same_rows<3, shifted>);
+    set(ops<intdiv>{}, same_rows<3, any_i32>);
+    set(ops<logical_and, logical_or, logical_xor>{}, same_rows<3, booleans>);
+    set(ops<logical_not, reduce_all, reduce_any>{}, same_rows<2, booleans>);
+    set(ops<table>{}, table_rows);
+    set(ops<abs, reduce_sum>{}, same_rows<2, floats_int_i32>);
+    set(ops<bitwise_not>{}, same_rows<2, integers>);
+    set(ops<clz>{}, same_rows<2, int_i32>);
+    set(ops<negate>{}, same_rows<4, floats_integers>);
+    set(ops<select>{}, mixed_rows<4, floats_integers_bool, 0, bl>);
+    set(ops<equal, greater, greater_equal>{}, mixed_rows<3, floats_int_i32, 2, bl>);
+    set(ops<reduce_max, reduce_min>{}, same_rows<2, floats_integers>);
+    set(ops<concat>{}, same_rows<2, layout_concat>);
+    set(ops<pad>{}, same_rows<3, layout>);
+    set(ops<reshape, reverse, slice, tile, transpose>{}, same_rows<2, layout>);
+    set(ops<gather>{}, mixed_rows<3, gathered, 1, i32>);
+    set(ops<scatter>{}, mixed_rows<4, gathered, 1, i32>);
+    set(ops<resize>{}, resize_rows);
+    set(ops<cast>{}, cast_rows);
+    set(ops<rescale>{}, rescale_rows);
+    set(ops<const_>{}, same_rows<1, data_types>);
+    set(ops<identity>{}, same_rows<2, data_types>);
+    set(ops<variable, variable_write, variable_read>{}, same_rows<1, variables>);
+    return spans;
+}();
+
+}  // namespace detail
+
+/// The combinations that an op allows. Empty for those that take any types: CUSTOM, COND_IF, WHILE_LOOP and
+/// CONST_SHAPE.
+[[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
+    return detail::row_table[op.index];
+}
+
+/// The row that an op with operands and results of these types falls under, or null if TOSA 1.0 has none.
+[[nodiscard]] constexpr const legality_row* find_row(const op_info& op, std::span<const dtype> signature) {
+    for (const legality_row& row : rows_of(op)) {
+        if (row.has_types(signature)) return &row;
+    }
+    return nullptr;
+}
+
+/// Does the target take this op with these types? The signature is that of legality_row.
+template <op_tag Op>
+[[nodiscard]] constexpr bool is_legal(const target_spec& target, std::initializer_list<dtype> signature) {
+    if (__is_same(Op, cond_if) || __is_same(Op, while_loop)) return target.has(target_feature::control_flow);
+    if (rows_of(info_of<Op>).empty()) return true;
+    const legality_row* row =
+        find_row(info_of<Op>, std::span<const dtype>(std::data(signature), signature.size()));
+    return row != nullptr && row->allowed_on(target);
+}
+
+}  // namespace headrace::tosa
+
+// ---- headrace/target/op_facts.hpp ----
 
 namespace headrace {
 
-/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are std::pmr::vector:
-/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
-/// choose.
-[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
-    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
-    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
-}
-/// The same with six significant digits.
-[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
-    char digits[16];  // sign, digits, point, and an exponent of five characters
-    return {digits,
-            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
+/// The attributes of an operator that a rule is about. What an operator lacks is empty or zero.
+struct op_attributes {
+    int_list kernel{};  ///< of a pooling; that of a convolution is in its weight
+    int_list stride{};
+    int_list pad{};  ///< out_pad of TRANSPOSE_CONV2D
+    int_list dilation{};
+    int_list scale{};   ///< of RESIZE, empty if it is computed
+    int_list offset{};  ///< the same
+    std::int64_t axis = 0;
+    headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
+    resize_mode mode = resize_mode::unknown;
+    bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+
+    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
+    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
+    std::int64_t weight_sum = 0;
+    bool bias_fits = true;
+    bool only_rescaled = true;
+    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
+
+    friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
+};
+
+/// An operator of the tosa dialect, its tensors and its attributes.
+struct op_facts {
+    /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
+    static constexpr std::size_t most_tensors = tosa::level_8k::max_tensor_list + 1;
+
+    const op_info* op = nullptr;
+    std::array<const tensor_meta*, 2 * most_tensors> tensors{};  ///< operands, then results
+    std::size_t operand_count = 0;                               ///< of those in `tensors`
+    std::size_t result_count = 0;
+    std::size_t list_length = 0;  ///< of the operand that is a list, whole
+    std::uint64_t constants = 0;  ///< bit i: operand i is a constant
+    op_attributes attributes{};
+
+    [[nodiscard]] constexpr const tensor_meta& operand(std::size_t i) const { return *tensors[i]; }
+    [[nodiscard]] constexpr const tensor_meta& result(std::size_t i) const {
+        return *tensors[operand_count + i];
+    }
+    [[nodiscard]] constexpr bool is_constant(std::size_t i) const {
+        return i < 64 && (constants >> i & 1) != 0;
+    }
+    template <op_tag... Ops>
+    [[nodiscard]] constexpr bool is() const {
+        return ((op == &info_of<Ops>) || ...);
+    }
+};
+
+/// Does it convolve: has it a weight, a bias, and sums of products?
+[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
+    return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
+           &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;
 }
 
 }  // namespace headrace
 
-// ---- headrace/infer/rules.hpp ----
+// ---- headrace/target/tosa_rules.hpp ----
 
 namespace headrace {
 
-/// "[2, 3]".
-[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
-    std::pmr::string text = "[";
-    for (const std::int64_t size : shape) {
-        if (text.size() != 1) text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
-}
-
-/// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
-class shape_builder {
+/// The types of an operator as legality_row orders them.
+class tosa_signature {
 public:
-    static constexpr std::size_t capacity = 16;
-
-    constexpr shape_builder() = default;
-    constexpr shape_builder(sizes shape) { append(shape); }
-    constexpr shape_builder(const int_list& shape) { append(shape); }
-    constexpr shape_builder(std::initializer_list<std::int64_t> shape) {
-        for (const std::int64_t size : shape) push_back(size);
-    }
-    [[nodiscard]] static constexpr shape_builder filled(std::size_t rank, std::int64_t size) {
-        shape_builder shape;
-        for (std::size_t i = 0; i != rank; ++i) shape.push_back(size);
-        return shape;
-    }
-
-    constexpr void push_back(std::int64_t size) {
-        if (wanted_ < capacity) items_[wanted_] = size;
-        ++wanted_;
-    }
-    constexpr void append(sizes shape) {
-        for (const std::int64_t size : shape) push_back(size);
-    }
-    /// Puts a size before position `at`, which is at most size().
-    constexpr void insert(std::size_t at, std::int64_t size) {
-        push_back(size);
-        for (std::size_t i = this->size(); i-- > at + 1;) items_[i] = items_[i - 1];
-        if (at < capacity) items_[at] = size;
-    }
-    constexpr void erase(std::size_t at) {
-        for (std::size_t i = at + 1; i < size(); ++i) items_[i - 1] = items_[i];
-        if (--wanted_ < capacity) items_[wanted_] = 0;  // what is not kept is 0, so that shapes compare
+    explicit constexpr tosa_signature(const op_facts& f) {
+        std::size_t operand = 0;
+        for (const field_info& field : *f.op) {
+            if (field.kind == field_kind::tensor) {
+                add(f.operand(operand++).dtype);
+            } else if (field.kind == field_kind::tensors) {
+                if (operand < f.operand_count) add(f.operand(operand).dtype);
+                operand = f.operand_count;
+            }
+        }
+        if (f.attributes.declared != dtype::unknown) add(f.attributes.declared);
+        for (std::size_t i = 0; i != f.result_count; ++i) add(f.result(i).dtype);
     }
 
-    [[nodiscard]] constexpr std::size_t size() const { return wanted_ < capacity ? wanted_ : capacity; }
-    [[nodiscard]] constexpr bool empty() const { return wanted_ == 0; }
-    /// The rank is above the capacity.
-    [[nodiscard]] constexpr bool overflowed() const { return wanted_ > capacity; }
-    [[nodiscard]] constexpr const std::int64_t* data() const { return items_.data(); }
-    [[nodiscard]] constexpr std::int64_t* begin() { return items_.data(); }
-    [[nodiscard]] constexpr std::int64_t* end() { return items_.data() + size(); }
-    [[nodiscard]] constexpr const std::int64_t* begin() const { return items_.data(); }
-    [[nodiscard]] constexpr const std::int64_t* end() const { return items_.data() + size(); }
-    [[nodiscard]] constexpr std::int64_t& operator[](std::size_t i) { return items_[i]; }
-    [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return items_[i]; }
-    [[nodiscard]] constexpr std::int64_t& back() { return items_[size() - 1]; }
-    constexpr operator sizes() const { return {items_.data(), size()}; }
-    friend constexpr bool operator==(const shape_builder&, const shape_builder&) = default;
+    [[nodiscard]] constexpr std::span<const dtype> types() const { return {types_.data(), size_}; }
 
 private:
-    std::array<std::int64_t, capacity> items_{};
-    std::size_t wanted_ = 0;
+    constexpr void add(dtype type) {
+        if (type != dtype::shape && size_ != types_.size()) types_[size_++] = type;
+    }
+
+    std::array<dtype, tosa::legality_row::max_types> types_{};
+    std::size_t size_ = 0;
 };
 
-/// Adds a result to what a rule writes, unless no tensor can have that type or shape.
-[[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
-    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
-    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
-    std::int64_t count = 1;
-    for (const std::int64_t size : shape) {
-        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
-        if (size != 0) count = saturating_mul(count, size);
-    }
-    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
-    out.add(type, sizes(shape));
-    return boost::outcome_v2::success();
-}
-[[nodiscard]] inline result<void> add_result(inference& out, const tensor_meta& meta) {
-    return add_result(out, meta.dtype, meta.shape);
-}
-
-/// Refuses an operand of another rank.
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
-                                               std::size_t most) {
-    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
-    std::pmr::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + number_text(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
-    return invalid(text);
-}
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
-    return require_rank(what, shape, rank, rank);
-}
-
-// --- broadcasting ----------------------------------------------------------------------------------------
-
-/// The shape that both broadcast to.
-[[nodiscard]] inline result<shape_builder> broadcast(sizes a, sizes b) {
-    if (a.size() < b.size()) return broadcast(b, a);
-    shape_builder shape(a);
-    const std::size_t lead = a.size() - b.size();
-    for (std::size_t i = lead; i < shape.size(); ++i) {
-        const std::int64_t other = b[i - lead];
-        if (shape[i] == 1) {
-            shape[i] = other;
-        } else if (other != 1 && other != shape[i]) {
-            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
-        }
-    }
-    return shape;
-}
-template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
-                                              const More&... more) requires(sizeof...(More) != 0) {
-    BOOST_OUTCOME_TRY(shape, broadcast(a, b));
-    return broadcast(shape, more...);
-}
-
-/// The shape that aten.expand gives: -1 keeps a size.
-[[nodiscard]] inline result<shape_builder> expanded_shape(sizes from, sizes to) {
-    const auto refuse = [&] {
-        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
-    };
-    if (to.size() < from.size()) return refuse();
-    shape_builder shape(to);
-    const std::size_t lead = to.size() - from.size();
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (i < lead) {
-            if (shape[i] < 0) return refuse();
-        } else if (shape[i] == -1) {
-            shape[i] = from[i - lead];
-        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
-            return refuse();
-        }
-    }
-    return shape;
-}
-
-/// The shape that aten.view gives: one size may be -1.
-[[nodiscard]] inline result<shape_builder> viewed_shape(sizes from, sizes to) {
-    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
-    const std::int64_t count = element_count(from);
-    shape_builder shape(to);
-    std::int64_t known = 1;
-    std::int64_t* inferred = nullptr;
-    for (std::int64_t& size : shape) {
-        if (size != -1) {
-            known = saturating_mul(known, size);
-        } else if (inferred == nullptr) {
-            inferred = &size;
-        } else {
-            return refuse();
-        }
-    }
-    if (inferred != nullptr) {
-        if (known <= 0 || count % known != 0) return refuse();
-        *inferred = count / known;
-    } else if (known != count) {
-        return refuse();
-    }
-    return shape;
-}
-
-// --- axes ------------------------------------------------------------------------------------------------
-
-/// An axis of a tensor of that rank, from one that may be negative.
-[[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
-}
-
-/// A set of axes.
-struct axis_set {
-    std::uint32_t bits = 0;
-
-    [[nodiscard]] static constexpr axis_set all(std::size_t rank) { return {(std::uint32_t{1} << rank) - 1}; }
-    [[nodiscard]] constexpr bool contains(std::size_t axis) const { return (bits >> axis & 1u) != 0; }
-    constexpr void insert(std::size_t axis) { bits |= std::uint32_t{1} << axis; }
-    friend constexpr bool operator==(const axis_set&, const axis_set&) = default;
+/// What keeps a TOSA target from taking an operator of these types.
+enum class type_limit : std::uint8_t {
+    none,
+    types,             ///< TOSA 1.0 has no such operator of these types
+    profile,           ///< the target lacks the profile, or the extensions, that the types need
+    control_flow,      ///< the target lacks the extension cf
+    computed_operand,  ///< a zero point, a shift, a table or the like is no constant
 };
 
-/// What an empty list of axes means to an op.
-enum class no_axes : unsigned char { all, none };
-
-/// The axes that a list names. An axis may not be named twice.
-[[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
-    axis_set set;
-    for (const std::int64_t axis : axes) {
-        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
-        set.insert(found);
-    }
-    return set;
-}
-
-/// What is left of a shape when those axes are reduced.
-[[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
-    shape_builder left;
-    for (std::size_t i = 0; i != shape.size(); ++i) {
-        if (!axes.contains(i)) {
-            left.push_back(shape[i]);
-        } else if (keepdim) {
-            left.push_back(1);
-        }
-    }
-    return left;
-}
-
-/// The order of axes that aten.permute names, non-negative and each once.
-[[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
-    if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
-    }
-    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
-    shape_builder order(axes);
-    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    return order;
-}
-
-/// A list for `count` dimensions: PyTorch lets one number stand for all.
-[[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
-    if (items.size() == count) return shape_builder(items);
-    if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
-                   number_text(count) + " elements");
-}
-
-/// First and last index that a slice takes of an axis, both within it.
-struct slice_range {
-    std::int64_t start = 0;
-    std::int64_t end = 0;
-
-    [[nodiscard]] constexpr std::int64_t count(std::int64_t step) const {
-        return end > start ? (end - start - 1) / step + 1 : 0;
-    }
+struct type_fault {
+    type_limit limit = type_limit::none;
+    const tosa::legality_row* row = nullptr;  ///< for type_limit::profile, what is needed
+    std::string_view operand{};               ///< for type_limit::computed_operand, its name
 };
 
-/// Python's slice bounds: negative ones count from the end, others are clamped.
-[[nodiscard]] constexpr slice_range clamped_slice(std::optional<std::int64_t> start,
-                                                  std::optional<std::int64_t> end, std::int64_t size) {
-    const auto clamp = [size](std::int64_t index, std::int64_t least) {
-        if (index < 0) index = saturating_add(index, size);
-        return index < least ? least : index > size ? size : index;
-    };
-    const std::int64_t first = clamp(start.value_or(0), 0);
-    return {first, clamp(end.value_or(size), first)};
+namespace detail {
+
+// What must be a constant where a target lacks EXT-DYNAMIC, as all of 1.0 do here.
+constexpr std::string_view computed_operand(const op_facts& f) {
+    std::size_t operand = 0;
+    for (const field_info& field : *f.op) {
+        if (field.kind != field_kind::tensor) continue;
+        const bool demanded = field.name.ends_with("_zp") || field.name == "shift" || field.name == "table" ||
+                              field.name == "pad_const" || field.name == "multiplier";
+        if (demanded && !f.is_constant(operand)) return field.name;
+        ++operand;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+[[nodiscard]] constexpr type_fault type_fault_of(const op_facts& f, const target_spec& target) {
+    if (f.is<tosa::cond_if, tosa::while_loop>() && !target.has(target_feature::control_flow))
+        return {type_limit::control_flow};
+    if (!tosa::rows_of(*f.op).empty()) {
+        const tosa_signature signature(f);
+        const tosa::legality_row* row = tosa::find_row(*f.op, signature.types());
+        if (row == nullptr) return {type_limit::types};
+        if (!row->allowed_on(target)) return {type_limit::profile, row};
+    }
+    const std::string_view computed = detail::computed_operand(f);
+    return computed.empty() ? type_fault{} : type_fault{type_limit::computed_operand, nullptr, computed};
+}
+
+/// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.
+enum class level_limit : std::uint8_t {
+    none,
+    shape_length,
+    rank,
+    empty_tensor,
+    tensor_size,
+    operands,
+    kernel,
+    stride,
+    pad,
+    out_pad,
+    dilated_kernel,
+    fft_size,
+    scale,
+};
+
+struct level_fault {
+    level_limit limit = level_limit::none;
+    std::int64_t size = 0;
+    std::int64_t most = 0;
+    const tensor_meta* tensor = nullptr;  ///< for level_limit::empty_tensor
+
+    explicit constexpr operator bool() const { return limit != level_limit::none; }
+};
+
+/// What a message calls the size that is above a limit.
+[[nodiscard]] constexpr std::string_view name_of(level_limit limit) {
+    return detail::enumerator_name(
+        limit, {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands",
+                "kernel", "stride", "pad", "out_pad", "dilated kernel", "size", "scale"});
+}
+
+namespace detail {
+
+constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t most) {
+    return size <= most ? level_fault{} : level_fault{limit, size, most};
+}
+
+constexpr level_fault level_fault_of(const tensor_meta& meta) {
+    if (meta.dtype == dtype::shape)
+        return fault_if_above(level_limit::shape_length, meta.elements(), tosa::level_8k::max_shape_length);
+    if (const auto rank = static_cast<std::int64_t>(meta.rank()); rank > tosa::level_8k::max_rank)
+        return {level_limit::rank, rank, tosa::level_8k::max_rank};
+    for (const std::int64_t size : meta.shape) {
+        if (size < 1) return {level_limit::empty_tensor, size, 1, &meta};
+    }
+    const auto elements = static_cast<std::uint64_t>(element_count(meta.shape));
+    const std::uint64_t limit = (std::uint64_t{1} << tosa::level_8k::max_log2_size) - 1;
+    const std::uint64_t bytes = elements > limit ? elements : storage_bytes(meta.dtype, elements);
+    return fault_if_above(level_limit::tensor_size, static_cast<std::int64_t>(bytes),
+                          static_cast<std::int64_t>(limit));
+}
+
+constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t most) {
+    for (const std::int64_t item : items) {
+        if (const level_fault fault = fault_if_above(limit, item, most)) return fault;
+    }
+    return {};
+}
+
+// A convolution's kernel, in elements of the input.
+constexpr level_fault level_fault_of_kernel(const op_facts& f) {
+    if (!is_convolution(*f.op)) return {};
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : 1;
+    for (std::size_t i = 0; i != (f.is<tosa::conv3d>() ? 3 : 2); ++i) {
+        const std::int64_t dilation = f.attributes.dilation.empty() ? 1 : f.attributes.dilation[i];
+        const std::int64_t size = saturating_mul(f.operand(1).shape[first + i], dilation);
+        if (const level_fault fault =
+                fault_if_above(level_limit::dilated_kernel, size, tosa::level_8k::max_kernel))
+            return fault;
+    }
+    return {};
+}
+
+constexpr level_fault level_fault_of_scale(const op_facts& f) {
+    const int_list& scale = f.attributes.scale;
+    for (std::size_t i = 0; i + 1 < scale.size(); i += 2) {
+        const std::int64_t ratio = scale[i] / std::max<std::int64_t>(scale[i + 1], 1);
+        if (const level_fault fault = fault_if_above(level_limit::scale, ratio, tosa::level_8k::max_scale))
+            return fault;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+/// The first of level 8K's limits that an operator is above.
+[[nodiscard]] constexpr level_fault level_fault_of(const op_facts& f) {
+    using namespace tosa::level_8k;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (const level_fault fault = detail::level_fault_of(*f.tensors[i])) return fault;
+    }
+    const auto length = static_cast<std::int64_t>(f.list_length);
+    const op_attributes& a = f.attributes;
+    const level_limit pad = f.is<tosa::transpose_conv2d>() ? level_limit::out_pad : level_limit::pad;
+    const std::int64_t fft_size =
+        f.is<tosa::fft2d, tosa::rfft2d>() ? std::max(f.operand(0).shape[1], f.operand(0).shape[2]) : 0;
+    const level_fault faults[] = {detail::fault_if_above(level_limit::operands, length, max_tensor_list),
+                                  detail::first_above(level_limit::kernel, a.kernel, max_kernel),
+                                  detail::first_above(level_limit::stride, a.stride, max_stride),
+                                  detail::first_above(pad, a.pad, max_kernel),
+                                  detail::level_fault_of_kernel(f),
+                                  detail::fault_if_above(level_limit::fft_size, fft_size, max_kernel),
+                                  detail::level_fault_of_scale(f)};
+    for (const level_fault& fault : faults) {
+        if (fault) return fault;
+    }
+    return {};
 }
 
 }  // namespace headrace
 
-// ---- headrace/infer/window.hpp ----
+// ---- headrace/target/u55_rules.hpp ----
 
 namespace headrace {
 
-/// A window that moves along one axis.
-struct window {
-    std::int64_t kernel = 1;
-    std::int64_t stride = 1;
-    std::int64_t dilation = 1;
-    std::int64_t before = 0;  ///< padding
-    std::int64_t after = 0;
-
-    /// How much of the axis the window covers.
-    [[nodiscard]] constexpr std::int64_t extent() const {
-        return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
-    }
-    [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
+/// What keeps Ethos-U55 from executing an operator.
+enum class u55_limit : std::uint8_t {
+    none,
+    op,                      ///< it has no such operator
+    booleans,                ///< not of booleans
+    floats,                  ///< not of floating-point numbers
+    other_than_int8,         ///< only of INT8
+    other_than_int32,        ///< only of INT32
+    int32,                   ///< not of INT32
+    fewer_bits,              ///< a CAST does not narrow
+    int48_source,            ///< only a convolution gives INT48 to a RESCALE
+    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
+    computed_weight,         ///< weights and biases are constants
+    channels,                ///< up to 65536
+    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    kernel_depth,            ///< of CONV3D: 1
+    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
+    bias_bits,               ///< up to 40
+    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
+    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< up to 65536
+    argmax,                  ///< along up to 127 channels of one image
+    resize,                  ///< to the nearest of one image, by 2, 4 or 8
+    transpose,               ///< what a few axes of up to 65536 can address
+    reverse_axis,            ///< height or width of an image
+    sum_extent,              ///< up to 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
 };
 
-/// PyTorch's padding="same" for stride 1: the odd element comes last.
-[[nodiscard]] constexpr window same_padded(window w) {
-    const std::int64_t total = w.extent() - 1;
-    w.before = total / 2;
-    w.after = total - w.before;
-    return w;
-}
+/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
+/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
+namespace u55 {
 
-/// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
-/// if it starts inside the axis or the padding before it.
-[[nodiscard]] inline result<std::int64_t> window_positions(std::int64_t size, const window& w,
-                                                           bool ceil_mode = false) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
-    const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
-    const std::int64_t room = saturating_sub(padded, w.extent());
-    if (room < 0 && (!ceil_mode || room <= -w.stride)) {
-        return invalid("a window of " + number_text(w.extent()) + " does not fit in an axis of " +
-                       number_text(size) + " padded to " + number_text(padded));
+inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t most_kernel_height = 64;
+inline constexpr std::int64_t most_kernel_taps = 4096;
+inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t most_pool_height = 256;
+inline constexpr std::int64_t most_pool_taps = 65536;
+inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t most_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] constexpr bool kernel_fits() const {
+        return height <= most_kernel_height && height * width <= most_kernel_taps;
     }
-    std::int64_t last = room < 0 ? 0 : room / w.stride;
-    if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
-    if (ceil_mode && last > 0 && saturating_mul(last, w.stride) >= saturating_add(size, w.before)) --last;
-    return last + 1;
-}
-
-/// The size that a transposed convolution gives.
-[[nodiscard]] inline result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                                 std::int64_t output_padding) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
-    const std::int64_t padding = saturating_add(w.before, w.after);
-    const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
-    const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
-    if (given <= 0) return invalid("the padding is larger than the result");
-    return given;
-}
-
-/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
-struct window_lists {
-    sizes kernel;
-    sizes stride;
-    sizes padding;
-    sizes dilation;
+    [[nodiscard]] constexpr bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
 };
 
-/// The windows of `count` dimensions. An empty stride means that of the kernel.
-[[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
-    if (count > 3) return invalid("windows have at most 3 dimensions");
-    BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
-    BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
-    BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
-    std::array<window, 3> windows{};
-    for (std::size_t i = 0; i != count; ++i) {
-        if (padding[i] < 0) return invalid("padding must not be negative");
-        windows[i] = {kernel[i], stride[i], dilation[i], padding[i], padding[i]};
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] constexpr bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
     }
-    return windows;
+    [[nodiscard]] constexpr bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
+        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
 }
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > most_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
+    return f.is<Ops...>();
+}
+
+// Height and width of a convolution's kernel are two axes of its weight.
+constexpr sizes kernel_of(const op_facts& f) {
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
+    return sizes(f.operand(1).shape).subspan(first, 2);
+}
+
+constexpr u55_limit violated_by_window(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const sizes kernel = kernel_of(f);
+    if (f.is<tosa::transpose_conv2d>()) {
+        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
+                                                                            : u55_limit::transposed_stride;
+    }
+    const bool is_volume = f.is<tosa::conv3d>();
+    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
+    const convolution_window window{kernel[0],
+                                    kernel[1],
+                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
+                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
+                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
+                                    f.is<tosa::depthwise_conv2d>()};
+    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
+}
+
+constexpr u55_limit violated_by_convolution(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
+    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
+    if (f.operand(0).shape.back() > most_size) return u55_limit::channels;
+    const sizes kernel = kernel_of(f);
+    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
+    if (a.weight_sum > most_weight_sum) return u55_limit::weight_sum;
+    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
+    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
+    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
+}
+
+constexpr u55_limit violated_by_pooling(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
+        return u55_limit::pool_window;
+    const int_list& input = f.operand(0).shape;
+    return std::max({input[1], input[2], input[3]}) > most_size ? u55_limit::axis_size : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_argmax(const op_facts& f) {
+    const int_list& input = f.operand(0).shape;
+    const std::size_t last = input.size() - 1;
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
+    const bool folds = last < 3 || (last == 3 && input[0] == 1);
+    const bool fits = is_last && folds && input[last] <= most_argmax &&
+                      element_count(sizes(input).first(last)) <= most_size;
+    return fits ? u55_limit::none : u55_limit::argmax;
+}
+
+constexpr u55_limit violated_by_matmul(const op_facts& f) {
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > most_size ? u55_limit::axis_size
+                                                                              : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_resize(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const int_list& input = f.operand(0).shape;
+    bool fits =
+        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
+    for (std::size_t i = 0; fits && i != 2; ++i) {
+        const std::int64_t n = a.scale[2 * i];
+        const std::int64_t d = a.scale[2 * i + 1];
+        const std::int64_t factor = n / d;
+        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
+               f.result(0).shape[1 + i] == factor * input[1 + i];
+    }
+    return fits ? u55_limit::none : u55_limit::resize;
+}
+
+constexpr u55_limit violated_by_reverse(const op_facts& f) {
+    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
+    const std::size_t rank = f.operand(0).shape.size();
+    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
+    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
+}
+
+constexpr u55_limit violated_by_sum(const op_facts& f) {
+    const sizes input = f.operand(0).shape;
+    const auto axis = static_cast<std::size_t>(f.attributes.axis);
+    if (input[axis] > most_size) return u55_limit::axis_size;
+    if (axis + 1 == input.size()) return u55_limit::none;
+    const bool fits =
+        element_count(input.first(axis)) <= most_size && element_count(input.subspan(axis + 1)) <= most_size;
+    return fits ? u55_limit::none : u55_limit::sum_extent;
+}
+
+// Ops that have rules about types alone.
+constexpr u55_limit violated_by_types(const op_facts& f) {
+    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
+    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
+    if (f.is<tosa::arithmetic_right_shift>()) {
+        if (from != dtype::int32) return u55_limit::other_than_int32;
+        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
+    }
+    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
+    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
+    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
+    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+        return u55_limit::fewer_bits;
+    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
+        return u55_limit::int48_source;
+    return u55_limit::none;
+}
+
+}  // namespace detail
+
+/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
+    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
+        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
+    }
+    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
+    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
+    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
+    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
+    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
+    if (f.is<tosa::transpose>()) {
+        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
+                                                                      : u55_limit::transpose;
+    }
+    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
+    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
+    return detail::violated_by_types(f);
+}
+
+}  // namespace u55
 
 }  // namespace headrace
 
-// ---- headrace/op/aten.hpp ----
+// ---- headrace/target/u85_rules.hpp ----
+
+namespace headrace {
+
+/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
+enum class u85_limit : std::uint8_t {
+    none,
+    op,               ///< CUSTOM means something to its author alone
+    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
+};
+
+/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
+/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
+/// computed weights.
+namespace u85 {
+
+[[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
+    if (f.is<tosa::custom>()) return u85_limit::op;
+    const bool computed = !f.is_constant(1) || !f.is_constant(2);
+    return f.is<tosa::conv3d, tosa::transpose_conv2d>() && computed ? u85_limit::computed_weight
+                                                                    : u85_limit::none;
+}
+
+}  // namespace u85
+
+}  // namespace headrace
+
+// ---- headrace/contract/contract.hpp ----
+
+namespace headrace {
+
+/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
+/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
+struct contract_tensor {
+    std::string_view name;
+    headrace::dtype dtype;
+    int_list shape;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// An operator of a lowered model. Its operands and then its results are `uses[first]` and what follows,
+/// which are positions among the contract's `tensors`.
+struct contract_node {
+    const op_info* op;
+    std::string_view name;  ///< of the exported node that it descends from
+    std::uint32_t first;
+    std::uint16_t operand_count;
+    std::uint16_t result_count;
+    std::uint64_t constants;   ///< bit i: operand i is a constant
+    std::uint16_t attributes;  ///< position among the contract's `attributes`
+    std::uint32_t list_length = 0;
+};
+
+/// In an `exported_ops` list, an op of no dialect that Headrace knows.
+template <fixed_string Name>
+struct foreign_op {};
+
+/// Matches contracts of models. `headrace contract` writes them; by hand, `inputs`, `outputs` and
+/// `exported_ops` are enough for `lowers` and `conforms`.
+template <class T>
+concept model_contract = requires {
+    typename T::exported_ops;
+    T::inputs.size();
+    T::outputs.size();
+};
+
+/// Matches those with a lowered part, which `fits` is about.
+template <class T>
+concept lowered_contract = model_contract<T> && requires {
+    typename T::lowered_ops;
+    T::nodes.size();
+    T::peak_memory;
+    T::flatbuffer_bytes;
+};
+
+/// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` What derives from it may add
+/// budgets in bytes: `memory` for activations, `flash` for the flatbuffer; and limits of its own, as
+/// ethos_u55 does.
+template <fixed_string Spelling>
+struct tosa_target {
+private:
+    static constexpr auto parsed = parse_target(Spelling.view());
+    static_assert(parsed.has_value(),
+                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
+
+public:
+    static constexpr target_spec target = parsed ? *parsed : target_spec{};
+};
+
+/// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.
+struct ethos_u55 : tosa_target<"TOSA-1.0+INT+int16+int4"> {
+    [[nodiscard]] static constexpr u55_limit violated(const op_facts& f) { return u55::violated(f); }
+};
+
+/// Arm's Ethos-U85, with the rules of target/u85_rules.hpp.
+struct ethos_u85 : tosa_target<"TOSA-1.0+INT+int16+int4+cf"> {
+    [[nodiscard]] static constexpr u85_limit violated(const op_facts& f) { return u85::violated(f); }
+};
+
+/// What `lowers`, `fits` and `conforms` are if they do not hold: no bool, so that static_assert names it in
+/// its one error, at the line that asks.
+template <class Pipeline, class... Survivors>
+struct pipeline_does_not_lower {};
+template <class Target, class Diagnosis>
+struct target_does_not_take_model {};
+template <class Model>
+struct contract_has_no_lowered_part {};
+template <class Diagnosis>
+struct model_is_not_accepted {};
+
+/// What these name.
+template <class Op, class LastPass>
+struct survives;
+struct no_pass;
+template <std::size_t Count>
+struct and_more {};
+
+template <std::size_t Index, fixed_string Name>
+struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
+template <std::size_t Count>
+struct refused_nodes {};  ///< how many the target refuses
+template <std::int64_t Size, std::int64_t Most>
+struct above {};
+template <target_feature Feature>
+struct lacks {};
+template <class Op, auto Limit, class Node, class... Details>
+struct refused {};
+
+enum class budget : std::uint8_t { memory, flash };
+template <std::uint64_t Bytes>
+struct needs_bytes {};
+template <std::uint64_t Bytes>
+struct has_bytes {};
+template <budget Budget, class Needed, class Available>
+struct over_budget {};
+
+enum class contract_part : std::uint8_t { inputs, outputs };
+enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
+template <contract_part Part, std::size_t Given, std::size_t Accepted>
+struct differs_in_number {};
+template <contract_part Part, std::size_t Index, tensor_part In>
+struct differs {};
+template <class... Ops>
+struct not_accepted {};
+
+namespace detail {
+
+template <class Diagnosis>
+using held = std::type_identity<Diagnosis>;
+
+template <class... A, class... B>
+held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
+
+// The ops of a list that are kept, in their order.
+template <template <class> class Keep, class... Ops>
+auto filter_ops(ops<Ops...>)
+    -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
+
+template <class Pipeline>
+struct lacks_lowering {
+    template <class Op>
+    static constexpr bool find() {
+        if constexpr (op_tag<Op>) {
+            return !Pipeline::supported.template contains<Op>();
+        } else {
+            return true;
+        }
+    }
+    template <class Op>
+    using of = std::bool_constant<find<Op>()>;
+};
+
+template <class Pipeline, class Op>
+auto survivor_of() {
+    if constexpr (requires { typename Pipeline::template last_pass_for<Op>; }) {
+        return held<survives<Op, typename Pipeline::template last_pass_for<Op>>>{};
+    } else {
+        return held<survives<Op, no_pass>>{};
+    }
+}
+
+template <class Pipeline>
+held<no_fault> diagnose_lowering(ops<>);
+template <class Pipeline, class A>
+auto diagnose_lowering(ops<A>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type>>;
+template <class Pipeline, class A, class B>
+auto diagnose_lowering(ops<A, B>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
+template <class Pipeline, class A, class B, class... More>
+requires(sizeof...(More) != 0) auto diagnose_lowering(ops<A, B, More...>) -> held<
+    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
+
+/// The facts of an operator of a contract.
+template <class Model>
+constexpr op_facts facts_at(std::size_t i) {
+    const contract_node& n = Model::nodes[i];
+    op_facts f;
+    f.op = n.op;
+    f.operand_count = n.operand_count;
+    f.result_count = n.result_count;
+    for (std::size_t k = 0; k != f.operand_count + f.result_count; ++k)
+        f.tensors[k] = &Model::tensors[Model::uses[n.first + k]];
+    f.constants = n.constants;
+    f.list_length = n.list_length;
+    f.attributes = Model::attributes[n.attributes];
+    return f;
+}
+
+// By a target's own rules; by none if it has no such rules.
+template <class Target>
+constexpr auto own_limit(const op_facts& f) {
+    if constexpr (requires { Target::violated(f); }) {
+        return Target::violated(f);
+    } else {
+        return type_limit::none;
+    }
+}
+
+template <class Target>
+constexpr bool is_refused(const op_facts& f) {
+    const auto own = own_limit<Target>(f);
+    if (own != decltype(own_limit<Target>(f)){}) return true;
+    return type_fault_of(f, Target::target).limit != type_limit::none || level_fault_of(f);
+}
+
+/// Which operators a target refuses: the first, and how many.
+struct refusals {
+    std::size_t first = static_cast<std::size_t>(-1);
+    std::size_t count = 0;
+};
+
+// A part of the operators at a time: compilers bound the steps of one constant expression.
+inline constexpr std::size_t nodes_at_once = 32;
+template <class Target, class Model, std::size_t Chunk>
+inline constexpr refusals refusals_in = [] {
+    refusals found;
+    constexpr std::size_t begin = Chunk * nodes_at_once;
+    for (std::size_t i = begin; i != Model::nodes.size() && i != begin + nodes_at_once; ++i) {
+        if (!is_refused<Target>(facts_at<Model>(i))) continue;
+        if (found.count++ == 0) found.first = i;
+    }
+    return found;
+}();
+template <class Target, class Model, std::size_t... Chunks>
+constexpr refusals refusals_of(std::index_sequence<Chunks...>) {
+    refusals all;
+    constexpr refusals found[] = {refusals_in<Target, Model, Chunks>..., refusals{}};
+    for (const refusals& part : found) {
+        if (all.count == 0) all.first = part.first;
+        all.count += part.count;
+    }
+    return all;
+}
+
+// The feature that a target lacks of those that a row demands: an extension if one is missing, else a
+// profile.
+constexpr target_feature missing_feature(const tosa::legality_row& row, const target_spec& target) {
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.extensions & static_cast<std::uint16_t>(n.feature)) != 0 && !target.has(n.feature))
+            return n.feature;
+    }
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.profiles & static_cast<std::uint16_t>(n.feature)) != 0) return n.feature;
+    }
+    return target_feature::profile_int;
+}
+
+// Of a node's name, as much as belongs in an error.
+template <class Model, std::size_t I>
+inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
+
+template <class Target, class Model, std::size_t I, std::size_t Count>
+auto diagnose_node() {
+    constexpr op_facts f = facts_at<Model>(I);
+    using op = typename type_at<f.op->index, tosa::dialect::all_ops>::type;
+    using where = at_node<I, fixed_string<named_length<Model, I> + 1>(Model::nodes[I].name)>;
+    using rest = refused_nodes<Count>;
+    constexpr auto own = own_limit<Target>(f);
+    constexpr type_fault types = type_fault_of(f, Target::target);
+    constexpr level_fault level = level_fault_of(f);
+    if constexpr (own != decltype(own_limit<Target>(f)){}) {
+        return held<refused<op, own, where, rest>>{};
+    } else if constexpr (types.limit == type_limit::profile) {
+        constexpr target_feature missing = missing_feature(*types.row, Target::target);
+        return held<refused<op, types.limit, where, lacks<missing>, rest>>{};
+    } else if constexpr (types.limit != type_limit::none) {
+        return held<refused<op, types.limit, where, rest>>{};
+    } else {
+        return held<refused<op, level.limit, where, above<level.size, level.most>, rest>>{};
+    }
+}
+
+template <class Limits, class Model>
+constexpr bool memory_is_short() {
+    if constexpr (requires { Limits::memory; }) {
+        return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+constexpr bool flash_is_short() {
+    if constexpr (requires { Limits::flash; }) {
+        return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+auto diagnose_budgets() {
+    if constexpr (memory_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
+    } else if constexpr (flash_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
+    } else {
+        return held<no_fault>{};
+    }
+}
+
+template <class Target, class Model>
+auto diagnose_fit() {
+    constexpr std::size_t chunks = (Model::nodes.size() + nodes_at_once - 1) / nodes_at_once;
+    constexpr refusals found = refusals_of<Target, Model>(std::make_index_sequence<chunks>{});
+    if constexpr (found.count != 0) {
+        return diagnose_node<Target, Model, found.first, found.count>();
+    } else {
+        return diagnose_budgets<Target, Model>();
+    }
+}
+
+struct first_difference {
+    std::size_t index = 0;
+    tensor_part in = tensor_part::dtype;
+    bool found = false;
+};
+template <class Given, class Accepted>
+constexpr first_difference difference_between(const Given& given, const Accepted& accepted) {
+    for (std::size_t i = 0; i != accepted.size() && i != given.size(); ++i) {
+        const contract_tensor& g = given[i];
+        const contract_tensor& a = accepted[i];
+        if (g.dtype != a.dtype) return {i, tensor_part::dtype, true};
+        if (g.shape.size() != a.shape.size()) return {i, tensor_part::rank, true};
+        if (g.shape != a.shape) return {i, tensor_part::shape, true};
+        if (a.scale != 0 && (g.scale != a.scale || g.zero_point != a.zero_point))
+            return {i, tensor_part::quantization, true};
+    }
+    return {};
+}
+
+template <class Accepted>
+struct lacks_acceptance {
+    template <class Op, class... Ops>
+    static constexpr bool is_missing(ops<Ops...>) {
+        return !(__is_same(Op, Ops) || ...);
+    }
+    template <class Op>
+    using of = std::bool_constant<is_missing<Op>(typename Accepted::lowered_ops{})>;
+};
+template <class Accepted, class Model>
+auto strange_ops() {
+    if constexpr (requires { typename Accepted::lowered_ops; }) {
+        return decltype(filter_ops<lacks_acceptance<Accepted>::template of>(typename Model::lowered_ops{})){};
+    } else {
+        return held<ops<>>{};
+    }
+}
+template <class... Ops>
+held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
+
+template <class Accepted>
+concept limits_lowered_part = requires {
+    typename Accepted::lowered_ops;
+}
+|| requires { Accepted::memory; }
+|| requires { Accepted::flash; };
+
+template <class Model, class Accepted>
+auto diagnose_acceptance() {
+    constexpr first_difference input = difference_between(Model::inputs, Accepted::inputs);
+    constexpr first_difference output = difference_between(Model::outputs, Accepted::outputs);
+    if constexpr (Model::inputs.size() != Accepted::inputs.size()) {
+        return held<
+            differs_in_number<contract_part::inputs, Model::inputs.size(), Accepted::inputs.size()>>{};
+    } else if constexpr (Model::outputs.size() != Accepted::outputs.size()) {
+        return held<
+            differs_in_number<contract_part::outputs, Model::outputs.size(), Accepted::outputs.size()>>{};
+    } else if constexpr (input.found) {
+        return held<differs<contract_part::inputs, input.index, input.in>>{};
+    } else if constexpr (output.found) {
+        return held<differs<contract_part::outputs, output.index, output.in>>{};
+    } else if constexpr (!limits_lowered_part<Accepted>) {
+        return held<no_fault>{};
+    } else if constexpr (!lowered_contract<Model>) {
+        return held<contract_has_no_lowered_part<Model>>{};
+    } else {
+        using strange = typename decltype(strange_ops<Accepted, Model>())::type;
+        if constexpr (strange::size != 0) {
+            return decltype(diagnose_ops(strange{})){};
+        } else {
+            return diagnose_budgets<Accepted, Model>();
+        }
+    }
+}
+
+}  // namespace detail
+
+/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
+template <class Pipeline, model_contract Model>
+using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
+    typename Model::exported_ops{}))::type;
+
+/// The diagnosis that `fits` fails with, or no_fault: for who wants to decide, not to fail.
+template <class Target, lowered_contract Model>
+using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
+
+/// The diagnosis that `conforms` fails with, or no_fault.
+template <class Model, class Accepted>
+using difference_from = typename decltype(detail::diagnose_acceptance<Model, Accepted>())::type;
+
+namespace detail {
+
+template <class Diagnosis, class Verdict>
+constexpr auto verdict() {
+    if constexpr (__is_same(Diagnosis, no_fault)) {
+        return true;
+    } else {
+        return Verdict{};
+    }
+}
+
+template <class Pipeline, class Model>
+constexpr auto lowering_verdict() {
+    using diagnosis =
+        typename decltype(diagnose_lowering<Pipeline>(ops_not_lowered<Pipeline, Model>{}))::type;
+    return verdict<diagnosis, diagnosis>();
+}
+template <class Target, class Model>
+constexpr auto fitting_verdict() {
+    if constexpr (lowered_contract<Model>) {
+        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
+    } else {
+        return contract_has_no_lowered_part<Model>{};
+    }
+}
+template <class Model, class Accepted>
+constexpr auto acceptance_verdict() {
+    return verdict<difference_from<Model, Accepted>,
+                   model_is_not_accepted<difference_from<Model, Accepted>>>();
+}
+
+}  // namespace detail
+
+/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
+/// one error that names the ops, and of each the last pass that targets it.
+template <class Pipeline, model_contract Model>
+inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
+
+/// Does a target take every operator of a lowered model, and has it the memory? If so this is `true`. If not,
+/// static_assert fails with one error that names the first operator, its position in `nodes`, the limit, and
+/// how many are refused; or the budget.
+template <class Target, model_contract Model>
+inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
+
+/// Has a model the inputs and outputs of another contract, no other operators, and does it keep to its
+/// budgets? If so this is `true`; if not, static_assert fails with one error. Names are not compared;
+/// quantization is where the accepted tensor's scale is not 0, operators and budgets where the accepted
+/// contract has `lowered_ops`, `memory`, `flash`.
+template <class Model, class Accepted>
+inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
+
+}  // namespace headrace
+
+// ---- headrace/dialect/aten.hpp ----
 
 namespace headrace::aten {
 
@@ -3150,6 +4144,1189 @@ struct dialect : dialect_of<"aten",
 // clang-format on
 
 }  // namespace headrace::aten
+
+// ---- headrace/dialect/builtin.hpp ----
+
+namespace headrace::builtin {
+
+struct dialect;
+
+/// An input of the graph.
+struct placeholder : op<dialect, "builtin.placeholder", ""> {
+    struct args {};
+};
+
+/// A tensor that is known before the program runs: a weight, a buffer, or what a pass computed.
+struct constant : op<dialect, "builtin.constant", "data"> {
+    struct args {
+        tensor_data data;
+    };
+};
+
+/// The graph's outputs. Each graph has one, and it is last.
+struct output : op<dialect, "builtin.output", "values", 0> {
+    struct args {
+        list<value> values;
+    };
+};
+
+/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
+/// can be reported at once.
+struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
+    struct args {
+        std::string_view target;
+        list<value> operands;
+    };
+};
+
+struct dialect : dialect_of<"builtin", placeholder, constant, output, opaque> {};
+
+}  // namespace headrace::builtin
+
+// ---- headrace/dialect/cortex_m.hpp ----
+
+namespace headrace::cortex_m {
+
+/// Convolutions and pools that end in _nhwc take NHWC shapes, the others NCHW shapes in channels_last memory.
+struct dialect;
+
+// clang-format off: one line for an op wherever it fits
+
+// Quantization.
+
+struct dequantize_per_tensor
+    : op<dialect, "cortex_m.dequantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+    struct args {
+        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
+    };
+};
+struct quantize_per_tensor
+    : op<dialect, "cortex_m.quantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+    struct args {
+        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
+    };
+};
+
+// Elementwise. A multiplier is in Q31, a shift is a power of two.
+
+struct maximum : op<dialect, "cortex_m.maximum.default", "self, other"> {
+    struct args { value self, other; };
+};
+struct minimum : op<dialect, "cortex_m.minimum.default", "self, other"> {
+    struct args { value self, other; };
+};
+struct quantized_activation : op<dialect, "cortex_m.quantized_activation.default", "input, lut"> {
+    struct args { value input, lut; };
+};
+struct quantized_add
+    : op<dialect, "cortex_m.quantized_add.default",
+         "self, self_zero_point, self_multiplier, self_shift, other, other_zero_point, other_multiplier, "
+         "other_shift, output_zero_point, output_multiplier, output_shift, activation_min, activation_max"> {
+    struct args {
+        value self; std::int64_t self_zero_point, self_multiplier, self_shift; value other;
+        std::int64_t other_zero_point, other_multiplier, other_shift, output_zero_point, output_multiplier;
+        std::int64_t output_shift, activation_min, activation_max;
+    };
+};
+struct quantized_div
+    : op<dialect, "cortex_m.quantized_div.default",
+         "self, self_zero_point, other, other_zero_point, output_zero_point, output_scale"> {
+    struct args {
+        value self; std::int64_t self_zero_point; value other;
+        std::int64_t other_zero_point, output_zero_point; double output_scale;
+    };
+};
+struct quantized_mul
+    : op<dialect, "cortex_m.quantized_mul.default",
+         "self, self_zero_point, other, other_zero_point, output_zero_point, output_multiplier, "
+         "output_shift"> {
+    struct args {
+        value self; std::int64_t self_zero_point; value other;
+        std::int64_t other_zero_point, output_zero_point, output_multiplier, output_shift;
+    };
+};
+struct softmax
+    : op<dialect, "cortex_m.softmax.default",
+         "input, dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min"> {
+    struct args {
+        value input;
+        std::int64_t dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min;
+    };
+};
+
+// Matrix products.
+
+struct quantized_batch_matmul
+    : op<dialect, "cortex_m.quantized_batch_matmul.default",
+         "lhs, lhs_zero_point, rhs_transposed, rhs_zero_point, output_zero_point, output_multiplier, "
+         "output_shift, scratch"> {
+    struct args {
+        value lhs; std::int64_t lhs_zero_point; value rhs_transposed;
+        std::int64_t rhs_zero_point, output_zero_point, output_multiplier, output_shift; value scratch;
+    };
+};
+struct quantized_linear
+    : op<dialect, "cortex_m.quantized_linear.default",
+         "input, weights, bias, kernel_sum, input_offset, filter_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_max, activation_min"> {
+    struct args {
+        value input, weights; std::optional<value> bias, kernel_sum;
+        std::int64_t input_offset, filter_offset, output_offset;
+        int_list requantize_multipliers, requantize_shifts; std::int64_t activation_max, activation_min;
+    };
+};
+
+// Convolution.
+
+struct quantized_conv2d
+    : op<dialect, "cortex_m.quantized_conv2d.default",
+         "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
+        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
+        std::int64_t activation_min, activation_max; value scratch;
+    };
+};
+struct quantized_conv2d_nhwc
+    : op<dialect, "cortex_m.quantized_conv2d_nhwc.default",
+         "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
+        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
+        std::int64_t activation_min, activation_max; value scratch;
+    };
+};
+struct quantized_depthwise_conv2d
+    : op<dialect, "cortex_m.quantized_depthwise_conv2d.default",
+         "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
+        std::int64_t depth_multiplier, input_offset, output_offset;
+        value requantize_multipliers, requantize_shifts; std::int64_t activation_min, activation_max;
+        value scratch;
+    };
+};
+struct quantized_depthwise_conv2d_nhwc
+    : op<dialect, "cortex_m.quantized_depthwise_conv2d_nhwc.default",
+         "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
+        std::int64_t depth_multiplier, input_offset, output_offset;
+        value requantize_multipliers, requantize_shifts; std::int64_t activation_min, activation_max;
+        value scratch;
+    };
+};
+struct quantized_transpose_conv2d
+    : op<dialect, "cortex_m.quantized_transpose_conv2d.default",
+         "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
+         "output_scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
+        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
+        std::int64_t activation_min, activation_max; value scratch, output_scratch;
+    };
+};
+struct quantized_transpose_conv2d_nhwc
+    : op<dialect, "cortex_m.quantized_transpose_conv2d_nhwc.default",
+         "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
+         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
+         "output_scratch"> {
+    struct args {
+        value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
+        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
+        std::int64_t activation_min, activation_max; value scratch, output_scratch;
+    };
+};
+
+// Pooling.
+
+struct quantized_avg_pool2d
+    : op<dialect, "cortex_m.quantized_avg_pool2d.default",
+         "input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch"> {
+    struct args {
+        value input; int_list kernel_size, stride, padding; bool ceil_mode;
+        std::int64_t zero_point, multiplier, shift; value scratch;
+    };
+};
+struct quantized_avg_pool2d_nhwc
+    : op<dialect, "cortex_m.quantized_avg_pool2d_nhwc.default",
+         "input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch"> {
+    struct args {
+        value input; int_list kernel_size, stride, padding; bool ceil_mode;
+        std::int64_t zero_point, multiplier, shift; value scratch;
+    };
+};
+struct quantized_max_pool2d
+    : op<dialect, "cortex_m.quantized_max_pool2d.default",
+         "input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, "
+         "activation_min, activation_max"> {
+    struct args {
+        value input; int_list kernel_size, stride, padding, dilation; bool ceil_mode;
+        std::int64_t input_zero_point, output_zero_point, activation_min, activation_max;
+    };
+};
+struct quantized_max_pool2d_nhwc
+    : op<dialect, "cortex_m.quantized_max_pool2d_nhwc.default",
+         "input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, "
+         "activation_min, activation_max"> {
+    struct args {
+        value input; int_list kernel_size, stride, padding, dilation; bool ceil_mode;
+        std::int64_t input_zero_point, output_zero_point, activation_min, activation_max;
+    };
+};
+
+// Data movement.
+
+struct pad : op<dialect, "cortex_m.pad.default", "input, pre_pad, post_pad, pad_value"> {
+    struct args { value input; int_list pre_pad, post_pad; std::int64_t pad_value; };
+};
+struct transpose : op<dialect, "cortex_m.transpose.default", "input, perm"> {
+    struct args { value input; int_list perm; };
+};
+
+struct dialect : dialect_of<"cortex_m",
+      dequantize_per_tensor, quantize_per_tensor,
+      maximum, minimum, quantized_activation, quantized_add, quantized_div, quantized_mul, softmax,
+      quantized_batch_matmul, quantized_linear,
+      quantized_conv2d, quantized_conv2d_nhwc, quantized_depthwise_conv2d, quantized_depthwise_conv2d_nhwc,
+      quantized_transpose_conv2d, quantized_transpose_conv2d_nhwc,
+      quantized_avg_pool2d, quantized_avg_pool2d_nhwc, quantized_max_pool2d, quantized_max_pool2d_nhwc,
+      pad, transpose> {};
+
+// clang-format on
+
+}  // namespace headrace::cortex_m
+
+// ---- headrace/dialect/dim_order_ops.hpp ----
+
+namespace headrace::dim_order_ops {
+
+struct dialect;
+
+/// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; without it, self's
+/// stays.
+struct _to_dim_order_copy
+    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order"> {
+    struct args {
+        value self;
+        std::optional<headrace::dtype> dtype{};
+        bool non_blocking = false;
+        std::optional<int_list> dim_order{};
+    };
+};
+
+struct _clone_dim_order
+    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order"> {
+    struct args {
+        value self;
+        bool non_blocking = false;
+        std::optional<int_list> dim_order{};
+    };
+};
+
+struct _empty_dim_order : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order"> {
+    struct args {
+        int_list size;
+        std::optional<headrace::dtype> dtype{};
+        std::optional<int_list> dim_order{};
+    };
+};
+
+struct dialect : dialect_of<"dim_order_ops", _to_dim_order_copy, _clone_dim_order, _empty_dim_order> {};
+
+}  // namespace headrace::dim_order_ops
+
+// ---- headrace/dialect/higher_order.hpp ----
+
+namespace headrace::higher_order {
+
+/// These ops have no overload. A .pt2 gives their arguments no names: members are in the order of its inputs.
+struct dialect;
+
+/// Calls the graph that `pred`, one boolean, chooses; either takes `operands`. Results: the graph's.
+struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, operands", variadic_results> {
+    struct args {
+        value pred;
+        graph* true_graph;
+        graph* false_graph;
+        list<value> operands;
+    };
+};
+
+/// Runs `body_graph` as long as `cond_graph` gives true. Both take `carried_inputs`, then
+/// `additional_inputs`; the body's results are the next carried inputs. Results: the last of those.
+struct while_loop : op<dialect, "higher_order.while_loop",
+                       "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
+    struct args {
+        graph* cond_graph;
+        graph* body_graph;
+        list<value> carried_inputs;
+        list<value> additional_inputs;
+    };
+};
+
+/// Calls a graph. In a .pt2 `operands` are as many trailing inputs of one tensor each, not one list.
+struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad_enabled",
+                                       "enabled, wrapped_graph, operands", variadic_results> {
+    struct args {
+        bool enabled;
+        graph* wrapped_graph;
+        list<value> operands;
+    };
+};
+
+/// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
+/// `operands`. Results: the graph's, stacked.
+struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
+    struct args {
+        graph* body_graph;
+        list<value> xs;
+        list<value> operands;
+    };
+};
+
+/// Calls `combine_graph` for each index of the first dimension of all `xs`. It takes the carried values, at
+/// first `init`, then one slice of each of `xs`, then `additional_inputs`, and gives the next carried values
+/// and outputs. Results: the last carried values, then the outputs, stacked.
+struct scan
+    : op<dialect, "higher_order.scan", "combine_graph, init, xs, additional_inputs", variadic_results> {
+    struct args {
+        graph* combine_graph;
+        list<value> init;
+        list<value> xs;
+        list<value> additional_inputs;
+    };
+};
+
+struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_set_grad_enabled, map_impl, scan> {};
+
+}  // namespace headrace::higher_order
+
+// ---- headrace/dialect/quantized_decomposed.hpp ----
+
+namespace headrace::quantized_decomposed {
+
+/// The choose_qparams ops have two results, scale and zero point.
+struct dialect;
+
+// clang-format off: one line for an op wherever it fits
+
+// Quantization.
+
+struct quantize_per_channel
+    : op<dialect, "quantized_decomposed.quantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype"> {
+    struct args {
+        value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
+    };
+};
+struct quantize_per_channel_group
+    : op<dialect, "quantized_decomposed.quantize_per_channel_group.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size"> {
+    struct args {
+        value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
+        std::int64_t group_size;
+    };
+};
+struct quantize_per_tensor
+    : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+    struct args {
+        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
+    };
+};
+struct quantize_per_tensor_tensor
+    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+    struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
+};
+struct quantize_per_tensor_tensor2
+    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor2",
+         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+    struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
+};
+struct quantize_per_token
+    : op<dialect, "quantized_decomposed.quantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype"> {
+    struct args {
+        value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
+    };
+};
+
+// Dequantization.
+
+struct dequantize_per_channel
+    : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype"> {
+    struct args {
+        value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
+        headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
+    };
+};
+struct dequantize_per_channel_group
+    : op<dialect, "quantized_decomposed.dequantize_per_channel_group.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype"> {
+    struct args {
+        value input, scales; std::optional<value> zero_points; std::int64_t quant_min, quant_max;
+        headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
+    };
+};
+struct dequantize_per_tensor
+    : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+    struct args {
+        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
+        std::optional<headrace::dtype> out_dtype{};
+    };
+};
+struct dequantize_per_tensor_tensor
+    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+    struct args {
+        value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
+        std::optional<headrace::dtype> out_dtype{};
+    };
+};
+struct dequantize_per_tensor_tensor2
+    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor2",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+    struct args {
+        value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype;
+        std::optional<headrace::dtype> out_dtype{};
+    };
+};
+struct dequantize_per_token
+    : op<dialect, "quantized_decomposed.dequantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype"> {
+    struct args {
+        value input, scales, zero_points; std::int64_t quant_min, quant_max;
+        headrace::dtype dtype, output_dtype;
+    };
+};
+
+// Quantization parameters of data, and fake quantization.
+
+struct choose_qparams_per_token
+    : op<dialect, "quantized_decomposed.choose_qparams_per_token.default", "input, dtype", 2> {
+    struct args { value input; headrace::dtype dtype; };
+};
+struct choose_qparams_per_token_asymmetric
+    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default", "input, dtype", 2> {
+    struct args { value input; headrace::dtype dtype; };
+};
+struct choose_qparams_symmetric_tensor
+    : op<dialect, "quantized_decomposed.choose_qparams_symmetric.tensor",
+         "input, quant_min, quant_max, eps, dtype", 2> {
+    struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
+};
+struct choose_qparams_tensor
+    : op<dialect, "quantized_decomposed.choose_qparams.tensor",
+         "input, quant_min, quant_max, eps, dtype", 2> {
+    struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
+};
+struct fake_quant_per_channel
+    : op<dialect, "quantized_decomposed.fake_quant_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max"> {
+    struct args { value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; };
+};
+
+struct dialect : dialect_of<"quantized_decomposed",
+      quantize_per_channel, quantize_per_channel_group, quantize_per_tensor, quantize_per_tensor_tensor,
+      quantize_per_tensor_tensor2, quantize_per_token,
+      dequantize_per_channel, dequantize_per_channel_group, dequantize_per_tensor,
+      dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2, dequantize_per_token,
+      choose_qparams_per_token, choose_qparams_per_token_asymmetric, choose_qparams_symmetric_tensor,
+      choose_qparams_tensor, fake_quant_per_channel> {};
+
+// clang-format on
+
+}  // namespace headrace::quantized_decomposed
+
+// ---- headrace/base/text.hpp ----
+
+namespace headrace {
+
+/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are std::pmr::vector:
+/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
+/// choose.
+[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
+    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
+    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+/// The same with six significant digits.
+[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
+    char digits[16];  // sign, digits, point, and an exponent of five characters
+    return {digits,
+            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/error.hpp ----
+
+namespace headrace {
+
+/// What went wrong, in the words of who can mend it. The program maps kinds to exit statuses.
+enum class error_kind : unsigned char {
+    unsupported,  ///< the model is sound, but cannot be lowered to this target
+    malformed,    ///< the input breaks its own format
+    invalid       ///< the graph breaks an invariant: a bug in a pass, or in who called
+};
+
+struct error {
+    error_kind kind = error_kind::invalid;
+    std::pmr::string message;  ///< one line, lower-case start, no final period
+
+    /// The same, with where it happened: "where: message".
+    [[nodiscard]] error in(std::string_view where) const {
+        std::pmr::string longer(where);
+        return {kind, (longer += ": ") += message};
+    }
+};
+
+template <class T>
+using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
+
+[[nodiscard]] inline error unsupported(std::string_view message) {
+    return {error_kind::unsupported, std::pmr::string(message)};
+}
+[[nodiscard]] inline error malformed(std::string_view message) {
+    return {error_kind::malformed, std::pmr::string(message)};
+}
+[[nodiscard]] inline error invalid(std::string_view message) {
+    return {error_kind::invalid, std::pmr::string(message)};
+}
+
+}  // namespace headrace
+
+// ---- headrace/ir/node.hpp ----
+
+namespace headrace {
+
+/// One operand of one node: an edge of the graph, from the node that produces a value to the node that uses
+/// it.
+struct edge {
+    node* source = nullptr;
+    node* target = nullptr;
+    std::uint32_t operand = 0;  ///< position among the target's operands, list members counted one by one
+    value* slot = nullptr;      ///< where the target's arguments hold it; slot->result is the result index
+    edge* previous_use = nullptr;
+    edge* next_use = nullptr;
+};
+
+/// What is known of one result of a node.
+struct result_slot {
+    std::optional<tensor_meta>
+        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
+    std::string_view name;  ///< the exported program's name for it, or empty
+};
+
+/// User metadata of a node: a value of any trivially copyable type, found again by that type.
+struct annotation {
+    const void* key;
+    const void* data;
+    bool inherited;  ///< do the nodes that replace this one get it too
+    annotation* next;
+};
+
+template <class T>
+inline constexpr char annotation_key = 0;
+
+/// Annotation: the exported node that a node descends from, for every message about it.
+struct provenance {
+    static constexpr bool inherited = true;
+    std::string_view node_name;
+    std::string_view op_name;
+};
+
+/// Annotation: the `custom` metadata of a `.pt2` node, JSON text as the exporter wrote it.
+struct custom_metadata {
+    static constexpr bool inherited = true;
+    std::string_view json;
+};
+
+/// Annotation: the `nn_module_stack` metadata of a `.pt2` node, as the exporter wrote it.
+struct module_stack {
+    static constexpr bool inherited = true;
+    std::string_view text;
+};
+
+/// A forward range over an intrusive list.
+template <class T, T* T::*Next>
+class intrusive_range {
+public:
+    class iterator {
+    public:
+        using value_type = T;
+        using difference_type = std::ptrdiff_t;
+        using pointer = T*;
+        using reference = T&;
+        using iterator_category = std::forward_iterator_tag;
+
+        constexpr iterator() = default;
+        explicit constexpr iterator(T* at) : at_(at) {}
+        constexpr T& operator*() const { return *at_; }
+        constexpr T* operator->() const { return at_; }
+        constexpr iterator& operator++() {
+            at_ = at_->*Next;
+            return *this;
+        }
+        constexpr iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend constexpr bool operator==(const iterator&, const iterator&) = default;
+
+    private:
+        T* at_ = nullptr;
+    };
+
+    explicit constexpr intrusive_range(T* first) : first_(first) {}
+    [[nodiscard]] constexpr iterator begin() const { return iterator(first_); }
+    [[nodiscard]] constexpr iterator end() const { return iterator(); }
+    [[nodiscard]] constexpr bool empty() const { return first_ == nullptr; }
+
+private:
+    T* first_;
+};
+
+/// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
+/// nodes: the members are for reading.
+struct node {
+    const op_info* op = nullptr;
+    void* arguments = nullptr;  ///< the args struct of `op`
+    graph* owner = nullptr;
+    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
+    std::uint32_t result_count = 0;
+    std::uint32_t operand_count = 0;
+    result_slot* results = nullptr;
+    edge* operands = nullptr;
+    edge* first_use = nullptr;
+    edge* last_use = nullptr;
+    node* previous = nullptr;  ///< execution order
+    node* next = nullptr;
+    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
+    node* next_of_op = nullptr;
+    annotation* annotations = nullptr;
+
+    [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
+    [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
+    [[nodiscard]] auto uses() const { return intrusive_range<edge, &edge::next_use>(first_use); }
+    [[nodiscard]] std::string_view name() const {
+        return result_count == 0 ? std::string_view() : results[0].name;
+    }
+    [[nodiscard]] value result(std::uint32_t i = 0) { return {this, i}; }
+
+    template <class T>
+    [[nodiscard]] const T* find_annotation() const {
+        for (const annotation* a = annotations; a != nullptr; a = a->next) {
+            if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
+        }
+        return nullptr;
+    }
+};
+
+template <op_tag Op>
+[[nodiscard]] constexpr bool is(const node& n) {
+    return n.op == &info_of<Op>;
+}
+
+/// The arguments of a node that is known to be of that op.
+template <op_tag Op>
+[[nodiscard]] const args<Op>& args_of(const node& n) {
+    return *static_cast<const args<Op>*>(n.arguments);
+}
+
+/// The arguments of a node if it is of that op, else null.
+template <op_tag Op>
+[[nodiscard]] const args<Op>* args_if(const node& n) {
+    return is<Op>(n) ? &args_of<Op>(n) : nullptr;
+}
+
+/// The arguments of the node behind a value if it is of that op, else null.
+template <op_tag Op>
+[[nodiscard]] const args<Op>* match(value v) {
+    return v ? args_if<Op>(*v.producer) : nullptr;
+}
+
+/// Metadata of a value, or null if it is missing.
+[[nodiscard]] inline const tensor_meta* meta_of(value v) {
+    const auto& meta = v.producer->results[v.result].meta;
+    return meta ? &*meta : nullptr;
+}
+
+/// Number of operands that are this value.
+[[nodiscard]] inline std::size_t use_count(value v) {
+    std::size_t count = 0;
+    for (const edge& e : v.producer->uses()) count += e.slot->result == v.result;
+    return count;
+}
+[[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
+
+/// The name that a message gives a node: the exported node that it descends from, or its own.
+[[nodiscard]] inline std::string_view origin_name(const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    return origin != nullptr ? origin->node_name : n.name();
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/inference.hpp ----
+
+namespace headrace {
+
+/// What a rule writes: the metadata of each result, in order. Rules are overloads
+///
+///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
+///
+/// in namespace headrace, found by argument-dependent lookup on the tag; a rule for a family of ops is a
+/// template constrained by headrace::one_of. A rule may rely on each operand's metadata being there.
+class inference {
+public:
+    explicit inference(std::pmr::memory_resource* arena) : arena_(arena), results_(arena) {}
+
+    /// Metadata of an operand.
+    [[nodiscard]] static const tensor_meta& of(value operand) { return *meta_of(operand); }
+
+    /// Adds a result.
+    void add(dtype type, std::span<const std::int64_t> shape) { results_.push_back({type, own(shape), {}}); }
+    void add(dtype type, std::initializer_list<std::int64_t> shape) {
+        add(type, std::span<const std::int64_t>(std::data(shape), shape.size()));
+    }
+    void add(const tensor_meta& meta) { add(meta.dtype, meta.shape); }
+
+    [[nodiscard]] std::span<const tensor_meta> results() const { return results_; }
+    void clear() { results_.clear(); }
+
+private:
+    [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
+        if (shape.size() <= int_list::inline_capacity) return int_list(shape);
+        auto* copy = static_cast<std::int64_t*>(
+            arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
+        std::copy(shape.begin(), shape.end(), copy);
+        return int_list(std::span<const std::int64_t>(copy, shape.size()));
+    }
+
+    std::pmr::memory_resource* arena_;
+    std::pmr::vector<tensor_meta> results_;
+};
+
+namespace detail {
+template <class Op, class List>
+inline constexpr bool listed = false;
+template <class Op, class... Ops>
+inline constexpr bool listed<Op, ops<Ops...>> = (__is_same(Op, Ops) || ...);
+}  // namespace detail
+
+/// Matches the tags of a list: satisfied by each op in headrace::ops<...>. For rules and kernels of a family.
+template <class Op, class List>
+concept one_of = detail::listed<Op, List>;
+
+/// Matches ops with a rule: satisfied when infer_results(Op, args<Op>, inference&) is declared.
+template <class Op>
+concept inferable = op_tag<Op> && requires(const args<Op>& a, inference& out) {
+    { infer_results(Op{}, a, out) } -> std::same_as<result<void>>;
+};
+
+/// A rule, by the op's address.
+using inference_rule = result<void> (*)(const void* arguments, inference& out);
+
+namespace detail {
+template <op_tag Op>
+result<void> infer_erased(const void* arguments, inference& out) {
+    return infer_results(Op{}, *static_cast<const args<Op>*>(arguments), out);
+}
+template <op_tag Op>
+constexpr inference_rule rule_or_null() {
+    if constexpr (inferable<Op>) {
+        return &infer_erased<Op>;
+    } else {
+        return nullptr;
+    }
+}
+template <class List>
+struct rule_table_of;
+template <class... Ops>
+struct rule_table_of<ops<Ops...>> {
+    static constexpr std::array<inference_rule, sizeof...(Ops)> value{rule_or_null<Ops>()...};
+};
+}  // namespace detail
+
+/// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
+/// carry all of them: include it where a whole dialect is needed, never in the core.
+template <class... Dialects>
+[[nodiscard]] inference_rule find_rule(const op_info& op) {
+    inference_rule rule = nullptr;
+    const auto look_in = [&]<class D>() {
+        if (op.dialect == &info_of_dialect<D>)
+            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+    };
+    (look_in.template operator()<Dialects>(), ...);
+    return rule;
+}
+
+/// "conv2d (aten.conv2d.default): ": how each message about a node begins.
+[[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    std::pmr::string text(origin_name(n));
+    text += " (";
+    text += origin != nullptr ? origin->op_name : n.op->name;
+    text += "): ";
+    return text;
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/shape_builder.hpp ----
+
+namespace headrace {
+
+/// "[2, 3]".
+[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+
+/// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
+class shape_builder {
+public:
+    static constexpr std::size_t capacity = 16;
+
+    constexpr shape_builder() = default;
+    constexpr shape_builder(sizes shape) { append(shape); }
+    constexpr shape_builder(const int_list& shape) { append(shape); }
+    constexpr shape_builder(std::initializer_list<std::int64_t> shape) {
+        for (const std::int64_t size : shape) push_back(size);
+    }
+    [[nodiscard]] static constexpr shape_builder filled(std::size_t rank, std::int64_t size) {
+        shape_builder shape;
+        for (std::size_t i = 0; i != rank; ++i) shape.push_back(size);
+        return shape;
+    }
+
+    constexpr void push_back(std::int64_t size) {
+        if (wanted_ < capacity) items_[wanted_] = size;
+        ++wanted_;
+    }
+    constexpr void append(sizes shape) {
+        for (const std::int64_t size : shape) push_back(size);
+    }
+    /// Puts a size before position `at`, which is at most size().
+    constexpr void insert(std::size_t at, std::int64_t size) {
+        push_back(size);
+        for (std::size_t i = this->size(); i-- > at + 1;) items_[i] = items_[i - 1];
+        if (at < capacity) items_[at] = size;
+    }
+    constexpr void erase(std::size_t at) {
+        for (std::size_t i = at + 1; i < size(); ++i) items_[i - 1] = items_[i];
+        if (--wanted_ < capacity) items_[wanted_] = 0;  // what is not kept is 0, so that shapes compare
+    }
+
+    [[nodiscard]] constexpr std::size_t size() const { return wanted_ < capacity ? wanted_ : capacity; }
+    [[nodiscard]] constexpr bool empty() const { return wanted_ == 0; }
+    /// The rank is above the capacity.
+    [[nodiscard]] constexpr bool overflowed() const { return wanted_ > capacity; }
+    [[nodiscard]] constexpr const std::int64_t* data() const { return items_.data(); }
+    [[nodiscard]] constexpr std::int64_t* begin() { return items_.data(); }
+    [[nodiscard]] constexpr std::int64_t* end() { return items_.data() + size(); }
+    [[nodiscard]] constexpr const std::int64_t* begin() const { return items_.data(); }
+    [[nodiscard]] constexpr const std::int64_t* end() const { return items_.data() + size(); }
+    [[nodiscard]] constexpr std::int64_t& operator[](std::size_t i) { return items_[i]; }
+    [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return items_[i]; }
+    [[nodiscard]] constexpr std::int64_t& back() { return items_[size() - 1]; }
+    constexpr operator sizes() const { return {items_.data(), size()}; }
+    friend constexpr bool operator==(const shape_builder&, const shape_builder&) = default;
+
+private:
+    std::array<std::int64_t, capacity> items_{};
+    std::size_t wanted_ = 0;
+};
+
+/// Adds a result to what a rule writes, unless no tensor can have that type or shape.
+[[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
+    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
+    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
+    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) {
+        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
+        if (size != 0) count = saturating_mul(count, size);
+    }
+    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
+    out.add(type, sizes(shape));
+    return boost::outcome_v2::success();
+}
+[[nodiscard]] inline result<void> add_result(inference& out, const tensor_meta& meta) {
+    return add_result(out, meta.dtype, meta.shape);
+}
+
+/// Refuses an operand of another rank.
+[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
+                                               std::size_t most) {
+    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " " + shape_text(shape) + " must have rank " + number_text(least);
+    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
+    return invalid(text);
+}
+[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
+    return require_rank(what, shape, rank, rank);
+}
+
+// --- broadcasting ----------------------------------------------------------------------------------------
+
+/// The shape that both broadcast to.
+[[nodiscard]] inline result<shape_builder> broadcast(sizes a, sizes b) {
+    if (a.size() < b.size()) return broadcast(b, a);
+    shape_builder shape(a);
+    const std::size_t lead = a.size() - b.size();
+    for (std::size_t i = lead; i < shape.size(); ++i) {
+        const std::int64_t other = b[i - lead];
+        if (shape[i] == 1) {
+            shape[i] = other;
+        } else if (other != 1 && other != shape[i]) {
+            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+        }
+    }
+    return shape;
+}
+template <class... More>
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
+                                              const More&... more) requires(sizeof...(More) != 0) {
+    BOOST_OUTCOME_TRY(shape, broadcast(a, b));
+    return broadcast(shape, more...);
+}
+
+/// The shape that aten.expand gives: -1 keeps a size.
+[[nodiscard]] inline result<shape_builder> expanded_shape(sizes from, sizes to) {
+    const auto refuse = [&] {
+        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
+    };
+    if (to.size() < from.size()) return refuse();
+    shape_builder shape(to);
+    const std::size_t lead = to.size() - from.size();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i < lead) {
+            if (shape[i] < 0) return refuse();
+        } else if (shape[i] == -1) {
+            shape[i] = from[i - lead];
+        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
+            return refuse();
+        }
+    }
+    return shape;
+}
+
+/// The shape that aten.view gives: one size may be -1.
+[[nodiscard]] inline result<shape_builder> viewed_shape(sizes from, sizes to) {
+    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
+    const std::int64_t count = element_count(from);
+    shape_builder shape(to);
+    std::int64_t known = 1;
+    std::int64_t* inferred = nullptr;
+    for (std::int64_t& size : shape) {
+        if (size != -1) {
+            known = saturating_mul(known, size);
+        } else if (inferred == nullptr) {
+            inferred = &size;
+        } else {
+            return refuse();
+        }
+    }
+    if (inferred != nullptr) {
+        if (known <= 0 || count % known != 0) return refuse();
+        *inferred = count / known;
+    } else if (known != count) {
+        return refuse();
+    }
+    return shape;
+}
+
+// --- axes ------------------------------------------------------------------------------------------------
+
+/// An axis of a tensor of that rank, from one that may be negative.
+[[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (const auto found = normalized_axis(axis, rank)) return *found;
+    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+}
+
+/// A set of axes.
+struct axis_set {
+    std::uint32_t bits = 0;
+
+    [[nodiscard]] static constexpr axis_set all(std::size_t rank) { return {(std::uint32_t{1} << rank) - 1}; }
+    [[nodiscard]] constexpr bool contains(std::size_t axis) const { return (bits >> axis & 1u) != 0; }
+    constexpr void insert(std::size_t axis) { bits |= std::uint32_t{1} << axis; }
+    friend constexpr bool operator==(const axis_set&, const axis_set&) = default;
+};
+
+/// What an empty list of axes means to an op.
+enum class no_axes : unsigned char { all, none };
+
+/// The axes that a list names. An axis may not be named twice.
+[[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
+    axis_set set;
+    for (const std::int64_t axis : axes) {
+        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
+        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
+        set.insert(found);
+    }
+    return set;
+}
+
+/// What is left of a shape when those axes are reduced.
+[[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
+    shape_builder left;
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (!axes.contains(i)) {
+            left.push_back(shape[i]);
+        } else if (keepdim) {
+            left.push_back(1);
+        }
+    }
+    return left;
+}
+
+/// The order of axes that aten.permute names, non-negative and each once.
+[[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
+    if (axes.size() != rank) {
+        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
+    }
+    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
+    shape_builder order(axes);
+    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    return order;
+}
+
+/// A list for `count` dimensions: PyTorch lets one number stand for all.
+[[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
+    if (items.size() == count) return shape_builder(items);
+    if (items.size() == 1) return shape_builder::filled(count, items[0]);
+    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
+                   number_text(count) + " elements");
+}
+
+/// First and last index that a slice takes of an axis, both within it.
+struct slice_range {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+
+    [[nodiscard]] constexpr std::int64_t count(std::int64_t step) const {
+        return end > start ? (end - start - 1) / step + 1 : 0;
+    }
+};
+
+/// Python's slice bounds: negative ones count from the end, others are clamped.
+[[nodiscard]] constexpr slice_range clamped_slice(std::optional<std::int64_t> start,
+                                                  std::optional<std::int64_t> end, std::int64_t size) {
+    const auto clamp = [size](std::int64_t index, std::int64_t least) {
+        if (index < 0) index = saturating_add(index, size);
+        return index < least ? least : index > size ? size : index;
+    };
+    const std::int64_t first = clamp(start.value_or(0), 0);
+    return {first, clamp(end.value_or(size), first)};
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/window.hpp ----
+
+namespace headrace {
+
+/// A window that moves along one axis.
+struct window {
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t before = 0;  ///< padding
+    std::int64_t after = 0;
+
+    /// How much of the axis the window covers.
+    [[nodiscard]] constexpr std::int64_t extent() const {
+        return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
+    }
+    [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
+};
+
+/// PyTorch's padding="same" for stride 1: the odd element comes last.
+[[nodiscard]] constexpr window same_padded(window w) {
+    const std::int64_t total = w.extent() - 1;
+    w.before = total / 2;
+    w.after = total - w.before;
+    return w;
+}
+
+/// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
+/// if it starts inside the axis or the padding before it.
+[[nodiscard]] inline result<std::int64_t> window_positions(std::int64_t size, const window& w,
+                                                           bool ceil_mode = false) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
+    const std::int64_t room = saturating_sub(padded, w.extent());
+    if (room < 0 && (!ceil_mode || room <= -w.stride)) {
+        return invalid("a window of " + number_text(w.extent()) + " does not fit in an axis of " +
+                       number_text(size) + " padded to " + number_text(padded));
+    }
+    std::int64_t last = room < 0 ? 0 : room / w.stride;
+    if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
+    if (ceil_mode && last > 0 && saturating_mul(last, w.stride) >= saturating_add(size, w.before)) --last;
+    return last + 1;
+}
+
+/// The size that a transposed convolution gives.
+[[nodiscard]] inline result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
+                                                                 std::int64_t output_padding) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    const std::int64_t padding = saturating_add(w.before, w.after);
+    const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
+    const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
+    if (given <= 0) return invalid("the padding is larger than the result");
+    return given;
+}
+
+/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
+struct window_lists {
+    sizes kernel;
+    sizes stride;
+    sizes padding;
+    sizes dilation;
+};
+
+/// The windows of `count` dimensions. An empty stride means that of the kernel.
+[[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
+    if (count > 3) return invalid("windows have at most 3 dimensions");
+    BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
+    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
+    BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
+    std::array<window, 3> windows{};
+    for (std::size_t i = 0; i != count; ++i) {
+        if (padding[i] < 0) return invalid("padding must not be negative");
+        windows[i] = {kernel[i], stride[i], dilation[i], padding[i], padding[i]};
+    }
+    return windows;
+}
+
+}  // namespace headrace
 
 // ---- headrace/infer/aten_convolution.hpp ----
 
@@ -5198,44 +7375,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/op/builtin.hpp ----
-
-namespace headrace::builtin {
-
-struct dialect;
-
-/// An input of the graph.
-struct placeholder : op<dialect, "builtin.placeholder", ""> {
-    struct args {};
-};
-
-/// A tensor that is known before the program runs: a weight, a buffer, or what a pass computed.
-struct constant : op<dialect, "builtin.constant", "data"> {
-    struct args {
-        tensor_data data;
-    };
-};
-
-/// The graph's outputs. Each graph has one, and it is last.
-struct output : op<dialect, "builtin.output", "values", 0> {
-    struct args {
-        list<value> values;
-    };
-};
-
-/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
-/// can be reported at once.
-struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
-    struct args {
-        std::string_view target;
-        list<value> operands;
-    };
-};
-
-struct dialect : dialect_of<"builtin", placeholder, constant, output, opaque> {};
-
-}  // namespace headrace::builtin
-
 // ---- headrace/infer/builtin.hpp ----
 
 namespace headrace {
@@ -5258,227 +7397,6 @@ result<void> infer_results(Op, const args<Op>&, inference&) {
 }
 
 }  // namespace headrace
-
-// ---- headrace/op/cortex_m.hpp ----
-
-namespace headrace::cortex_m {
-
-/// Convolutions and pools that end in _nhwc take NHWC shapes, the others NCHW shapes in channels_last memory.
-struct dialect;
-
-// clang-format off: one line for an op wherever it fits
-
-// Quantization.
-
-struct dequantize_per_tensor
-    : op<dialect, "cortex_m.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
-    struct args {
-        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
-    };
-};
-struct quantize_per_tensor
-    : op<dialect, "cortex_m.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
-    struct args {
-        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
-    };
-};
-
-// Elementwise. A multiplier is in Q31, a shift is a power of two.
-
-struct maximum : op<dialect, "cortex_m.maximum.default", "self, other"> {
-    struct args { value self, other; };
-};
-struct minimum : op<dialect, "cortex_m.minimum.default", "self, other"> {
-    struct args { value self, other; };
-};
-struct quantized_activation : op<dialect, "cortex_m.quantized_activation.default", "input, lut"> {
-    struct args { value input, lut; };
-};
-struct quantized_add
-    : op<dialect, "cortex_m.quantized_add.default",
-         "self, self_zero_point, self_multiplier, self_shift, other, other_zero_point, other_multiplier, "
-         "other_shift, output_zero_point, output_multiplier, output_shift, activation_min, activation_max"> {
-    struct args {
-        value self; std::int64_t self_zero_point, self_multiplier, self_shift; value other;
-        std::int64_t other_zero_point, other_multiplier, other_shift, output_zero_point, output_multiplier;
-        std::int64_t output_shift, activation_min, activation_max;
-    };
-};
-struct quantized_div
-    : op<dialect, "cortex_m.quantized_div.default",
-         "self, self_zero_point, other, other_zero_point, output_zero_point, output_scale"> {
-    struct args {
-        value self; std::int64_t self_zero_point; value other;
-        std::int64_t other_zero_point, output_zero_point; double output_scale;
-    };
-};
-struct quantized_mul
-    : op<dialect, "cortex_m.quantized_mul.default",
-         "self, self_zero_point, other, other_zero_point, output_zero_point, output_multiplier, "
-         "output_shift"> {
-    struct args {
-        value self; std::int64_t self_zero_point; value other;
-        std::int64_t other_zero_point, output_zero_point, output_multiplier, output_shift;
-    };
-};
-struct softmax
-    : op<dialect, "cortex_m.softmax.default",
-         "input, dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min"> {
-    struct args {
-        value input;
-        std::int64_t dim, input_zero_point, output_zero_point, input_multiplier, input_shift, diff_min;
-    };
-};
-
-// Matrix products.
-
-struct quantized_batch_matmul
-    : op<dialect, "cortex_m.quantized_batch_matmul.default",
-         "lhs, lhs_zero_point, rhs_transposed, rhs_zero_point, output_zero_point, output_multiplier, "
-         "output_shift, scratch"> {
-    struct args {
-        value lhs; std::int64_t lhs_zero_point; value rhs_transposed;
-        std::int64_t rhs_zero_point, output_zero_point, output_multiplier, output_shift; value scratch;
-    };
-};
-struct quantized_linear
-    : op<dialect, "cortex_m.quantized_linear.default",
-         "input, weights, bias, kernel_sum, input_offset, filter_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_max, activation_min"> {
-    struct args {
-        value input, weights; std::optional<value> bias, kernel_sum;
-        std::int64_t input_offset, filter_offset, output_offset;
-        int_list requantize_multipliers, requantize_shifts; std::int64_t activation_max, activation_min;
-    };
-};
-
-// Convolution.
-
-struct quantized_conv2d
-    : op<dialect, "cortex_m.quantized_conv2d.default",
-         "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
-        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
-        std::int64_t activation_min, activation_max; value scratch;
-    };
-};
-struct quantized_conv2d_nhwc
-    : op<dialect, "cortex_m.quantized_conv2d_nhwc.default",
-         "input, weight, bias, stride, padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
-        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
-        std::int64_t activation_min, activation_max; value scratch;
-    };
-};
-struct quantized_depthwise_conv2d
-    : op<dialect, "cortex_m.quantized_depthwise_conv2d.default",
-         "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
-        std::int64_t depth_multiplier, input_offset, output_offset;
-        value requantize_multipliers, requantize_shifts; std::int64_t activation_min, activation_max;
-        value scratch;
-    };
-};
-struct quantized_depthwise_conv2d_nhwc
-    : op<dialect, "cortex_m.quantized_depthwise_conv2d_nhwc.default",
-         "input, weight, bias, stride, padding, dilation, depth_multiplier, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, dilation;
-        std::int64_t depth_multiplier, input_offset, output_offset;
-        value requantize_multipliers, requantize_shifts; std::int64_t activation_min, activation_max;
-        value scratch;
-    };
-};
-struct quantized_transpose_conv2d
-    : op<dialect, "cortex_m.quantized_transpose_conv2d.default",
-         "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
-         "output_scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
-        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
-        std::int64_t activation_min, activation_max; value scratch, output_scratch;
-    };
-};
-struct quantized_transpose_conv2d_nhwc
-    : op<dialect, "cortex_m.quantized_transpose_conv2d_nhwc.default",
-         "input, weight, bias, stride, padding, output_padding, dilation, input_offset, output_offset, "
-         "requantize_multipliers, requantize_shifts, activation_min, activation_max, scratch, "
-         "output_scratch"> {
-    struct args {
-        value input, weight; std::optional<value> bias; int_list stride, padding, output_padding, dilation;
-        std::int64_t input_offset, output_offset; value requantize_multipliers, requantize_shifts;
-        std::int64_t activation_min, activation_max; value scratch, output_scratch;
-    };
-};
-
-// Pooling.
-
-struct quantized_avg_pool2d
-    : op<dialect, "cortex_m.quantized_avg_pool2d.default",
-         "input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch"> {
-    struct args {
-        value input; int_list kernel_size, stride, padding; bool ceil_mode;
-        std::int64_t zero_point, multiplier, shift; value scratch;
-    };
-};
-struct quantized_avg_pool2d_nhwc
-    : op<dialect, "cortex_m.quantized_avg_pool2d_nhwc.default",
-         "input, kernel_size, stride, padding, ceil_mode, zero_point, multiplier, shift, scratch"> {
-    struct args {
-        value input; int_list kernel_size, stride, padding; bool ceil_mode;
-        std::int64_t zero_point, multiplier, shift; value scratch;
-    };
-};
-struct quantized_max_pool2d
-    : op<dialect, "cortex_m.quantized_max_pool2d.default",
-         "input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, "
-         "activation_min, activation_max"> {
-    struct args {
-        value input; int_list kernel_size, stride, padding, dilation; bool ceil_mode;
-        std::int64_t input_zero_point, output_zero_point, activation_min, activation_max;
-    };
-};
-struct quantized_max_pool2d_nhwc
-    : op<dialect, "cortex_m.quantized_max_pool2d_nhwc.default",
-         "input, kernel_size, stride, padding, dilation, ceil_mode, input_zero_point, output_zero_point, "
-         "activation_min, activation_max"> {
-    struct args {
-        value input; int_list kernel_size, stride, padding, dilation; bool ceil_mode;
-        std::int64_t input_zero_point, output_zero_point, activation_min, activation_max;
-    };
-};
-
-// Data movement.
-
-struct pad : op<dialect, "cortex_m.pad.default", "input, pre_pad, post_pad, pad_value"> {
-    struct args { value input; int_list pre_pad, post_pad; std::int64_t pad_value; };
-};
-struct transpose : op<dialect, "cortex_m.transpose.default", "input, perm"> {
-    struct args { value input; int_list perm; };
-};
-
-struct dialect : dialect_of<"cortex_m",
-      dequantize_per_tensor, quantize_per_tensor,
-      maximum, minimum, quantized_activation, quantized_add, quantized_div, quantized_mul, softmax,
-      quantized_batch_matmul, quantized_linear,
-      quantized_conv2d, quantized_conv2d_nhwc, quantized_depthwise_conv2d, quantized_depthwise_conv2d_nhwc,
-      quantized_transpose_conv2d, quantized_transpose_conv2d_nhwc,
-      quantized_avg_pool2d, quantized_avg_pool2d_nhwc, quantized_max_pool2d, quantized_max_pool2d_nhwc,
-      pad, transpose> {};
-
-// clang-format on
-
-}  // namespace headrace::cortex_m
 
 // ---- headrace/infer/cortex_m.hpp ----
 
@@ -5646,45 +7564,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 
 }  // namespace headrace
-
-// ---- headrace/op/dim_order_ops.hpp ----
-
-namespace headrace::dim_order_ops {
-
-struct dialect;
-
-/// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; without it, self's
-/// stays.
-struct _to_dim_order_copy
-    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order"> {
-    struct args {
-        value self;
-        std::optional<headrace::dtype> dtype{};
-        bool non_blocking = false;
-        std::optional<int_list> dim_order{};
-    };
-};
-
-struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order"> {
-    struct args {
-        value self;
-        bool non_blocking = false;
-        std::optional<int_list> dim_order{};
-    };
-};
-
-struct _empty_dim_order : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order"> {
-    struct args {
-        int_list size;
-        std::optional<headrace::dtype> dtype{};
-        std::optional<int_list> dim_order{};
-    };
-};
-
-struct dialect : dialect_of<"dim_order_ops", _to_dim_order_copy, _clone_dim_order, _empty_dim_order> {};
-
-}  // namespace headrace::dim_order_ops
 
 // ---- headrace/infer/dim_order_ops.hpp ----
 
@@ -6179,89 +8058,6 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/op/target.hpp ----
-
-namespace headrace {
-
-/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), and `u55` for the Ethos-U55 subset.
-enum class target_feature : std::uint16_t {
-    profile_fp = 1,
-    profile_int = 2,
-    int4 = 4,
-    int16 = 8,
-    bf16 = 16,
-    fp16 = 32,
-    fp8e4m3 = 64,
-    fp8e5m2 = 128,
-    fft = 256,
-    control_flow = 512,
-    variable = 1024,
-    u55 = 2048
-};
-
-/// A target, as `TOSA-1.0+INT+int16` spells it.
-struct target_spec {
-    std::uint16_t features = 0;
-
-    [[nodiscard]] constexpr bool has(target_feature f) const {
-        return (features & static_cast<std::uint16_t>(f)) != 0;
-    }
-    constexpr void add(target_feature f) {
-        features = static_cast<std::uint16_t>(features | static_cast<std::uint16_t>(f));
-    }
-    [[nodiscard]] constexpr target_spec with(target_feature f) const {
-        target_spec wider = *this;
-        wider.add(f);
-        return wider;
-    }
-    friend constexpr bool operator==(const target_spec&, const target_spec&) = default;
-};
-
-struct target_feature_name {
-    std::string_view spelling;
-    target_feature feature;
-};
-
-inline constexpr target_feature_name target_feature_names[] = {
-    {"FP", target_feature::profile_fp},   {"INT", target_feature::profile_int},
-    {"int4", target_feature::int4},       {"int16", target_feature::int16},
-    {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
-    {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
-    {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},    {"u55", target_feature::u55}};
-
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
-/// profile is named; `rest`, if given, then holds the part that was not understood.
-[[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
-                                                                std::string_view* rest = nullptr) {
-    constexpr std::string_view first = "TOSA-1.0";
-    const auto fail = [&](std::string_view part) -> std::optional<target_spec> {
-        if (rest != nullptr) *rest = part;
-        return std::nullopt;
-    };
-    if (!text.starts_with(first)) return fail(text);
-    std::string_view left = text.substr(first.size());
-    target_spec spec;
-    while (!left.empty()) {
-        if (left.front() != '+') return fail(left);
-        left.remove_prefix(1);
-        const std::string_view part = left.substr(0, left.find('+'));
-        bool known = false;
-        for (const target_feature_name& n : target_feature_names) {
-            if (n.spelling == part && !spec.has(n.feature)) {
-                spec.add(n.feature);
-                known = true;
-            }
-        }
-        if (!known) return fail(part);
-        left.remove_prefix(part.size());
-    }
-    if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);
-    return spec;
-}
-
-}  // namespace headrace
-
 // ---- headrace/ir/graph.hpp ----
 
 namespace headrace {
@@ -6601,72 +8397,6 @@ value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fi
 
 }  // namespace headrace
 
-// ---- headrace/op/higher_order.hpp ----
-
-namespace headrace::higher_order {
-
-/// These ops have no overload. A .pt2 gives their arguments no names: members are in the order of its inputs.
-struct dialect;
-
-/// Calls the graph that `pred`, one boolean, chooses; either takes `operands`. Results: the graph's.
-struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, operands", variadic_results> {
-    struct args {
-        value pred;
-        graph* true_graph;
-        graph* false_graph;
-        list<value> operands;
-    };
-};
-
-/// Runs `body_graph` as long as `cond_graph` gives true. Both take `carried_inputs`, then
-/// `additional_inputs`; the body's results are the next carried inputs. Results: the last of those.
-struct while_loop : op<dialect, "higher_order.while_loop",
-                       "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
-    struct args {
-        graph* cond_graph;
-        graph* body_graph;
-        list<value> carried_inputs;
-        list<value> additional_inputs;
-    };
-};
-
-/// Calls a graph. In a .pt2 `operands` are as many trailing inputs of one tensor each, not one list.
-struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad_enabled",
-                                       "enabled, wrapped_graph, operands", variadic_results> {
-    struct args {
-        bool enabled;
-        graph* wrapped_graph;
-        list<value> operands;
-    };
-};
-
-/// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
-/// `operands`. Results: the graph's, stacked.
-struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
-    struct args {
-        graph* body_graph;
-        list<value> xs;
-        list<value> operands;
-    };
-};
-
-/// Calls `combine_graph` for each index of the first dimension of all `xs`. It takes the carried values, at
-/// first `init`, then one slice of each of `xs`, then `additional_inputs`, and gives the next carried values
-/// and outputs. Results: the last carried values, then the outputs, stacked.
-struct scan
-    : op<dialect, "higher_order.scan", "combine_graph, init, xs, additional_inputs", variadic_results> {
-    struct args {
-        graph* combine_graph;
-        list<value> init;
-        list<value> xs;
-        list<value> additional_inputs;
-    };
-};
-
-struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_set_grad_enabled, map_impl, scan> {};
-
-}  // namespace headrace::higher_order
-
 // ---- headrace/infer/higher_order.hpp ----
 
 namespace headrace {
@@ -6743,146 +8473,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/op/quantized_decomposed.hpp ----
-
-namespace headrace::quantized_decomposed {
-
-/// The choose_qparams ops have two results, scale and zero point.
-struct dialect;
-
-// clang-format off: one line for an op wherever it fits
-
-// Quantization.
-
-struct quantize_per_channel
-    : op<dialect, "quantized_decomposed.quantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype"> {
-    struct args {
-        value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
-    };
-};
-struct quantize_per_channel_group
-    : op<dialect, "quantized_decomposed.quantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size"> {
-    struct args {
-        value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
-        std::int64_t group_size;
-    };
-};
-struct quantize_per_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
-    struct args {
-        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
-    };
-};
-struct quantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
-    struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
-};
-struct quantize_per_tensor_tensor2
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
-    struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
-};
-struct quantize_per_token
-    : op<dialect, "quantized_decomposed.quantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype"> {
-    struct args {
-        value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
-    };
-};
-
-// Dequantization.
-
-struct dequantize_per_channel
-    : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype"> {
-    struct args {
-        value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
-        headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
-    };
-};
-struct dequantize_per_channel_group
-    : op<dialect, "quantized_decomposed.dequantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype"> {
-    struct args {
-        value input, scales; std::optional<value> zero_points; std::int64_t quant_min, quant_max;
-        headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
-    };
-};
-struct dequantize_per_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
-    struct args {
-        value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
-        std::optional<headrace::dtype> out_dtype{};
-    };
-};
-struct dequantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
-    struct args {
-        value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
-        std::optional<headrace::dtype> out_dtype{};
-    };
-};
-struct dequantize_per_tensor_tensor2
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
-    struct args {
-        value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype;
-        std::optional<headrace::dtype> out_dtype{};
-    };
-};
-struct dequantize_per_token
-    : op<dialect, "quantized_decomposed.dequantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype"> {
-    struct args {
-        value input, scales, zero_points; std::int64_t quant_min, quant_max;
-        headrace::dtype dtype, output_dtype;
-    };
-};
-
-// Quantization parameters of data, and fake quantization.
-
-struct choose_qparams_per_token
-    : op<dialect, "quantized_decomposed.choose_qparams_per_token.default", "input, dtype", 2> {
-    struct args { value input; headrace::dtype dtype; };
-};
-struct choose_qparams_per_token_asymmetric
-    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default", "input, dtype", 2> {
-    struct args { value input; headrace::dtype dtype; };
-};
-struct choose_qparams_symmetric_tensor
-    : op<dialect, "quantized_decomposed.choose_qparams_symmetric.tensor",
-         "input, quant_min, quant_max, eps, dtype", 2> {
-    struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
-};
-struct choose_qparams_tensor
-    : op<dialect, "quantized_decomposed.choose_qparams.tensor",
-         "input, quant_min, quant_max, eps, dtype", 2> {
-    struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
-};
-struct fake_quant_per_channel
-    : op<dialect, "quantized_decomposed.fake_quant_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max"> {
-    struct args { value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; };
-};
-
-struct dialect : dialect_of<"quantized_decomposed",
-      quantize_per_channel, quantize_per_channel_group, quantize_per_tensor, quantize_per_tensor_tensor,
-      quantize_per_tensor_tensor2, quantize_per_token,
-      dequantize_per_channel, dequantize_per_channel_group, dequantize_per_tensor,
-      dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2, dequantize_per_token,
-      choose_qparams_per_token, choose_qparams_per_token_asymmetric, choose_qparams_symmetric_tensor,
-      choose_qparams_tensor, fake_quant_per_channel> {};
-
-// clang-format on
-
-}  // namespace headrace::quantized_decomposed
-
 // ---- headrace/infer/quantized_decomposed.hpp ----
 
 namespace headrace {
@@ -6933,304 +8523,6 @@ result<void> infer_results(Op, const args<Op>&, inference& out) {
 }
 
 }  // namespace headrace
-
-// ---- headrace/op/tosa.hpp ----
-
-namespace headrace::tosa {
-
-/// A tag is the operator's name of the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
-/// Members are the tensor and shape operands in the order of the specification, and then the attributes in
-/// the order of the flatbuffer, under its names.
-///
-/// Some members are not in the flatbuffer's attribute table, because it says them elsewhere (see
-/// is_attribute): `output_type` is the type of the output tensor where the operands do not settle it, a
-/// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
-/// tensors of that name.
-///
-/// Shape operands are values like others: results of const_shape. A variable starts undefined if its
-/// initial_value has no bytes.
-struct dialect;
-
-// clang-format off: one line for an op wherever it fits
-
-// Tensor operators (spec section 2.2).
-
-struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
-         "input, input_zp, output_zp, kernel, stride, pad, acc_type"> {
-    struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
-};
-struct conv2d : op<dialect, "tosa.CONV2D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct conv3d : op<dialect, "tosa.CONV3D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2> {
-    struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
-};
-struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type"> {
-    struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
-};
-struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode"> {
-    struct args {
-        value input; int_list kernel, stride, pad;
-        headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2> {
-    struct args { value input_real; bool local_bound = false; };
-};
-struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
-        headrace::dtype acc_type;
-    };
-};
-
-// Activation functions (2.3).
-
-struct clamp : op<dialect, "tosa.CLAMP", "input, min_val, max_val, nan_mode"> {
-    struct args {
-        value input; scalar min_val, max_val; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct erf : op<dialect, "tosa.ERF", "input"> { struct args { value input; }; };
-struct sigmoid : op<dialect, "tosa.SIGMOID", "input"> { struct args { value input; }; };
-struct tanh : op<dialect, "tosa.TANH", "input"> { struct args { value input; }; };
-
-// Elementwise operators of two and three operands (2.4, 2.6).
-
-struct add : op<dialect, "tosa.ADD", "input1, input2"> { struct args { value input1, input2; }; };
-struct arithmetic_right_shift : op<dialect, "tosa.ARITHMETIC_RIGHT_SHIFT", "input1, input2, round"> {
-    struct args { value input1, input2; bool round = false; };
-};
-struct bitwise_and : op<dialect, "tosa.BITWISE_AND", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct bitwise_or : op<dialect, "tosa.BITWISE_OR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct bitwise_xor : op<dialect, "tosa.BITWISE_XOR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct intdiv : op<dialect, "tosa.INTDIV", "input1, input2"> { struct args { value input1, input2; }; };
-struct logical_and : op<dialect, "tosa.LOGICAL_AND", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_left_shift : op<dialect, "tosa.LOGICAL_LEFT_SHIFT", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_right_shift : op<dialect, "tosa.LOGICAL_RIGHT_SHIFT", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_or : op<dialect, "tosa.LOGICAL_OR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_xor : op<dialect, "tosa.LOGICAL_XOR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct maximum : op<dialect, "tosa.MAXIMUM", "input1, input2, nan_mode"> {
-    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
-};
-struct minimum : op<dialect, "tosa.MINIMUM", "input1, input2, nan_mode"> {
-    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
-};
-struct mul : op<dialect, "tosa.MUL", "input1, input2, shift"> {
-    struct args { value input1, input2, shift; };
-};
-struct pow : op<dialect, "tosa.POW", "input1, input2"> { struct args { value input1, input2; }; };
-struct sub : op<dialect, "tosa.SUB", "input1, input2"> { struct args { value input1, input2; }; };
-struct table : op<dialect, "tosa.TABLE", "input1, table"> { struct args { value input1, table; }; };
-
-// Elementwise operators of one operand (2.5).
-
-struct abs : op<dialect, "tosa.ABS", "input1"> { struct args { value input1; }; };
-struct bitwise_not : op<dialect, "tosa.BITWISE_NOT", "input1"> { struct args { value input1; }; };
-struct ceil : op<dialect, "tosa.CEIL", "input1"> { struct args { value input1; }; };
-struct clz : op<dialect, "tosa.CLZ", "input1"> { struct args { value input1; }; };
-struct cos : op<dialect, "tosa.COS", "input1"> { struct args { value input1; }; };
-struct exp : op<dialect, "tosa.EXP", "input1"> { struct args { value input1; }; };
-struct floor : op<dialect, "tosa.FLOOR", "input1"> { struct args { value input1; }; };
-struct log : op<dialect, "tosa.LOG", "input1"> { struct args { value input1; }; };
-struct logical_not : op<dialect, "tosa.LOGICAL_NOT", "input1"> { struct args { value input1; }; };
-struct negate : op<dialect, "tosa.NEGATE", "input1, input1_zp, output_zp"> {
-    struct args { value input1, input1_zp, output_zp; };
-};
-struct reciprocal : op<dialect, "tosa.RECIPROCAL", "input1"> { struct args { value input1; }; };
-struct rsqrt : op<dialect, "tosa.RSQRT", "input1"> { struct args { value input1; }; };
-struct sin : op<dialect, "tosa.SIN", "input1"> { struct args { value input1; }; };
-
-// Selection and comparison (2.6, 2.7).
-
-struct select : op<dialect, "tosa.SELECT", "input1, input2, input3"> {
-    struct args { value input1, input2, input3; };
-};
-struct equal : op<dialect, "tosa.EQUAL", "input1, input2"> { struct args { value input1, input2; }; };
-struct greater : op<dialect, "tosa.GREATER", "input1, input2"> { struct args { value input1, input2; }; };
-struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-
-// Reductions (2.8).
-
-struct reduce_all : op<dialect, "tosa.REDUCE_ALL", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_any : op<dialect, "tosa.REDUCE_ANY", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_max : op<dialect, "tosa.REDUCE_MAX", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct reduce_min : op<dialect, "tosa.REDUCE_MIN", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct reduce_product : op<dialect, "tosa.REDUCE_PRODUCT", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_sum : op<dialect, "tosa.REDUCE_SUM", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-
-// Data layout (2.9).
-
-struct concat : op<dialect, "tosa.CONCAT", "input1, axis"> {
-    struct args { list<value> input1; std::int64_t axis; };
-};
-struct pad : op<dialect, "tosa.PAD", "input1, padding, pad_const"> {
-    struct args { value input1, padding, pad_const; };
-};
-struct reshape : op<dialect, "tosa.RESHAPE", "input1, shape"> { struct args { value input1, shape; }; };
-struct reverse : op<dialect, "tosa.REVERSE", "input1, axis"> {
-    struct args { value input1; std::int64_t axis; };
-};
-struct slice : op<dialect, "tosa.SLICE", "input1, start, size"> {
-    struct args { value input1, start, size; };
-};
-struct tile : op<dialect, "tosa.TILE", "input1, multiples"> { struct args { value input1, multiples; }; };
-struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms"> {
-    struct args { value input1; int_list perms; };
-};
-
-// Scatter, gather and image operators (2.10, 2.11).
-
-struct gather : op<dialect, "tosa.GATHER", "values, indices"> { struct args { value values, indices; }; };
-struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input"> {
-    struct args { value values_in, indices, input; };
-};
-struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode"> {
-    struct args { value input, scale, offset, border; resize_mode mode; };
-};
-
-// Type conversion (2.12).
-
-struct cast : op<dialect, "tosa.CAST", "input, output_type"> {
-    struct args { value input; headrace::dtype output_type; };
-};
-struct rescale : op<dialect, "tosa.RESCALE",
-         "input, multiplier, shift, input_zp, output_zp, scale32, rounding_mode, per_channel, "
-         "input_unsigned, output_unsigned"> {
-    struct args {
-        value input, multiplier, shift, input_zp, output_zp; bool scale32 = true;
-        headrace::rounding_mode rounding_mode = headrace::rounding_mode::single_round;
-        bool per_channel = false, input_unsigned = false, output_unsigned = false;
-    };
-};
-
-// Data nodes and custom operators (2.13, 2.14).
-
-struct const_ : op<dialect, "tosa.CONST", "data"> { struct args { tensor_data data; }; };
-struct identity : op<dialect, "tosa.IDENTITY", "input1"> { struct args { value input1; }; };
-struct custom : op<dialect, "tosa.CUSTOM",
-         "inputs, operator_name, domain_name, implementation_attrs", variadic_results> {
-    struct args { list<value> inputs; std::string_view operator_name, domain_name, implementation_attrs{}; };
-};
-
-// Control flow and variables (2.15, 2.16).
-
-struct cond_if : op<dialect, "tosa.COND_IF", "condition, inputs, then_graph, else_graph", variadic_results> {
-    struct args { value condition; list<value> inputs; graph* then_graph; graph* else_graph; };
-};
-struct while_loop : op<dialect, "tosa.WHILE_LOOP", "inputs, cond_graph, body_graph", variadic_results> {
-    struct args { list<value> inputs; graph* cond_graph; graph* body_graph; };
-};
-struct variable : op<dialect, "tosa.VARIABLE", "variable_name, shape, type, initial_value", 0> {
-    struct args {
-        std::string_view variable_name; int_list shape; headrace::dtype type;
-        tensor_data initial_value{};
-    };
-};
-struct variable_write : op<dialect, "tosa.VARIABLE_WRITE", "input1, variable_name", 0> {
-    struct args { value input1; std::string_view variable_name; };
-};
-struct variable_read : op<dialect, "tosa.VARIABLE_READ", "variable_name, shape, output_type"> {
-    struct args { std::string_view variable_name; int_list shape; headrace::dtype output_type; };
-};
-
-// Shape operators (2.17).
-
-struct const_shape : op<dialect, "tosa.CONST_SHAPE", "values"> { struct args { int_list values; }; };
-
-struct dialect : dialect_of<"tosa",
-      argmax, avg_pool2d, conv2d, conv3d, depthwise_conv2d, fft2d, matmul, max_pool2d, rfft2d,
-      transpose_conv2d, clamp, erf, sigmoid, tanh, add, arithmetic_right_shift, bitwise_and, bitwise_or,
-      bitwise_xor, intdiv, logical_and, logical_left_shift, logical_right_shift, logical_or,
-      logical_xor, maximum, minimum, mul, pow, sub, table, abs, bitwise_not, ceil, clz, cos, exp, floor,
-      log, logical_not, negate, reciprocal, rsqrt, sin, select, equal, greater, greater_equal,
-      reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum, concat, pad, reshape,
-      reverse, slice, tile, transpose, gather, scatter, resize, cast, rescale, const_, identity, custom,
-      cond_if, while_loop, variable, variable_write, variable_read, const_shape> {};
-
-// clang-format on
-
-/// An operator's number in the flatbuffer: of its Op, and of its attribute table in the union.
-[[nodiscard]] constexpr std::uint32_t number_of(const op_info& op) { return op.index + 1U; }
-
-/// Is a member of an argument struct in the flatbuffer's attribute table of that op? Its slot is then its
-/// position among those that are.
-[[nodiscard]] constexpr bool is_attribute(const op_info& op, const field_info& field) {
-    switch (field.kind) {
-        case field_kind::tensor:
-        case field_kind::tensors:
-        case field_kind::data: return false;
-        default: break;
-    }
-    if (field.name == "output_type") return false;
-    const bool empty_table = op.name == "tosa.CONST_SHAPE" || op.name.starts_with("tosa.VARIABLE");
-    return !empty_table;
-}
-
-/// All operators of TOSA 1.0; which of them a target takes depends on its features (op/tosa_legality.hpp).
-namespace v1_0 {
-using ops = dialect::all_ops;
-}
-
-}  // namespace headrace::tosa
 
 // ---- headrace/infer/tosa_window.hpp ----
 
@@ -8477,7 +9769,41 @@ inline void list_graph(const graph& g, const printed_names& names, const std::pm
 
 }  // namespace headrace
 
-// ---- headrace/op/float_format.hpp ----
+// ---- headrace/base/type_name.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+template <class T>
+constexpr std::string_view qualified_type_name() {
+    // g++: "... [with T = a::b; std::string_view = ...]", clang: "... [T = a::b]"
+    std::string_view text = __PRETTY_FUNCTION__;
+    text.remove_prefix(text.find("T = ") + 4);
+    int depth = 0;
+    for (std::size_t i = 0; i != text.size(); ++i) {
+        if (text[i] == '<') ++depth;
+        if (text[i] == '>') --depth;
+        if (depth == 0 && (text[i] == ';' || text[i] == ']')) return text.substr(0, i);
+    }
+    return text;
+}
+
+constexpr std::string_view unqualified(std::string_view name) {
+    const std::size_t arguments = name.find('<');
+    const std::size_t colon = name.substr(0, arguments).rfind("::");
+    return colon == std::string_view::npos ? name : name.substr(colon + 2);
+}
+
+}  // namespace detail
+
+/// "decompose_addmm" for my::passes::decompose_addmm; template arguments stay as they are written.
+template <class T>
+inline constexpr std::string_view type_name = detail::unqualified(detail::qualified_type_name<T>());
+
+}  // namespace headrace
+
+// ---- headrace/base/float_format.hpp ----
 
 namespace headrace {
 
@@ -9174,40 +10500,6 @@ private:
         }
     }
 };
-
-}  // namespace headrace
-
-// ---- headrace/pass/type_name.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-template <class T>
-constexpr std::string_view qualified_type_name() {
-    // g++: "... [with T = a::b; std::string_view = ...]", clang: "... [T = a::b]"
-    std::string_view text = __PRETTY_FUNCTION__;
-    text.remove_prefix(text.find("T = ") + 4);
-    int depth = 0;
-    for (std::size_t i = 0; i != text.size(); ++i) {
-        if (text[i] == '<') ++depth;
-        if (text[i] == '>') --depth;
-        if (depth == 0 && (text[i] == ';' || text[i] == ']')) return text.substr(0, i);
-    }
-    return text;
-}
-
-constexpr std::string_view unqualified(std::string_view name) {
-    const std::size_t arguments = name.find('<');
-    const std::size_t colon = name.substr(0, arguments).rfind("::");
-    return colon == std::string_view::npos ? name : name.substr(colon + 2);
-}
-
-}  // namespace detail
-
-/// "decompose_addmm" for my::passes::decompose_addmm; template arguments stay as they are written.
-template <class T>
-inline constexpr std::string_view type_name = detail::unqualified(detail::qualified_type_name<T>());
 
 }  // namespace headrace
 
@@ -10818,1298 +12110,6 @@ constexpr auto find_unlisted(ops<Ops...>) {
 /// the pass for every op of the dialect.
 template <pass_type P, class Dialect>
 inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
-
-}  // namespace headrace
-
-// ---- headrace/op/tosa_legality.hpp ----
-
-namespace headrace::tosa {
-
-/// Limits of level 8K (TOSA 1.0, section 1.5).
-namespace level_8k {
-inline constexpr std::int64_t max_rank = 6;
-inline constexpr std::int64_t max_kernel = 8192;
-inline constexpr std::int64_t max_stride = 8192;
-inline constexpr std::int64_t max_scale = 256;
-inline constexpr std::int64_t max_log2_size = 31;     ///< tensors are smaller than 2^31 bytes
-inline constexpr std::int64_t max_nesting = 256;      ///< of control-flow regions
-inline constexpr std::int64_t max_tensor_list = 64;   ///< operands of CONCAT, CUSTOM, COND_IF, WHILE_LOOP
-inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape operand
-}  // namespace level_8k
-
-/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
-/// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
-/// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
-/// target_feature fp16 is not asked for: in TOSA 1.0 FP16 belongs to PRO-FP.
-struct legality_row {
-    static constexpr std::size_t max_types = 7;
-
-    std::uint16_t profiles;
-    std::uint16_t extensions;
-    std::array<dtype, max_types> types;  ///< unknown beyond the last
-
-    [[nodiscard]] constexpr bool allowed_on(const target_spec& target) const {
-        return (target.features & profiles) != 0 && (target.features & extensions) == extensions;
-    }
-    [[nodiscard]] constexpr bool has_types(std::span<const dtype> signature) const {
-        std::size_t count = 0;
-        while (count != max_types && types[count] != dtype::unknown) ++count;
-        if (count != signature.size()) return false;
-        for (std::size_t i = 0; i != count; ++i) {
-            if (types[i] != signature[i]) return false;
-        }
-        return true;
-    }
-};
-
-namespace detail {
-
-constexpr std::uint16_t bits(target_feature f) { return static_cast<std::uint16_t>(f); }
-
-inline constexpr auto as_int = bits(target_feature::profile_int);
-inline constexpr auto as_fp = bits(target_feature::profile_fp);
-inline constexpr auto as_any = static_cast<std::uint16_t>(as_int | as_fp);
-inline constexpr auto ext_int4 = bits(target_feature::int4);
-inline constexpr auto ext_int16 = bits(target_feature::int16);
-inline constexpr auto ext_bf16 = bits(target_feature::bf16);
-inline constexpr auto ext_e4m3 = bits(target_feature::fp8e4m3);
-inline constexpr auto ext_e5m2 = bits(target_feature::fp8e5m2);
-inline constexpr auto ext_fft = bits(target_feature::fft);
-inline constexpr auto ext_cf = bits(target_feature::control_flow);
-inline constexpr auto ext_var = bits(target_feature::variable);
-
-inline constexpr auto bl = dtype::boolean;
-inline constexpr auto i4 = dtype::int4;
-inline constexpr auto i8 = dtype::int8;
-inline constexpr auto i16 = dtype::int16;
-inline constexpr auto i32 = dtype::int32;
-inline constexpr auto i48 = dtype::int48;
-inline constexpr auto e4 = dtype::float8_e4m3;
-inline constexpr auto e5 = dtype::float8_e5m2;
-inline constexpr auto bf = dtype::bfloat16;
-inline constexpr auto hf = dtype::float16;
-inline constexpr auto fl = dtype::float32;
-
-// A type and what it needs, for the ops whose operands and results all have one type.
-struct plain_type {
-    std::uint16_t profiles;
-    std::uint16_t extensions;
-    dtype type;
-};
-inline constexpr plain_type floats[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}};
-inline constexpr plain_type floats_i32[] = {
-    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_any, 0, i32}};
-inline constexpr plain_type floats_int_i32[] = {
-    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i32}};
-inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl},  {as_fp, 0, hf},   {as_fp, ext_bf16, bf},
-                                                 {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
-inline constexpr plain_type floats_integers_bool[] = {
-    {as_fp, 0, fl},   {as_fp, 0, hf},   {as_fp, ext_bf16, bf}, {as_int, 0, i8},
-    {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
-inline constexpr plain_type narrow[] = {
-    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16}};
-inline constexpr plain_type narrow_fp8[] = {
-    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8},
-    {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
-inline constexpr plain_type layout[] = {{as_fp, 0, fl},        {as_fp, 0, hf},        {as_fp, ext_bf16, bf},
-                                        {as_int, 0, i8},       {as_int, 0, i16},      {as_int, 0, i32},
-                                        {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
-inline constexpr plain_type gathered[] = {{as_fp, 0, fl},        {as_fp, 0, hf},       {as_fp, ext_bf16, bf},
-                                          {as_int, 0, i8},       {as_int, 0, i16},     {as_int, 0, i32},
-                                          {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
-inline constexpr plain_type layout_concat[] = {
-    {as_fp, 0, fl},   {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16},
-    {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
-inline constexpr plain_type data_types[] = {
-    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_any, 0, i8},
-    {as_any, 0, i16},         {as_any, 0, i32},      {as_any, 0, bl},       {as_int, ext_int4, i4},
-    {as_int, ext_int16, i48}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
-inline constexpr plain_type integers[] = {{as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
-inline constexpr plain_type shifted[] = {{as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}};
-inline constexpr plain_type booleans[] = {{as_any, 0, bl}};
-inline constexpr plain_type any_i32[] = {{as_any, 0, i32}};
-inline constexpr plain_type int_i32[] = {{as_int, 0, i32}};
-inline constexpr plain_type variables[] = {{as_fp, ext_var, fl}, {as_fp, ext_var, hf}, {as_int, ext_var, i8}};
-inline constexpr plain_type fft_types[] = {{as_fp, ext_fft, fl}};
-
-// Rows of ops of `Count` types which are all the same.
-template <std::size_t Count, std::size_t N>
-constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
-    std::array<legality_row, N> rows{};
-    for (std::size_t i = 0; i != N; ++i) {
-        rows[i] = {types[i].profiles, types[i].extensions, {}};
-        for (std::size_t k = 0; k != Count; ++k) rows[i].types[k] = types[i].type;
-    }
-    return rows;
-}
-// The same, but of type `type` at position `at`.
-template <std::size_t Count, std::size_t N>
-constexpr std::array<legality_row, N> same_but(const plain_type (&types)[N], std::size_t at, dtype type) {
-    std::array<legality_row, N> rows = all_same<Count>(types);
-    for (legality_row& row : rows) row.types[at] = type;
-    return rows;
-}
-
-template <std::size_t Count, const auto& Types>
-inline constexpr auto same_rows = all_same<Count>(Types);
-template <std::size_t Count, const auto& Types, std::size_t At, dtype Type>
-inline constexpr auto mixed_rows = same_but<Count>(Types, At, Type);
-
-inline constexpr legality_row pool_rows[] = {
-    {as_int, 0, {i8, i8, i8, i32, i8}},      {as_int, ext_int16, {i16, i16, i16, i32, i16}},
-    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, fl, hf}},
-    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, fl, bf}},
-    {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}}, {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
-inline constexpr legality_row conv_rows[] = {{as_int, 0, {i8, i8, i32, i8, i8, i32, i32}},
-                                             {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
-                                             {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}},
-                                             {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
-                                             {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}},
-                                             {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
-                                             {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}},
-                                             {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
-                                             {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
-inline constexpr legality_row matmul_rows[] = {
-    {as_int, 0, {i8, i8, i8, i8, i32}},      {as_int, ext_int16, {i16, i16, i16, i16, i48}},
-    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, hf, fl}},
-    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, bf, fl}},
-    {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}}, {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
-inline constexpr legality_row mul_rows[] = {
-    {as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}}, {as_any, 0, {i32, i32, i8, i32}},
-    {as_fp, 0, {hf, hf, i8, hf}},   {as_fp, 0, {fl, fl, i8, fl}},     {as_fp, ext_bf16, {bf, bf, i8, bf}}};
-inline constexpr legality_row table_rows[] = {{as_int, 0, {i8, i8, i8}},
-                                              {as_int, ext_int16, {i16, i16, i32}}};
-inline constexpr legality_row resize_rows[] = {
-    {as_int, 0, {i8, i8}},  {as_int, ext_int16, {i16, i16}}, {as_fp, 0, {hf, hf}},       {as_fp, 0, {fl, fl}},
-    {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}}, {as_fp, ext_bf16, {bf, bf}}};
-inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
-                                             {as_int, 0, {bl, i16}},
-                                             {as_int, 0, {bl, i32}},
-                                             {as_int, 0, {i8, bl}},
-                                             {as_int, 0, {i8, i16}},
-                                             {as_int, 0, {i8, i32}},
-                                             {as_int, 0, {i16, bl}},
-                                             {as_int, 0, {i16, i8}},
-                                             {as_int, 0, {i16, i32}},
-                                             {as_int, 0, {i32, bl}},
-                                             {as_int, 0, {i32, i8}},
-                                             {as_int, 0, {i32, i16}},
-                                             {as_fp, 0, {i8, hf}},
-                                             {as_fp, 0, {i8, fl}},
-                                             {as_fp, 0, {i16, hf}},
-                                             {as_fp, 0, {i16, fl}},
-                                             {as_fp, 0, {i32, hf}},
-                                             {as_fp, 0, {i32, fl}},
-                                             {as_fp, 0, {hf, i8}},
-                                             {as_fp, 0, {hf, i16}},
-                                             {as_fp, 0, {hf, i32}},
-                                             {as_fp, 0, {hf, fl}},
-                                             {as_fp, 0, {fl, i8}},
-                                             {as_fp, 0, {fl, i16}},
-                                             {as_fp, 0, {fl, i32}},
-                                             {as_fp, 0, {fl, hf}},
-                                             {as_fp, ext_bf16, {i8, bf}},
-                                             {as_fp, ext_bf16, {i16, bf}},
-                                             {as_fp, ext_bf16, {i32, bf}},
-                                             {as_fp, ext_bf16, {bf, i8}},
-                                             {as_fp, ext_bf16, {bf, i16}},
-                                             {as_fp, ext_bf16, {bf, i32}},
-                                             {as_fp, ext_bf16, {bf, fl}},
-                                             {as_fp, ext_bf16, {fl, bf}},
-                                             {as_fp, ext_e4m3, {e4, hf}},
-                                             {as_fp, ext_e4m3, {e4, fl}},
-                                             {as_fp, ext_e4m3, {hf, e4}},
-                                             {as_fp, ext_e4m3, {fl, e4}},
-                                             {as_fp, ext_e5m2, {e5, hf}},
-                                             {as_fp, ext_e5m2, {e5, fl}},
-                                             {as_fp, ext_e5m2, {hf, e5}},
-                                             {as_fp, ext_e5m2, {fl, e5}},
-                                             {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
-                                             {as_fp, ext_e4m3 | ext_bf16, {bf, e4}},
-                                             {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
-                                             {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
-
-// Multipliers are INT32 or, if scale32 is false, INT16; both columns are rows here.
-inline constexpr auto rescale_rows = [] {
-    constexpr dtype ends[] = {i8, i16, i32};
-    std::array<legality_row, 24> rows{};
-    std::size_t next = 0;
-    for (const dtype multiplier : {i32, i16}) {
-        for (const dtype from : {i8, i16, i32, i48}) {
-            const std::uint16_t extension = from == i48 ? ext_int16 : std::uint16_t{0};
-            for (const dtype to : ends) {
-                rows[next++] = {as_int, extension, {from, multiplier, i8, from, to, to}};
-            }
-        }
-    }
-    return rows;
-}();
-
-using row_span = std::span<const legality_row>;
-
-inline constexpr auto row_table = [] {
-    std::array<row_span, dialect::size> spans{};
-    const auto set = [&]<class... Ops>(ops<Ops...>, row_span rows) { ((spans[index_of<Ops>] = rows), ...); };
-    // Said, though empty: g++ 12 does not read what is left as it was in a constant.
-    set(ops<custom, cond_if, while_loop, const_shape>{}, row_span());
-    set(ops<argmax>{}, mixed_rows<2, narrow_fp8, 1, i32>);
-    set(ops<avg_pool2d>{}, pool_rows);
-    set(ops<conv2d, conv3d, depthwise_conv2d, transpose_conv2d>{}, conv_rows);
-    set(ops<matmul>{}, matmul_rows);
-    set(ops<max_pool2d>{}, same_rows<2, narrow_fp8>);
-    set(ops<fft2d>{}, same_rows<4, fft_types>);
-    set(ops<rfft2d>{}, same_rows<3, fft_types>);
-    set(ops<clamp>{}, same_rows<2, narrow>);
-    set(ops<erf, sigmoid, tanh, ceil, cos, exp, floor, log, reciprocal, rsqrt, sin, reduce_product>{},
-        same_rows<2, floats>);
-    set(ops<add, sub>{}, same_rows<3, floats_i32>);
-    set(ops<maximum, minimum>{}, same_rows<3, floats_int_i32>);
-    set(ops<pow>{}, same_rows<3, floats>);
-    set(ops<mul>{}, mul_rows);
-    set(ops<arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor>{}, same_rows<3, integers>);
-    set(ops<logical_left_shift, logical_right_shift>{}, same_rows<3, shifted>);
-    set(ops<intdiv>{}, same_rows<3, any_i32>);
-    set(ops<logical_and, logical_or, logical_xor>{}, same_rows<3, booleans>);
-    set(ops<logical_not, reduce_all, reduce_any>{}, same_rows<2, booleans>);
-    set(ops<table>{}, table_rows);
-    set(ops<abs, reduce_sum>{}, same_rows<2, floats_int_i32>);
-    set(ops<bitwise_not>{}, same_rows<2, integers>);
-    set(ops<clz>{}, same_rows<2, int_i32>);
-    set(ops<negate>{}, same_rows<4, floats_integers>);
-    set(ops<select>{}, mixed_rows<4, floats_integers_bool, 0, bl>);
-    set(ops<equal, greater, greater_equal>{}, mixed_rows<3, floats_int_i32, 2, bl>);
-    set(ops<reduce_max, reduce_min>{}, same_rows<2, floats_integers>);
-    set(ops<concat>{}, same_rows<2, layout_concat>);
-    set(ops<pad>{}, same_rows<3, layout>);
-    set(ops<reshape, reverse, slice, tile, transpose>{}, same_rows<2, layout>);
-    set(ops<gather>{}, mixed_rows<3, gathered, 1, i32>);
-    set(ops<scatter>{}, mixed_rows<4, gathered, 1, i32>);
-    set(ops<resize>{}, resize_rows);
-    set(ops<cast>{}, cast_rows);
-    set(ops<rescale>{}, rescale_rows);
-    set(ops<const_>{}, same_rows<1, data_types>);
-    set(ops<identity>{}, same_rows<2, data_types>);
-    set(ops<variable, variable_write, variable_read>{}, same_rows<1, variables>);
-    return spans;
-}();
-
-}  // namespace detail
-
-/// The combinations that an op allows. Empty for those that take any types: CUSTOM, COND_IF, WHILE_LOOP and
-/// CONST_SHAPE.
-[[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
-    return detail::row_table[op.index];
-}
-
-/// The row that an op with operands and results of these types falls under, or null if TOSA 1.0 has none.
-[[nodiscard]] constexpr const legality_row* find_row(const op_info& op, std::span<const dtype> signature) {
-    for (const legality_row& row : rows_of(op)) {
-        if (row.has_types(signature)) return &row;
-    }
-    return nullptr;
-}
-
-/// Does the target take this op with these types? The signature is that of legality_row.
-template <op_tag Op>
-[[nodiscard]] constexpr bool is_legal(const target_spec& target, std::initializer_list<dtype> signature) {
-    if (__is_same(Op, cond_if) || __is_same(Op, while_loop)) return target.has(target_feature::control_flow);
-    if (rows_of(info_of<Op>).empty()) return true;
-    const legality_row* row =
-        find_row(info_of<Op>, std::span<const dtype>(std::data(signature), signature.size()));
-    return row != nullptr && row->allowed_on(target);
-}
-
-}  // namespace headrace::tosa
-
-// ---- headrace/infer/op_facts.hpp ----
-
-namespace headrace {
-
-/// The attributes of an operator that a rule is about. What an operator lacks is empty or zero.
-struct op_attributes {
-    int_list kernel{};  ///< of a pooling; that of a convolution is in its weight
-    int_list stride{};
-    int_list pad{};  ///< out_pad of TRANSPOSE_CONV2D
-    int_list dilation{};
-    int_list scale{};   ///< of RESIZE, empty if it is computed
-    int_list offset{};  ///< the same
-    std::int64_t axis = 0;
-    headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
-    resize_mode mode = resize_mode::unknown;
-    bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
-
-    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
-    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
-    std::int64_t weight_sum = 0;
-    bool bias_fits = true;
-    bool only_rescaled = true;
-    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
-
-    friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
-};
-
-/// An operator of the tosa dialect, its tensors and its attributes.
-struct op_facts {
-    /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
-    static constexpr std::size_t most_tensors = tosa::level_8k::max_tensor_list + 1;
-
-    const op_info* op = nullptr;
-    std::array<const tensor_meta*, 2 * most_tensors> tensors{};  ///< operands, then results
-    std::size_t operand_count = 0;                               ///< of those in `tensors`
-    std::size_t result_count = 0;
-    std::size_t list_length = 0;  ///< of the operand that is a list, whole
-    std::uint64_t constants = 0;  ///< bit i: operand i is a constant
-    op_attributes attributes{};
-
-    [[nodiscard]] constexpr const tensor_meta& operand(std::size_t i) const { return *tensors[i]; }
-    [[nodiscard]] constexpr const tensor_meta& result(std::size_t i) const {
-        return *tensors[operand_count + i];
-    }
-    [[nodiscard]] constexpr bool is_constant(std::size_t i) const {
-        return i < 64 && (constants >> i & 1) != 0;
-    }
-    template <op_tag... Ops>
-    [[nodiscard]] constexpr bool is() const {
-        return ((op == &info_of<Ops>) || ...);
-    }
-};
-
-/// Does it convolve: has it a weight, a bias, and sums of products?
-[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
-    return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
-           &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/tosa_rules.hpp ----
-
-namespace headrace {
-
-/// The types of an operator as legality_row orders them.
-class tosa_signature {
-public:
-    explicit constexpr tosa_signature(const op_facts& f) {
-        std::size_t operand = 0;
-        for (const field_info& field : *f.op) {
-            if (field.kind == field_kind::tensor) {
-                add(f.operand(operand++).dtype);
-            } else if (field.kind == field_kind::tensors) {
-                if (operand < f.operand_count) add(f.operand(operand).dtype);
-                operand = f.operand_count;
-            }
-        }
-        if (f.attributes.declared != dtype::unknown) add(f.attributes.declared);
-        for (std::size_t i = 0; i != f.result_count; ++i) add(f.result(i).dtype);
-    }
-
-    [[nodiscard]] constexpr std::span<const dtype> types() const { return {types_.data(), size_}; }
-
-private:
-    constexpr void add(dtype type) {
-        if (type != dtype::shape && size_ != types_.size()) types_[size_++] = type;
-    }
-
-    std::array<dtype, tosa::legality_row::max_types> types_{};
-    std::size_t size_ = 0;
-};
-
-/// What keeps a TOSA target from taking an operator of these types.
-enum class type_limit : std::uint8_t {
-    none,
-    types,             ///< TOSA 1.0 has no such operator of these types
-    profile,           ///< the target lacks the profile, or the extensions, that the types need
-    control_flow,      ///< the target lacks the extension cf
-    computed_operand,  ///< a zero point, a shift, a table or the like is no constant
-};
-
-struct type_fault {
-    type_limit limit = type_limit::none;
-    const tosa::legality_row* row = nullptr;  ///< for type_limit::profile, what is needed
-    std::string_view operand{};               ///< for type_limit::computed_operand, its name
-};
-
-namespace detail {
-
-// What must be a constant where a target lacks EXT-DYNAMIC, as all of 1.0 do here.
-constexpr std::string_view computed_operand(const op_facts& f) {
-    std::size_t operand = 0;
-    for (const field_info& field : *f.op) {
-        if (field.kind != field_kind::tensor) continue;
-        const bool demanded = field.name.ends_with("_zp") || field.name == "shift" || field.name == "table" ||
-                              field.name == "pad_const" || field.name == "multiplier";
-        if (demanded && !f.is_constant(operand)) return field.name;
-        ++operand;
-    }
-    return {};
-}
-
-}  // namespace detail
-
-[[nodiscard]] constexpr type_fault type_fault_of(const op_facts& f, const target_spec& target) {
-    if (f.is<tosa::cond_if, tosa::while_loop>() && !target.has(target_feature::control_flow))
-        return {type_limit::control_flow};
-    if (!tosa::rows_of(*f.op).empty()) {
-        const tosa_signature signature(f);
-        const tosa::legality_row* row = tosa::find_row(*f.op, signature.types());
-        if (row == nullptr) return {type_limit::types};
-        if (!row->allowed_on(target)) return {type_limit::profile, row};
-    }
-    const std::string_view computed = detail::computed_operand(f);
-    return computed.empty() ? type_fault{} : type_fault{type_limit::computed_operand, nullptr, computed};
-}
-
-/// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.
-enum class level_limit : std::uint8_t {
-    none,
-    shape_length,
-    rank,
-    empty_tensor,
-    tensor_size,
-    operands,
-    kernel,
-    stride,
-    pad,
-    out_pad,
-    dilated_kernel,
-    fft_size,
-    scale,
-};
-
-struct level_fault {
-    level_limit limit = level_limit::none;
-    std::int64_t size = 0;
-    std::int64_t most = 0;
-    const tensor_meta* tensor = nullptr;  ///< for level_limit::empty_tensor
-
-    explicit constexpr operator bool() const { return limit != level_limit::none; }
-};
-
-/// What a message calls the size that is above a limit.
-[[nodiscard]] constexpr std::string_view name_of(level_limit limit) {
-    return detail::enumerator_name(
-        limit, {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands",
-                "kernel", "stride", "pad", "out_pad", "dilated kernel", "size", "scale"});
-}
-
-namespace detail {
-
-constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t most) {
-    return size <= most ? level_fault{} : level_fault{limit, size, most};
-}
-
-constexpr level_fault level_fault_of(const tensor_meta& meta) {
-    if (meta.dtype == dtype::shape)
-        return fault_if_above(level_limit::shape_length, meta.elements(), tosa::level_8k::max_shape_length);
-    if (const auto rank = static_cast<std::int64_t>(meta.rank()); rank > tosa::level_8k::max_rank)
-        return {level_limit::rank, rank, tosa::level_8k::max_rank};
-    for (const std::int64_t size : meta.shape) {
-        if (size < 1) return {level_limit::empty_tensor, size, 1, &meta};
-    }
-    const auto elements = static_cast<std::uint64_t>(element_count(meta.shape));
-    const std::uint64_t limit = (std::uint64_t{1} << tosa::level_8k::max_log2_size) - 1;
-    const std::uint64_t bytes = elements > limit ? elements : storage_bytes(meta.dtype, elements);
-    return fault_if_above(level_limit::tensor_size, static_cast<std::int64_t>(bytes),
-                          static_cast<std::int64_t>(limit));
-}
-
-constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t most) {
-    for (const std::int64_t item : items) {
-        if (const level_fault fault = fault_if_above(limit, item, most)) return fault;
-    }
-    return {};
-}
-
-// A convolution's kernel, in elements of the input.
-constexpr level_fault level_fault_of_kernel(const op_facts& f) {
-    if (!is_convolution(*f.op)) return {};
-    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : 1;
-    for (std::size_t i = 0; i != (f.is<tosa::conv3d>() ? 3 : 2); ++i) {
-        const std::int64_t dilation = f.attributes.dilation.empty() ? 1 : f.attributes.dilation[i];
-        const std::int64_t size = saturating_mul(f.operand(1).shape[first + i], dilation);
-        if (const level_fault fault =
-                fault_if_above(level_limit::dilated_kernel, size, tosa::level_8k::max_kernel))
-            return fault;
-    }
-    return {};
-}
-
-constexpr level_fault level_fault_of_scale(const op_facts& f) {
-    const int_list& scale = f.attributes.scale;
-    for (std::size_t i = 0; i + 1 < scale.size(); i += 2) {
-        const std::int64_t ratio = scale[i] / std::max<std::int64_t>(scale[i + 1], 1);
-        if (const level_fault fault = fault_if_above(level_limit::scale, ratio, tosa::level_8k::max_scale))
-            return fault;
-    }
-    return {};
-}
-
-}  // namespace detail
-
-/// The first of level 8K's limits that an operator is above.
-[[nodiscard]] constexpr level_fault level_fault_of(const op_facts& f) {
-    using namespace tosa::level_8k;
-    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
-        if (const level_fault fault = detail::level_fault_of(*f.tensors[i])) return fault;
-    }
-    const auto length = static_cast<std::int64_t>(f.list_length);
-    const op_attributes& a = f.attributes;
-    const level_limit pad = f.is<tosa::transpose_conv2d>() ? level_limit::out_pad : level_limit::pad;
-    const std::int64_t fft_size =
-        f.is<tosa::fft2d, tosa::rfft2d>() ? std::max(f.operand(0).shape[1], f.operand(0).shape[2]) : 0;
-    const level_fault faults[] = {detail::fault_if_above(level_limit::operands, length, max_tensor_list),
-                                  detail::first_above(level_limit::kernel, a.kernel, max_kernel),
-                                  detail::first_above(level_limit::stride, a.stride, max_stride),
-                                  detail::first_above(pad, a.pad, max_kernel),
-                                  detail::level_fault_of_kernel(f),
-                                  detail::fault_if_above(level_limit::fft_size, fft_size, max_kernel),
-                                  detail::level_fault_of_scale(f)};
-    for (const level_fault& fault : faults) {
-        if (fault) return fault;
-    }
-    return {};
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/u55_rules.hpp ----
-
-namespace headrace {
-
-/// What keeps Ethos-U55 from executing an operator.
-enum class u55_limit : std::uint8_t {
-    none,
-    op,                      ///< it has no such operator
-    booleans,                ///< not of booleans
-    floats,                  ///< not of floating-point numbers
-    other_than_int8,         ///< only of INT8
-    other_than_int32,        ///< only of INT32
-    int32,                   ///< not of INT32
-    fewer_bits,              ///< a CAST does not narrow
-    int48_source,            ///< only a convolution gives INT48 to a RESCALE
-    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
-    computed_weight,         ///< weights and biases are constants
-    channels,                ///< up to 65536
-    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
-    kernel_depth,            ///< of CONV3D: 1
-    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
-    bias_bits,               ///< up to 40
-    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
-    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
-    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
-    axis_size,               ///< up to 65536
-    argmax,                  ///< along up to 127 channels of one image
-    resize,                  ///< to the nearest of one image, by 2, 4 or 8
-    transpose,               ///< what a few axes of up to 65536 can address
-    reverse_axis,            ///< height or width of an image
-    sum_extent,              ///< up to 65536 elements before and after the axis
-    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
-};
-
-/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
-/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
-namespace u55 {
-
-inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
-
-/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
-inline constexpr std::int64_t most_kernel_height = 64;
-inline constexpr std::int64_t most_kernel_taps = 4096;
-inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
-inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
-
-/// Of poolings.
-inline constexpr std::int64_t most_pool_height = 256;
-inline constexpr std::int64_t most_pool_taps = 65536;
-inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
-
-inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
-inline constexpr std::int64_t most_argmax = 127;
-
-using unsupported_ops =
-    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
-        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
-        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
-        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
-
-/// Does a node that convolves take a window as it is, on its kernel's two last axes?
-struct convolution_window {
-    std::int64_t height, width;   ///< of the kernel
-    sizes pad, stride, dilation;  ///< of the two axes
-    bool depthwise = false;
-
-    [[nodiscard]] constexpr bool kernel_fits() const {
-        return height <= most_kernel_height && height * width <= most_kernel_taps;
-    }
-    [[nodiscard]] constexpr bool stride_fits() const {
-        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
-        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
-                              dilation[0] == 1 && dilation[1] == 1;
-        return !is_long || (is_plain && !depthwise);
-    }
-};
-
-/// The same of a pooling.
-struct pooling_window {
-    sizes kernel, pad, stride;
-    bool average = false;
-
-    [[nodiscard]] constexpr bool is_padded() const {
-        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
-    }
-    [[nodiscard]] constexpr bool fits() const {
-        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
-        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
-        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
-    }
-};
-
-/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
-[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
-    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
-    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
-    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
-}
-
-/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
-/// an axis of their own.
-[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
-    const std::size_t rank = shape.size();
-    if (type == dtype::int32 && rank > 4) return false;
-    const std::int64_t whole = element_count(shape);
-    for (std::size_t i = 0; i != rank; ++i) {
-        if (shape[i] > most_size) return false;
-        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
-            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
-        }
-    }
-    return true;
-}
-
-namespace detail {
-
-template <class... Ops>
-constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
-    return f.is<Ops...>();
-}
-
-// Height and width of a convolution's kernel are two axes of its weight.
-constexpr sizes kernel_of(const op_facts& f) {
-    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
-    return sizes(f.operand(1).shape).subspan(first, 2);
-}
-
-constexpr u55_limit violated_by_window(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    const sizes kernel = kernel_of(f);
-    if (f.is<tosa::transpose_conv2d>()) {
-        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
-                                                                            : u55_limit::transposed_stride;
-    }
-    const bool is_volume = f.is<tosa::conv3d>();
-    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
-    const convolution_window window{kernel[0],
-                                    kernel[1],
-                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
-                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
-                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
-                                    f.is<tosa::depthwise_conv2d>()};
-    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
-}
-
-constexpr u55_limit violated_by_convolution(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
-    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
-    if (f.operand(0).shape.back() > most_size) return u55_limit::channels;
-    const sizes kernel = kernel_of(f);
-    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
-    if (a.weight_sum > most_weight_sum) return u55_limit::weight_sum;
-    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
-    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
-    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
-}
-
-constexpr u55_limit violated_by_pooling(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
-        return u55_limit::pool_window;
-    const int_list& input = f.operand(0).shape;
-    return std::max({input[1], input[2], input[3]}) > most_size ? u55_limit::axis_size : u55_limit::none;
-}
-
-constexpr u55_limit violated_by_argmax(const op_facts& f) {
-    const int_list& input = f.operand(0).shape;
-    const std::size_t last = input.size() - 1;
-    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
-    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
-    const bool folds = last < 3 || (last == 3 && input[0] == 1);
-    const bool fits = is_last && folds && input[last] <= most_argmax &&
-                      element_count(sizes(input).first(last)) <= most_size;
-    return fits ? u55_limit::none : u55_limit::argmax;
-}
-
-constexpr u55_limit violated_by_matmul(const op_facts& f) {
-    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
-    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > most_size ? u55_limit::axis_size
-                                                                              : u55_limit::none;
-}
-
-constexpr u55_limit violated_by_resize(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    const int_list& input = f.operand(0).shape;
-    bool fits =
-        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
-    for (std::size_t i = 0; fits && i != 2; ++i) {
-        const std::int64_t n = a.scale[2 * i];
-        const std::int64_t d = a.scale[2 * i + 1];
-        const std::int64_t factor = n / d;
-        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
-               f.result(0).shape[1 + i] == factor * input[1 + i];
-    }
-    return fits ? u55_limit::none : u55_limit::resize;
-}
-
-constexpr u55_limit violated_by_reverse(const op_facts& f) {
-    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
-    const std::size_t rank = f.operand(0).shape.size();
-    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
-    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
-}
-
-constexpr u55_limit violated_by_sum(const op_facts& f) {
-    const sizes input = f.operand(0).shape;
-    const auto axis = static_cast<std::size_t>(f.attributes.axis);
-    if (input[axis] > most_size) return u55_limit::axis_size;
-    if (axis + 1 == input.size()) return u55_limit::none;
-    const bool fits =
-        element_count(input.first(axis)) <= most_size && element_count(input.subspan(axis + 1)) <= most_size;
-    return fits ? u55_limit::none : u55_limit::sum_extent;
-}
-
-// Ops that have rules about types alone.
-constexpr u55_limit violated_by_types(const op_facts& f) {
-    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
-    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
-    if (f.is<tosa::arithmetic_right_shift>()) {
-        if (from != dtype::int32) return u55_limit::other_than_int32;
-        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
-    }
-    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
-    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
-    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
-    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
-        return u55_limit::fewer_bits;
-    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
-        return u55_limit::int48_source;
-    return u55_limit::none;
-}
-
-}  // namespace detail
-
-/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
-[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
-    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
-    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
-        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
-        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
-    }
-    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
-    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
-    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
-    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
-    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
-    if (f.is<tosa::transpose>()) {
-        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
-                                                                      : u55_limit::transpose;
-    }
-    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
-    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
-    return detail::violated_by_types(f);
-}
-
-}  // namespace u55
-
-}  // namespace headrace
-
-// ---- headrace/infer/u85_rules.hpp ----
-
-namespace headrace {
-
-/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
-enum class u85_limit : std::uint8_t {
-    none,
-    op,               ///< CUSTOM means something to its author alone
-    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
-};
-
-/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
-/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
-/// computed weights.
-namespace u85 {
-
-[[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
-    if (f.is<tosa::custom>()) return u85_limit::op;
-    const bool computed = !f.is_constant(1) || !f.is_constant(2);
-    return f.is<tosa::conv3d, tosa::transpose_conv2d>() && computed ? u85_limit::computed_weight
-                                                                    : u85_limit::none;
-}
-
-}  // namespace u85
-
-}  // namespace headrace
-
-// ---- headrace/pass/contract.hpp ----
-
-namespace headrace {
-
-/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
-/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
-struct contract_tensor {
-    std::string_view name;
-    headrace::dtype dtype;
-    int_list shape;
-    double scale = 0;
-    std::int64_t zero_point = 0;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-};
-
-/// An operator of a lowered model. Its operands and then its results are `uses[first]` and what follows,
-/// which are positions among the contract's `tensors`.
-struct contract_node {
-    const op_info* op;
-    std::string_view name;  ///< of the exported node that it descends from
-    std::uint32_t first;
-    std::uint16_t operand_count;
-    std::uint16_t result_count;
-    std::uint64_t constants;   ///< bit i: operand i is a constant
-    std::uint16_t attributes;  ///< position among the contract's `attributes`
-    std::uint32_t list_length = 0;
-};
-
-/// In an `exported_ops` list, an op of no dialect that Headrace knows.
-template <fixed_string Name>
-struct foreign_op {};
-
-/// Matches contracts of models. `headrace contract` writes them; by hand, `inputs`, `outputs` and
-/// `exported_ops` are enough for `lowers` and `conforms`.
-template <class T>
-concept model_contract = requires {
-    typename T::exported_ops;
-    T::inputs.size();
-    T::outputs.size();
-};
-
-/// Matches those with a lowered part, which `fits` is about.
-template <class T>
-concept lowered_contract = model_contract<T> && requires {
-    typename T::lowered_ops;
-    T::nodes.size();
-    T::peak_memory;
-    T::flatbuffer_bytes;
-};
-
-/// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` What derives from it may add
-/// budgets in bytes: `memory` for activations, `flash` for the flatbuffer; and limits of its own, as
-/// ethos_u55 does.
-template <fixed_string Spelling>
-struct tosa_target {
-private:
-    static constexpr auto parsed = parse_target(Spelling.view());
-    static_assert(parsed.has_value(),
-                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
-
-public:
-    static constexpr target_spec target = parsed ? *parsed : target_spec{};
-};
-
-/// Arm's Ethos-U55, with the rules of infer/u55_rules.hpp.
-struct ethos_u55 : tosa_target<"TOSA-1.0+INT+int16+int4"> {
-    [[nodiscard]] static constexpr u55_limit violated(const op_facts& f) { return u55::violated(f); }
-};
-
-/// Arm's Ethos-U85, with the rules of infer/u85_rules.hpp.
-struct ethos_u85 : tosa_target<"TOSA-1.0+INT+int16+int4+cf"> {
-    [[nodiscard]] static constexpr u85_limit violated(const op_facts& f) { return u85::violated(f); }
-};
-
-/// What `lowers`, `fits` and `conforms` are if they do not hold: no bool, so that static_assert names it in
-/// its one error, at the line that asks.
-template <class Pipeline, class... Survivors>
-struct pipeline_does_not_lower {};
-template <class Target, class Diagnosis>
-struct target_does_not_take_model {};
-template <class Model>
-struct contract_has_no_lowered_part {};
-template <class Diagnosis>
-struct model_is_not_accepted {};
-
-/// What these name.
-template <class Op, class LastPass>
-struct survives;
-struct no_pass;
-template <std::size_t Count>
-struct and_more {};
-
-template <std::size_t Index, fixed_string Name>
-struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
-template <std::size_t Count>
-struct refused_nodes {};  ///< how many the target refuses
-template <std::int64_t Size, std::int64_t Most>
-struct above {};
-template <target_feature Feature>
-struct lacks {};
-template <class Op, auto Limit, class Node, class... Details>
-struct refused {};
-
-enum class budget : std::uint8_t { memory, flash };
-template <std::uint64_t Bytes>
-struct needs_bytes {};
-template <std::uint64_t Bytes>
-struct has_bytes {};
-template <budget Budget, class Needed, class Available>
-struct over_budget {};
-
-enum class contract_part : std::uint8_t { inputs, outputs };
-enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
-template <contract_part Part, std::size_t Given, std::size_t Accepted>
-struct differs_in_number {};
-template <contract_part Part, std::size_t Index, tensor_part In>
-struct differs {};
-template <class... Ops>
-struct not_accepted {};
-
-namespace detail {
-
-template <class Diagnosis>
-using held = std::type_identity<Diagnosis>;
-
-template <class... A, class... B>
-held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
-
-// The ops of a list that are kept, in their order.
-template <template <class> class Keep, class... Ops>
-auto filter_ops(ops<Ops...>)
-    -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
-
-template <class Pipeline>
-struct lacks_lowering {
-    template <class Op>
-    static constexpr bool find() {
-        if constexpr (op_tag<Op>) {
-            return !Pipeline::supported.template contains<Op>();
-        } else {
-            return true;
-        }
-    }
-    template <class Op>
-    using of = std::bool_constant<find<Op>()>;
-};
-
-template <class Pipeline, class Op>
-auto survivor_of() {
-    if constexpr (requires { typename Pipeline::template last_pass_for<Op>; }) {
-        return held<survives<Op, typename Pipeline::template last_pass_for<Op>>>{};
-    } else {
-        return held<survives<Op, no_pass>>{};
-    }
-}
-
-template <class Pipeline>
-held<no_fault> diagnose_lowering(ops<>);
-template <class Pipeline, class A>
-auto diagnose_lowering(ops<A>)
-    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type>>;
-template <class Pipeline, class A, class B>
-auto diagnose_lowering(ops<A, B>)
-    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
-template <class Pipeline, class A, class B, class... More>
-requires(sizeof...(More) != 0) auto diagnose_lowering(ops<A, B, More...>) -> held<
-    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
-
-/// The facts of an operator of a contract.
-template <class Model>
-constexpr op_facts facts_at(std::size_t i) {
-    const contract_node& n = Model::nodes[i];
-    op_facts f;
-    f.op = n.op;
-    f.operand_count = n.operand_count;
-    f.result_count = n.result_count;
-    for (std::size_t k = 0; k != f.operand_count + f.result_count; ++k)
-        f.tensors[k] = &Model::tensors[Model::uses[n.first + k]];
-    f.constants = n.constants;
-    f.list_length = n.list_length;
-    f.attributes = Model::attributes[n.attributes];
-    return f;
-}
-
-// By a target's own rules; by none if it has no such rules.
-template <class Target>
-constexpr auto own_limit(const op_facts& f) {
-    if constexpr (requires { Target::violated(f); }) {
-        return Target::violated(f);
-    } else {
-        return type_limit::none;
-    }
-}
-
-template <class Target>
-constexpr bool is_refused(const op_facts& f) {
-    const auto own = own_limit<Target>(f);
-    if (own != decltype(own_limit<Target>(f)){}) return true;
-    return type_fault_of(f, Target::target).limit != type_limit::none || level_fault_of(f);
-}
-
-/// Which operators a target refuses: the first, and how many.
-struct refusals {
-    std::size_t first = static_cast<std::size_t>(-1);
-    std::size_t count = 0;
-};
-
-// A part of the operators at a time: compilers bound the steps of one constant expression.
-inline constexpr std::size_t nodes_at_once = 32;
-template <class Target, class Model, std::size_t Chunk>
-inline constexpr refusals refusals_in = [] {
-    refusals found;
-    constexpr std::size_t begin = Chunk * nodes_at_once;
-    for (std::size_t i = begin; i != Model::nodes.size() && i != begin + nodes_at_once; ++i) {
-        if (!is_refused<Target>(facts_at<Model>(i))) continue;
-        if (found.count++ == 0) found.first = i;
-    }
-    return found;
-}();
-template <class Target, class Model, std::size_t... Chunks>
-constexpr refusals refusals_of(std::index_sequence<Chunks...>) {
-    refusals all;
-    constexpr refusals found[] = {refusals_in<Target, Model, Chunks>..., refusals{}};
-    for (const refusals& part : found) {
-        if (all.count == 0) all.first = part.first;
-        all.count += part.count;
-    }
-    return all;
-}
-
-// The feature that a target lacks of those that a row demands: an extension if one is missing, else a
-// profile.
-constexpr target_feature missing_feature(const tosa::legality_row& row, const target_spec& target) {
-    for (const target_feature_name& n : target_feature_names) {
-        if ((row.extensions & static_cast<std::uint16_t>(n.feature)) != 0 && !target.has(n.feature))
-            return n.feature;
-    }
-    for (const target_feature_name& n : target_feature_names) {
-        if ((row.profiles & static_cast<std::uint16_t>(n.feature)) != 0) return n.feature;
-    }
-    return target_feature::profile_int;
-}
-
-// Of a node's name, as much as belongs in an error.
-template <class Model, std::size_t I>
-inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
-
-template <class Target, class Model, std::size_t I, std::size_t Count>
-auto diagnose_node() {
-    constexpr op_facts f = facts_at<Model>(I);
-    using op = typename type_at<f.op->index, tosa::dialect::all_ops>::type;
-    using where = at_node<I, fixed_string<named_length<Model, I> + 1>(Model::nodes[I].name)>;
-    using rest = refused_nodes<Count>;
-    constexpr auto own = own_limit<Target>(f);
-    constexpr type_fault types = type_fault_of(f, Target::target);
-    constexpr level_fault level = level_fault_of(f);
-    if constexpr (own != decltype(own_limit<Target>(f)){}) {
-        return held<refused<op, own, where, rest>>{};
-    } else if constexpr (types.limit == type_limit::profile) {
-        constexpr target_feature missing = missing_feature(*types.row, Target::target);
-        return held<refused<op, types.limit, where, lacks<missing>, rest>>{};
-    } else if constexpr (types.limit != type_limit::none) {
-        return held<refused<op, types.limit, where, rest>>{};
-    } else {
-        return held<refused<op, level.limit, where, above<level.size, level.most>, rest>>{};
-    }
-}
-
-template <class Limits, class Model>
-constexpr bool memory_is_short() {
-    if constexpr (requires { Limits::memory; }) {
-        return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
-    } else {
-        return false;
-    }
-}
-template <class Limits, class Model>
-constexpr bool flash_is_short() {
-    if constexpr (requires { Limits::flash; }) {
-        return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
-    } else {
-        return false;
-    }
-}
-template <class Limits, class Model>
-auto diagnose_budgets() {
-    if constexpr (memory_is_short<Limits, Model>()) {
-        return held<
-            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
-    } else if constexpr (flash_is_short<Limits, Model>()) {
-        return held<
-            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
-    } else {
-        return held<no_fault>{};
-    }
-}
-
-template <class Target, class Model>
-auto diagnose_fit() {
-    constexpr std::size_t chunks = (Model::nodes.size() + nodes_at_once - 1) / nodes_at_once;
-    constexpr refusals found = refusals_of<Target, Model>(std::make_index_sequence<chunks>{});
-    if constexpr (found.count != 0) {
-        return diagnose_node<Target, Model, found.first, found.count>();
-    } else {
-        return diagnose_budgets<Target, Model>();
-    }
-}
-
-struct first_difference {
-    std::size_t index = 0;
-    tensor_part in = tensor_part::dtype;
-    bool found = false;
-};
-template <class Given, class Accepted>
-constexpr first_difference difference_between(const Given& given, const Accepted& accepted) {
-    for (std::size_t i = 0; i != accepted.size() && i != given.size(); ++i) {
-        const contract_tensor& g = given[i];
-        const contract_tensor& a = accepted[i];
-        if (g.dtype != a.dtype) return {i, tensor_part::dtype, true};
-        if (g.shape.size() != a.shape.size()) return {i, tensor_part::rank, true};
-        if (g.shape != a.shape) return {i, tensor_part::shape, true};
-        if (a.scale != 0 && (g.scale != a.scale || g.zero_point != a.zero_point))
-            return {i, tensor_part::quantization, true};
-    }
-    return {};
-}
-
-template <class Accepted>
-struct lacks_acceptance {
-    template <class Op, class... Ops>
-    static constexpr bool is_missing(ops<Ops...>) {
-        return !(__is_same(Op, Ops) || ...);
-    }
-    template <class Op>
-    using of = std::bool_constant<is_missing<Op>(typename Accepted::lowered_ops{})>;
-};
-template <class Accepted, class Model>
-auto strange_ops() {
-    if constexpr (requires { typename Accepted::lowered_ops; }) {
-        return decltype(filter_ops<lacks_acceptance<Accepted>::template of>(typename Model::lowered_ops{})){};
-    } else {
-        return held<ops<>>{};
-    }
-}
-template <class... Ops>
-held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
-
-template <class Accepted>
-concept limits_lowered_part = requires {
-    typename Accepted::lowered_ops;
-}
-|| requires { Accepted::memory; }
-|| requires { Accepted::flash; };
-
-template <class Model, class Accepted>
-auto diagnose_acceptance() {
-    constexpr first_difference input = difference_between(Model::inputs, Accepted::inputs);
-    constexpr first_difference output = difference_between(Model::outputs, Accepted::outputs);
-    if constexpr (Model::inputs.size() != Accepted::inputs.size()) {
-        return held<
-            differs_in_number<contract_part::inputs, Model::inputs.size(), Accepted::inputs.size()>>{};
-    } else if constexpr (Model::outputs.size() != Accepted::outputs.size()) {
-        return held<
-            differs_in_number<contract_part::outputs, Model::outputs.size(), Accepted::outputs.size()>>{};
-    } else if constexpr (input.found) {
-        return held<differs<contract_part::inputs, input.index, input.in>>{};
-    } else if constexpr (output.found) {
-        return held<differs<contract_part::outputs, output.index, output.in>>{};
-    } else if constexpr (!limits_lowered_part<Accepted>) {
-        return held<no_fault>{};
-    } else if constexpr (!lowered_contract<Model>) {
-        return held<contract_has_no_lowered_part<Model>>{};
-    } else {
-        using strange = typename decltype(strange_ops<Accepted, Model>())::type;
-        if constexpr (strange::size != 0) {
-            return decltype(diagnose_ops(strange{})){};
-        } else {
-            return diagnose_budgets<Accepted, Model>();
-        }
-    }
-}
-
-}  // namespace detail
-
-/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
-template <class Pipeline, model_contract Model>
-using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
-    typename Model::exported_ops{}))::type;
-
-/// The diagnosis that `fits` fails with, or no_fault: for who wants to decide, not to fail.
-template <class Target, lowered_contract Model>
-using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
-
-/// The diagnosis that `conforms` fails with, or no_fault.
-template <class Model, class Accepted>
-using difference_from = typename decltype(detail::diagnose_acceptance<Model, Accepted>())::type;
-
-namespace detail {
-
-template <class Diagnosis, class Verdict>
-constexpr auto verdict() {
-    if constexpr (__is_same(Diagnosis, no_fault)) {
-        return true;
-    } else {
-        return Verdict{};
-    }
-}
-
-template <class Pipeline, class Model>
-constexpr auto lowering_verdict() {
-    using diagnosis =
-        typename decltype(diagnose_lowering<Pipeline>(ops_not_lowered<Pipeline, Model>{}))::type;
-    return verdict<diagnosis, diagnosis>();
-}
-template <class Target, class Model>
-constexpr auto fitting_verdict() {
-    if constexpr (lowered_contract<Model>) {
-        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
-    } else {
-        return contract_has_no_lowered_part<Model>{};
-    }
-}
-template <class Model, class Accepted>
-constexpr auto acceptance_verdict() {
-    return verdict<difference_from<Model, Accepted>,
-                   model_is_not_accepted<difference_from<Model, Accepted>>>();
-}
-
-}  // namespace detail
-
-/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
-/// one error that names the ops, and of each the last pass that targets it.
-template <class Pipeline, model_contract Model>
-inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
-
-/// Does a target take every operator of a lowered model, and has it the memory? If so this is `true`. If not,
-/// static_assert fails with one error that names the first operator, its position in `nodes`, the limit, and
-/// how many are refused; or the budget.
-template <class Target, model_contract Model>
-inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
-
-/// Has a model the inputs and outputs of another contract, no other operators, and does it keep to its
-/// budgets? If so this is `true`; if not, static_assert fails with one error. Names are not compared;
-/// quantization is where the accepted tensor's scale is not 0, operators and budgets where the accepted
-/// contract has `lowered_ops`, `memory`, `flash`.
-template <class Model, class Accepted>
-inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
 
 }  // namespace headrace
 

@@ -183,7 +183,7 @@ inline value negate(emit<ops<tosa::negate>> e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
+/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? A graph without a
 /// target takes all.
 template <op_tag Op>
 bool allows(const emitter& e, std::initializer_list<dtype> signature) {
@@ -4530,84 +4530,123 @@ using fold_passes =
 
 }  // namespace headrace
 
-// ---- headrace/ir/minimum_cut.hpp ----
-
-// g++ takes iterators for uninitialized that boost::tie sets.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+// ---- headrace/passes/finish/ensure_distinct_outputs.hpp ----
 
 namespace headrace {
 
-/// Choices between two alternatives, 0 and 1, each with a cost of its own, and costs of pairs. The cheapest
-/// is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph Cuts?", 2004),
-/// which Boost.Graph finds.
-class binary_choice {
-public:
-    explicit binary_choice(std::size_t choices) : of_one_(choices) {}
+/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
+/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+struct ensure_distinct_outputs : pass {
+    using produces = ops<tosa::identity>;
 
-    /// What alternative 1 of a choice costs more than 0; may be negative.
-    void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
-    /// The costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. Where equal choices cost
-    /// more than unequal ones, which no cut can say, the least is changed that makes them cost the same.
-    void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
-        of_one_[first] += cost[1][0] - cost[0][0];
-        of_one_[second] += cost[1][1] - cost[1][0];
-        const std::int64_t apart = cost[0][1] + cost[1][0] - cost[0][0] - cost[1][1];
-        if (apart > 0) arcs_.push_back({first, second, apart});
-    }
-
-    /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
-    [[nodiscard]] std::pmr::vector<bool> cheapest() const {
-        flow_network network(of_one_.size() + 2);
-        const std::size_t zero = of_one_.size();  // the side of the source
-        const std::size_t one = zero + 1;
-        for (std::size_t i = 0; i != of_one_.size(); ++i) {
-            if (of_one_[i] > 0) add_arc(network, zero, i, of_one_[i]);
-            if (of_one_[i] < 0) add_arc(network, i, one, -of_one_[i]);
-        }
-        for (const arc& a : arcs_) add_arc(network, a.from, a.to, a.capacity);
-        boost::boykov_kolmogorov_max_flow(network, zero, one);
-        const auto side = boost::get(boost::vertex_color, network);
-        std::pmr::vector<bool> chosen(of_one_.size());
-        for (std::size_t i = 0; i != chosen.size(); ++i)
-            chosen[i] = boost::get(side, i) == boost::get(side, one);
-        return chosen;
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t added = 0;
+        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
+        return added;
     }
 
 private:
-    struct arc {
-        std::size_t from;
-        std::size_t to;
-        std::int64_t capacity;
-    };
-    using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-    using flow_network = boost::adjacency_list<
-        boost::vecS, boost::vecS, boost::directedS,
-        boost::property<boost::vertex_index_t, std::size_t,
-                        boost::property<boost::vertex_color_t, boost::default_color_type,
-                                        boost::property<boost::vertex_distance_t, long,
-                                                        boost::property<boost::vertex_predecessor_t,
-                                                                        traits::edge_descriptor>>>>,
-        boost::property<boost::edge_capacity_t, std::int64_t,
-                        boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                        boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
+    static std::size_t separate(graph& g, pass_context& context) {
+        node* out = g.output();
+        if (out == nullptr) return 0;
+        std::size_t added = 0;
+        emit<produces> e(g, out, out, context);
+        std::span<edge> outputs(out->operands, out->operand_count);
+        for (std::size_t i = 0; i != outputs.size(); ++i) {
+            const value v = *outputs[i].slot;
+            bool shared = is<builtin::placeholder>(*v.producer) || is<builtin::constant>(*v.producer);
+            for (std::size_t k = 0; k != i; ++k) shared = shared || *outputs[k].slot == v;
+            if (!shared || meta_of(v) == nullptr) continue;
+            const value own = e.make<tosa::identity>(v);
+            if (!own) continue;
+            g.inherit_annotations(*own.producer, *v.producer);
+            g.set_operand(outputs[i], own);
+            ++added;
+        }
+        return added;
+    }
+};
 
-    static void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
-        const auto there = boost::add_edge(from, to, network).first;
-        const auto back = boost::add_edge(to, from, network).first;
-        boost::put(boost::edge_capacity, network, there, capacity);
-        boost::put(boost::edge_capacity, network, back, 0);
-        boost::put(boost::edge_reverse, network, there, back);
-        boost::put(boost::edge_reverse, network, back, there);
+}  // namespace headrace
+
+// ---- headrace/passes/finish/sort_topologically.hpp ----
+
+namespace headrace {
+
+/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
+/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
+/// leaves open which argument of a call is made first, and compilers differ.
+struct sort_topologically : pass {
+    static constexpr bool repeatable = true;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
+        return 0;
     }
 
-    std::pmr::vector<std::int64_t> of_one_;
-    std::pmr::vector<arc> arcs_;
+private:
+    static void sort(graph& g) {
+        node* const end = g.output();
+        if (end == nullptr) return;
+        std::pmr::vector<bool> placed(g.id_bound());
+        const auto place = [&](node& n) {
+            placed[n.id] = true;
+            if (&n != end) g.move_before(n, end);
+        };
+        for (node& input : g.inputs()) place(input);
+        visit(*end, placed, place);
+        // What no output needs, such as writes of variables, keeps its order.
+        std::pmr::vector<node*> rest;
+        for (node& n : g.nodes()) {
+            if (!placed[n.id]) rest.push_back(&n);
+        }
+        for (node* n : rest) visit(*n, placed, place);
+    }
+
+    template <class Place>
+    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
+        struct step {
+            node* at;
+            std::uint32_t next_operand;
+        };
+        std::pmr::vector<step> path{{&root, 0}};
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            if (next == at->operand_count) {
+                place(*at);
+                path.pop_back();
+            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
+                path.push_back({source, 0});
+            }
+        }
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/fold/fuse_clamps.hpp ----
+
+namespace headrace {
+
+/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
+/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
+struct fuse_clamps : pass {
+    using targets = ops<tosa::clamp>;
+    using produces = ops<tosa::clamp>;
+    static constexpr bool in_execution_order = true;
+
+    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
+        const auto* inner = match<tosa::clamp>(a.input);
+        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
+        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
+        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
+        args<tosa::clamp> both = a;
+        both.input = inner->input;
+        both.min_val = larger(a.min_val, inner->min_val);
+        both.max_val = smaller(a.max_val, inner->max_val);
+        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
+        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
+    }
 };
 
 }  // namespace headrace
@@ -4703,7 +4742,7 @@ value permute(E& e, value v, sizes perms) {
 
 }  // namespace headrace::build
 
-// ---- headrace/passes/support/layout.hpp ----
+// ---- headrace/passes/layout/axis_layout.hpp ----
 
 namespace headrace {
 
@@ -4851,7 +4890,7 @@ struct axis_layout {
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/layout_rules.hpp ----
+// ---- headrace/passes/layout/layout_rules.hpp ----
 
 namespace headrace {
 
@@ -5263,7 +5302,89 @@ namespace detail {
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/layout_search.hpp ----
+// ---- headrace/passes/layout/minimum_cut.hpp ----
+
+// g++ takes iterators for uninitialized that boost::tie sets.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace headrace {
+
+/// Choices between two alternatives, 0 and 1, each with a cost of its own, and costs of pairs. The cheapest
+/// is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph Cuts?", 2004),
+/// which Boost.Graph finds.
+class binary_choice {
+public:
+    explicit binary_choice(std::size_t choices) : of_one_(choices) {}
+
+    /// What alternative 1 of a choice costs more than 0; may be negative.
+    void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
+    /// The costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. Where equal choices cost
+    /// more than unequal ones, which no cut can say, the least is changed that makes them cost the same.
+    void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
+        of_one_[first] += cost[1][0] - cost[0][0];
+        of_one_[second] += cost[1][1] - cost[1][0];
+        const std::int64_t apart = cost[0][1] + cost[1][0] - cost[0][0] - cost[1][1];
+        if (apart > 0) arcs_.push_back({first, second, apart});
+    }
+
+    /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
+    [[nodiscard]] std::pmr::vector<bool> cheapest() const {
+        flow_network network(of_one_.size() + 2);
+        const std::size_t zero = of_one_.size();  // the side of the source
+        const std::size_t one = zero + 1;
+        for (std::size_t i = 0; i != of_one_.size(); ++i) {
+            if (of_one_[i] > 0) add_arc(network, zero, i, of_one_[i]);
+            if (of_one_[i] < 0) add_arc(network, i, one, -of_one_[i]);
+        }
+        for (const arc& a : arcs_) add_arc(network, a.from, a.to, a.capacity);
+        boost::boykov_kolmogorov_max_flow(network, zero, one);
+        const auto side = boost::get(boost::vertex_color, network);
+        std::pmr::vector<bool> chosen(of_one_.size());
+        for (std::size_t i = 0; i != chosen.size(); ++i)
+            chosen[i] = boost::get(side, i) == boost::get(side, one);
+        return chosen;
+    }
+
+private:
+    struct arc {
+        std::size_t from;
+        std::size_t to;
+        std::int64_t capacity;
+    };
+    using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+    using flow_network = boost::adjacency_list<
+        boost::vecS, boost::vecS, boost::directedS,
+        boost::property<boost::vertex_index_t, std::size_t,
+                        boost::property<boost::vertex_color_t, boost::default_color_type,
+                                        boost::property<boost::vertex_distance_t, long,
+                                                        boost::property<boost::vertex_predecessor_t,
+                                                                        traits::edge_descriptor>>>>,
+        boost::property<boost::edge_capacity_t, std::int64_t,
+                        boost::property<boost::edge_residual_capacity_t, std::int64_t,
+                                        boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
+
+    static void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
+        const auto there = boost::add_edge(from, to, network).first;
+        const auto back = boost::add_edge(to, from, network).first;
+        boost::put(boost::edge_capacity, network, there, capacity);
+        boost::put(boost::edge_capacity, network, back, 0);
+        boost::put(boost::edge_reverse, network, there, back);
+        boost::put(boost::edge_reverse, network, back, there);
+    }
+
+    std::pmr::vector<std::int64_t> of_one_;
+    std::pmr::vector<arc> arcs_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/layout_search.hpp ----
 
 namespace headrace {
 
@@ -5631,7 +5752,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/layout_rewrite.hpp ----
+// ---- headrace/passes/layout/layout_rewrite.hpp ----
 
 namespace headrace {
 
@@ -6073,72 +6194,6 @@ struct choose_layouts : pass {
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/ensure_distinct_outputs.hpp ----
-
-namespace headrace {
-
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
-/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
-struct ensure_distinct_outputs : pass {
-    using produces = ops<tosa::identity>;
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t added = 0;
-        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
-        return added;
-    }
-
-private:
-    static std::size_t separate(graph& g, pass_context& context) {
-        node* out = g.output();
-        if (out == nullptr) return 0;
-        std::size_t added = 0;
-        emit<produces> e(g, out, out, context);
-        std::span<edge> outputs(out->operands, out->operand_count);
-        for (std::size_t i = 0; i != outputs.size(); ++i) {
-            const value v = *outputs[i].slot;
-            bool shared = is<builtin::placeholder>(*v.producer) || is<builtin::constant>(*v.producer);
-            for (std::size_t k = 0; k != i; ++k) shared = shared || *outputs[k].slot == v;
-            if (!shared || meta_of(v) == nullptr) continue;
-            const value own = e.make<tosa::identity>(v);
-            if (!own) continue;
-            g.inherit_annotations(*own.producer, *v.producer);
-            g.set_operand(outputs[i], own);
-            ++added;
-        }
-        return added;
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/layout/fuse_clamps.hpp ----
-
-namespace headrace {
-
-/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
-/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
-struct fuse_clamps : pass {
-    using targets = ops<tosa::clamp>;
-    using produces = ops<tosa::clamp>;
-    static constexpr bool in_execution_order = true;
-
-    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
-        const auto* inner = match<tosa::clamp>(a.input);
-        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
-        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
-        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
-        args<tosa::clamp> both = a;
-        both.input = inner->input;
-        both.min_val = larger(a.min_val, inner->min_val);
-        both.max_val = smaller(a.max_val, inner->max_val);
-        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
-        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
-    }
-};
-
-}  // namespace headrace
-
 // ---- headrace/passes/layout/fuse_reshapes.hpp ----
 
 namespace headrace {
@@ -6302,62 +6357,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/sort_topologically.hpp ----
-
-namespace headrace {
-
-/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
-/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
-/// leaves open which argument of a call is made first, and compilers differ.
-struct sort_topologically : pass {
-    static constexpr bool repeatable = true;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
-        return 0;
-    }
-
-private:
-    static void sort(graph& g) {
-        node* const end = g.output();
-        if (end == nullptr) return;
-        std::pmr::vector<bool> placed(g.id_bound());
-        const auto place = [&](node& n) {
-            placed[n.id] = true;
-            if (&n != end) g.move_before(n, end);
-        };
-        for (node& input : g.inputs()) place(input);
-        visit(*end, placed, place);
-        // What no output needs, such as writes of variables, keeps its order.
-        std::pmr::vector<node*> rest;
-        for (node& n : g.nodes()) {
-            if (!placed[n.id]) rest.push_back(&n);
-        }
-        for (node* n : rest) visit(*n, placed, place);
-    }
-
-    template <class Place>
-    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
-        struct step {
-            node* at;
-            std::uint32_t next_operand;
-        };
-        std::pmr::vector<step> path{{&root, 0}};
-        while (!path.empty()) {
-            auto& [at, next] = path.back();
-            if (next == at->operand_count) {
-                place(*at);
-                path.pop_back();
-            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
-                path.push_back({source, 0});
-            }
-        }
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/rescaling.hpp ----
+// ---- headrace/passes/quantize/rescaling.hpp ----
 
 namespace headrace {
 
@@ -6524,6 +6524,87 @@ using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_no
 
 }  // namespace headrace
 
+// ---- headrace/passes/layout/remaining_transposes.hpp ----
+
+namespace headrace {
+
+/// A TRANSPOSE that layout passes have left.
+struct remaining_transpose {
+    std::pmr::string node;  ///< the exported node that it descends from
+    std::pmr::vector<std::int64_t> shape;
+    std::pmr::vector<std::int64_t> perms;
+    std::int64_t bytes = 0;
+    std::pmr::string reason;  ///< what at its two ends wants different layouts
+};
+
+namespace detail {
+
+/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
+[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
+    const std::pmr::string name(origin_name(n));
+    if (is<builtin::placeholder>(n)) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+    }
+    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
+    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
+    switch (layout_rules::kind_of(n)) {
+        case layout_rules::kind::window:
+        case layout_rules::kind::pointwise:
+        case layout_rules::kind::channels:
+            return op + " has its channels last";
+        case layout_rules::kind::matmul:
+            return op + " multiplies rows by columns";
+        case layout_rules::kind::fixed:
+            return op + " takes tensors as they are";
+        case layout_rules::kind::axes:
+            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
+        case layout_rules::kind::move:
+            return "";
+    }
+    return "";
+}
+
+[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
+    const node* n = &transpose;
+    std::pmr::string words;
+    while (words.empty() && n->operand_count != 0) {
+        n = n->operand(0).producer;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
+    const node* n = &transpose;
+    std::pmr::string words;
+    while (words.empty() && n->first_use != nullptr) {
+        n = n->first_use->target;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+
+}  // namespace detail
+
+/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
+[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
+    std::pmr::vector<remaining_transpose> found;
+    for (const node& n : g.nodes()) {
+        const auto* t = args_if<tosa::transpose>(n);
+        if (t == nullptr || !n.results[0].meta) continue;
+        const tensor_meta& meta = *n.results[0].meta;
+        const int_list& shape = meta_of(t->input1)->shape;
+        found.push_back({std::pmr::string(origin_name(n)),
+                         {shape.begin(), shape.end()},
+                         {t->perms.begin(), t->perms.end()},
+                         static_cast<std::int64_t>(packed_bytes(meta)),
+                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
+    }
+    return found;
+}
+
+}  // namespace headrace
+
 // ---- headrace/passes/legalize/legalize_any_all.hpp ----
 
 namespace headrace {
@@ -6560,7 +6641,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/indexing.hpp ----
+// ---- headrace/passes/legalize/indexing.hpp ----
 
 namespace headrace::build {
 
@@ -6799,7 +6880,33 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/integers.hpp ----
+// ---- headrace/pass/op_map.hpp ----
+
+namespace headrace {
+
+/// One entry of an op_map.
+template <op_tag From, op_tag To>
+struct becomes {};
+
+/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
+template <class... Entries>
+struct op_map;
+template <class... From, class... To>
+struct op_map<becomes<From, To>...> {
+    // Overload resolution finds the entry of a key: one base class for each.
+    struct entries : std::type_identity<becomes<From, To>>... {};
+    template <class Key, class Mapped>
+    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
+
+    using keys = ops<From...>;
+    using values = joined<ops<To...>>;  // each once
+    template <class Key>
+    using at = decltype(find<Key>(entries{}));
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/legalize/integers.hpp ----
 
 namespace headrace::build {
 
@@ -6883,32 +6990,6 @@ value extremum(emit<extremum_ops> e, value a, value b) {
 }
 
 }  // namespace headrace::build
-
-// ---- headrace/passes/support/op_map.hpp ----
-
-namespace headrace {
-
-/// One entry of an op_map.
-template <op_tag From, op_tag To>
-struct becomes {};
-
-/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
-template <class... Entries>
-struct op_map;
-template <class... From, class... To>
-struct op_map<becomes<From, To>...> {
-    // Overload resolution finds the entry of a key: one base class for each.
-    struct entries : std::type_identity<becomes<From, To>>... {};
-    template <class Key, class Mapped>
-    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
-
-    using keys = ops<From...>;
-    using values = joined<ops<To...>>;  // each once
-    template <class Key>
-    using at = decltype(find<Key>(entries{}));
-};
-
-}  // namespace headrace
 
 // ---- headrace/passes/legalize/legalize_binary.hpp ----
 
@@ -7461,7 +7542,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/tensor_indices.hpp ----
+// ---- headrace/passes/legalize/tensor_indices.hpp ----
 
 namespace headrace {
 
@@ -8006,7 +8087,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/pooling.hpp ----
+// ---- headrace/passes/legalize/pooling.hpp ----
 
 namespace headrace::build {
 
@@ -8443,118 +8524,21 @@ using legalize_passes =
 
 }  // namespace headrace
 
-// ---- headrace/passes/normalize/narrow_int64.hpp ----
+// ---- headrace/passes/decompose/decompose_add_sub_alpha.hpp ----
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
-/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
-/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
-/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
-struct narrow_int64 : pass {
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
-            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
-                next = n->next;
-                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
-            }
-        });
-        return count;
-    }
+/// add(a, b, α) = a + α·b and sub(a, b, α) = a - α·b (PyTorch, torch.add). Where α is 1 they stay.
+struct decompose_add_sub_alpha : pass {
+    using targets = ops<aten::add_tensor, aten::sub_tensor>;
+    using produces = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor>;
 
-private:
-    static dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
-
-    static bool narrow_node(node& n) {
-        bool changed = false;
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = dtype::int32;
-                changed = true;
-            }
-        }
-        // No operand is touched: the edges stay true.
-        auto* arguments = static_cast<std::byte*>(n.arguments);
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::element_type) continue;
-            if (f.optional) {
-                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
-                if (type) type = narrowed(*type);
-            } else {
-                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
-                type = narrowed(type);
-            }
-        }
-        return changed;
-    }
-
-    static bool narrow_constant(graph& g, node& n, pass_context& context) {
-        const tensor_meta* meta = meta_of(n.result());
-        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
-        const tensor_data& data = args_of<builtin::constant>(n).data;
-        const value made = meta->dtype == dtype::int64
-                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                               : convert<double, float>(g, n, *meta, data, context);
-        if (!made) return false;
-        made.producer->results[0].name = n.results[0].name;
-        made.producer->annotations = n.annotations;
-        g.replace_all_uses(n.result(), made);
-        g.erase(n);
-        n.owner = nullptr;
-        return true;
-    }
-
-    template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
-                         pass_context& context) {
-        constexpr bool integral = std::is_integral_v<From>;
-        std::pmr::vector<To> elements;
-        bool fits = true;
-        for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
-            From element;
-            std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
-            if constexpr (integral) {
-                const From nearest =
-                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
-                fits = fits && nearest == element;
-                element = nearest;
-            }
-            elements.push_back(static_cast<To>(element));
-        });
-        if (!fits && !only_limits(n)) {
-            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
-            return {};
-        }
-        const dtype type = integral ? dtype::int32 : dtype::float32;
-        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
-            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
-        });
-    }
-
-    /// Calls f(offset in elements) for each element in row-major order.
-    template <class F>
-    static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
-        std::pmr::vector<std::int64_t> step(shape.size());
-        std::int64_t count = 1;
-        for (std::size_t i = shape.size(); i-- != 0;) {
-            step[i] = strides.empty() ? count : strides[i];
-            count *= shape[i];
-        }
-        for (std::int64_t k = 0; k != count; ++k) {
-            std::int64_t rest = k;
-            std::int64_t at = 0;
-            for (std::size_t i = shape.size(); i-- != 0; rest /= shape[i]) at += rest % shape[i] * step[i];
-            f(at);
-        }
-    }
-
-    /// Saturation does not change a limit.
-    static bool only_limits(const node& n) {
-        for (const edge& e : n.uses()) {
-            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
-        }
-        return true;
+    template <one_of<targets> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (a.alpha.to_double() == 1) return std::nullopt;
+        const dtype type = result_type(e.meta(a.self), e.meta(a.other));
+        const value alpha = e.splat(a.alpha, type, e.rank(a.other));
+        return e.make<Op>({.self = a.self, .other = e.make<aten::mul_tensor>(a.other, alpha)});
     }
 };
 
@@ -8957,26 +8941,6 @@ struct canonicalize_variants : pass {
             for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
         }
         return results;
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/decompose_add_sub_alpha.hpp ----
-
-namespace headrace {
-
-/// add(a, b, α) = a + α·b and sub(a, b, α) = a - α·b (PyTorch, torch.add). Where α is 1 they stay.
-struct decompose_add_sub_alpha : pass {
-    using targets = ops<aten::add_tensor, aten::sub_tensor>;
-    using produces = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor>;
-
-    template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (a.alpha.to_double() == 1) return std::nullopt;
-        const dtype type = result_type(e.meta(a.self), e.meta(a.other));
-        const value alpha = e.splat(a.alpha, type, e.rank(a.other));
-        return e.make<Op>({.self = a.self, .other = e.make<aten::mul_tensor>(a.other, alpha)});
     }
 };
 
@@ -9605,6 +9569,123 @@ using normalize_passes =
 
 }  // namespace headrace
 
+// ---- headrace/passes/normalize/narrow_int64.hpp ----
+
+namespace headrace {
+
+/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
+/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
+/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
+/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
+struct narrow_int64 : pass {
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        detail::for_each_graph(g, [&](graph& sub) {
+            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
+                next = n->next;
+                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            }
+        });
+        return count;
+    }
+
+private:
+    static dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
+
+    static bool narrow_node(node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
+                meta->dtype = dtype::int32;
+                changed = true;
+            }
+        }
+        // No operand is touched: the edges stay true.
+        auto* arguments = static_cast<std::byte*>(n.arguments);
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::element_type) continue;
+            if (f.optional) {
+                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
+                if (type) type = narrowed(*type);
+            } else {
+                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
+                type = narrowed(type);
+            }
+        }
+        return changed;
+    }
+
+    static bool narrow_constant(graph& g, node& n, pass_context& context) {
+        const tensor_meta* meta = meta_of(n.result());
+        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        const value made = meta->dtype == dtype::int64
+                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                               : convert<double, float>(g, n, *meta, data, context);
+        if (!made) return false;
+        made.producer->results[0].name = n.results[0].name;
+        made.producer->annotations = n.annotations;
+        g.replace_all_uses(n.result(), made);
+        g.erase(n);
+        n.owner = nullptr;
+        return true;
+    }
+
+    template <class From, class To>
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
+                         pass_context& context) {
+        constexpr bool integral = std::is_integral_v<From>;
+        std::pmr::vector<To> elements;
+        bool fits = true;
+        for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
+            From element;
+            std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
+            if constexpr (integral) {
+                const From nearest =
+                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                fits = fits && nearest == element;
+                element = nearest;
+            }
+            elements.push_back(static_cast<To>(element));
+        });
+        if (!fits && !only_limits(n)) {
+            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
+            return {};
+        }
+        const dtype type = integral ? dtype::int32 : dtype::float32;
+        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
+            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+        });
+    }
+
+    /// Calls f(offset in elements) for each element in row-major order.
+    template <class F>
+    static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
+        std::pmr::vector<std::int64_t> step(shape.size());
+        std::int64_t count = 1;
+        for (std::size_t i = shape.size(); i-- != 0;) {
+            step[i] = strides.empty() ? count : strides[i];
+            count *= shape[i];
+        }
+        for (std::int64_t k = 0; k != count; ++k) {
+            std::int64_t rest = k;
+            std::int64_t at = 0;
+            for (std::size_t i = shape.size(); i-- != 0; rest /= shape[i]) at += rest % shape[i] * step[i];
+            f(at);
+        }
+    }
+
+    /// Saturation does not change a limit.
+    static bool only_limits(const node& n) {
+        for (const edge& e : n.uses()) {
+            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/quantize/pack_int4_weights.hpp ----
 
 namespace headrace {
@@ -9642,6 +9723,82 @@ private:
         constexpr std::int64_t most = 7;
         return std::all_of(codes.begin(), codes.end(),
                            [](std::int64_t code) { return -most <= code && code <= most; });
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_quantization.hpp ----
+
+namespace headrace {
+
+/// Quantizes and dequantizes between integer and floating parts of a graph, as they are defined:
+/// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
+/// dq(c) = cast(c - zero point) * scale. Needs a target of both profiles.
+struct decompose_quantization : pass {
+    using per_channel =
+        ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
+    using targets =
+        joined<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>,
+               per_channel>;
+    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul, tosa::clamp,
+                                                    tosa::maximum, tosa::minimum, tosa::reciprocal>>;
+
+    value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces>& e) const {
+        const std::size_t rank = e.rank(a.input);
+        const value inverse = e.splat(1.0 / a.scale, dtype::float32, rank);
+        return quantized(a, inverse, e.splat(a.zero_point, dtype::int32, rank),
+                         e.splat(a.zero_point, dtype::float32, rank), e);
+    }
+    value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces>& e) const {
+        const value scales = cast(e, along_axis(e, a, a.scales), dtype::float32);
+        const value zeros = along_axis(e, a, a.zero_points);
+        return quantized(a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
+                         cast(e, zeros, dtype::float32), e);
+    }
+    value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces>& e) const {
+        const std::size_t rank = e.rank(a.input);
+        return dequantized(a.input, e.splat(a.scale, dtype::float32, rank),
+                           e.splat(a.zero_point, dtype::int32, rank), e);
+    }
+    value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces>& e) const {
+        const value zeros = a.zero_points ? cast(e, along_axis(e, a, *a.zero_points), dtype::int32)
+                                          : e.splat(0, dtype::int32, e.rank(a.input));
+        return dequantized(a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros, e);
+    }
+
+private:
+    static value cast(emit<produces>& e, value v, dtype to) {
+        return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
+    }
+
+    // One element for each index of the axis, ready to broadcast.
+    template <class Args>
+    static value along_axis(emit<produces>& e, const Args& a, value v) {
+        const std::size_t rank = e.rank(a.input);
+        const auto axis = normalized_axis(a.axis, rank);
+        if (!axis || *axis >= rank) return e.unsupported("the axis of its channels is out of range");
+        shape_builder shape = shape_builder::filled(rank, 1);
+        shape[*axis] = e.shape(a.input)[*axis];
+        return build::reshape(e, v, shape);
+    }
+
+    template <class Args>
+    static value quantized(const Args& a, value inverse, value zeros, value real_zeros, emit<produces>& e) {
+        const std::size_t rank = e.rank(a.input);
+        const auto bound = [&](std::int64_t code) {
+            return e.make<tosa::sub>(e.splat(code, dtype::float32, rank), real_zeros);
+        };
+        const value x = cast(e, a.input, dtype::float32);
+        const value scaled = build::binary<tosa::mul>(e, x, inverse);
+        const value clamped =
+            e.make<tosa::minimum>(e.make<tosa::maximum>(scaled, bound(a.quant_min)), bound(a.quant_max));
+        return cast(e, e.make<tosa::add>(cast(e, clamped, dtype::int32), zeros), a.dtype);
+    }
+    static value dequantized(value codes, value scales, value zeros, emit<produces>& e) {
+        const value centered = e.make<tosa::sub>(cast(e, codes, dtype::int32), zeros);
+        const value real = build::binary<tosa::mul>(e, cast(e, centered, dtype::float32), scales);
+        return cast(e, real, e.result_meta().dtype);
     }
 };
 
@@ -9738,82 +9895,6 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/quantize/decompose_quantization.hpp ----
-
-namespace headrace {
-
-/// Quantizes and dequantizes between integer and floating parts of a graph, as they are defined:
-/// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
-/// dq(c) = cast(c - zero point) * scale. Needs a target of both profiles.
-struct decompose_quantization : pass {
-    using per_channel =
-        ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
-    using targets =
-        joined<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>,
-               per_channel>;
-    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul, tosa::clamp,
-                                                    tosa::maximum, tosa::minimum, tosa::reciprocal>>;
-
-    value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.input);
-        const value inverse = e.splat(1.0 / a.scale, dtype::float32, rank);
-        return quantized(a, inverse, e.splat(a.zero_point, dtype::int32, rank),
-                         e.splat(a.zero_point, dtype::float32, rank), e);
-    }
-    value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces>& e) const {
-        const value scales = cast(e, along_axis(e, a, a.scales), dtype::float32);
-        const value zeros = along_axis(e, a, a.zero_points);
-        return quantized(a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
-                         cast(e, zeros, dtype::float32), e);
-    }
-    value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.input);
-        return dequantized(a.input, e.splat(a.scale, dtype::float32, rank),
-                           e.splat(a.zero_point, dtype::int32, rank), e);
-    }
-    value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces>& e) const {
-        const value zeros = a.zero_points ? cast(e, along_axis(e, a, *a.zero_points), dtype::int32)
-                                          : e.splat(0, dtype::int32, e.rank(a.input));
-        return dequantized(a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros, e);
-    }
-
-private:
-    static value cast(emit<produces>& e, value v, dtype to) {
-        return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
-    }
-
-    // One element for each index of the axis, ready to broadcast.
-    template <class Args>
-    static value along_axis(emit<produces>& e, const Args& a, value v) {
-        const std::size_t rank = e.rank(a.input);
-        const auto axis = normalized_axis(a.axis, rank);
-        if (!axis || *axis >= rank) return e.unsupported("the axis of its channels is out of range");
-        shape_builder shape = shape_builder::filled(rank, 1);
-        shape[*axis] = e.shape(a.input)[*axis];
-        return build::reshape(e, v, shape);
-    }
-
-    template <class Args>
-    static value quantized(const Args& a, value inverse, value zeros, value real_zeros, emit<produces>& e) {
-        const std::size_t rank = e.rank(a.input);
-        const auto bound = [&](std::int64_t code) {
-            return e.make<tosa::sub>(e.splat(code, dtype::float32, rank), real_zeros);
-        };
-        const value x = cast(e, a.input, dtype::float32);
-        const value scaled = build::binary<tosa::mul>(e, x, inverse);
-        const value clamped =
-            e.make<tosa::minimum>(e.make<tosa::maximum>(scaled, bound(a.quant_min)), bound(a.quant_max));
-        return cast(e, e.make<tosa::add>(cast(e, clamped, dtype::int32), zeros), a.dtype);
-    }
-    static value dequantized(value codes, value scales, value zeros, emit<produces>& e) {
-        const value centered = e.make<tosa::sub>(cast(e, codes, dtype::int32), zeros);
-        const value real = build::binary<tosa::mul>(e, cast(e, centered, dtype::float32), scales);
-        return cast(e, real, e.result_meta().dtype);
-    }
-};
-
-}  // namespace headrace
-
 // ---- headrace/passes/quantize/fuse_rescales.hpp ----
 
 namespace headrace {
@@ -9878,7 +9959,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/quantization.hpp ----
+// ---- headrace/passes/quantize/quantization.hpp ----
 
 namespace headrace {
 
@@ -9964,7 +10045,7 @@ struct dequantized {
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/dequantized.hpp ----
+// ---- headrace/passes/quantize/dequantized.hpp ----
 
 namespace headrace {
 
@@ -10409,7 +10490,7 @@ struct fold_quantization : pass {
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/fixed_point.hpp ----
+// ---- headrace/passes/quantize/fixed_point.hpp ----
 
 namespace headrace {
 
@@ -11555,7 +11636,7 @@ using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_qua
 namespace headrace {
 
 /// A base of passes that run only where the graph's target is Ethos-U55: they make what it lacks of TOSA
-/// (infer/u55_verify.hpp) from what it has.
+/// (target/u55_verify.hpp) from what it has.
 struct for_u55 {
     [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };
@@ -11649,7 +11730,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/intervals.hpp ----
+// ---- headrace/passes/u55/intervals.hpp ----
 
 namespace headrace {
 
@@ -11954,7 +12035,7 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/infer/node_facts.hpp ----
+// ---- headrace/target/node_facts.hpp ----
 
 namespace headrace {
 
@@ -11967,8 +12048,7 @@ namespace u55 {
     if (const auto* a = match<tosa::const_>(v)) data = &a->data;
     const tensor_meta* meta = meta_of(v);
     if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
-    return {data->bytes, static_cast<std::size_t>(
-                             storage_bytes(meta->dtype, static_cast<std::uint64_t>(meta->elements())))};
+    return {data->bytes, bytes_in_memory(*meta)};
 }
 
 }  // namespace u55
@@ -12020,7 +12100,9 @@ template <class Args>
 }
 
 // What takes a look at the elements of weights and biases, or at the neighbours.
-inline void add_convolution_facts(const node& n, op_attributes& a) {
+inline void add_slow_facts(const node& n, op_facts& f) {
+    if (!is_convolution(*n.op)) return;
+    op_attributes& a = f.attributes;
     const auto add = [&]<op_tag Op>() {
         const auto* arguments = args_if<Op>(n);
         if (arguments == nullptr) return;
@@ -12083,13 +12165,13 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 /// The facts of a node of the tosa dialect whose metadata is complete. They refer to its metadata.
 [[nodiscard]] inline op_facts facts_of(const node& n) {
     op_facts f = detail::quick_facts_of(n);
-    if (is_convolution(*n.op)) detail::add_convolution_facts(n, f.attributes);
+    detail::add_slow_facts(n, f);
     return f;
 }
 
 }  // namespace headrace
 
-// ---- headrace/infer/u55_verify.hpp ----
+// ---- headrace/target/u55_verify.hpp ----
 
 namespace headrace::u55 {
 
@@ -12159,15 +12241,16 @@ namespace detail {
 
 }  // namespace detail
 
-/// Why Ethos-U55 cannot execute a node of the tosa dialect whose metadata is complete; empty if it can.
-[[nodiscard]] inline std::pmr::string restriction(const node& n) {
-    const op_facts facts = facts_of(n);
+/// Why Ethos-U55 cannot execute an operator of the tosa dialect; empty if it can.
+[[nodiscard]] inline std::pmr::string restriction(const op_facts& facts) {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(n.op->name.substr(5)) +
+    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
            (clause.empty() ? "" : " " + clause);
 }
+/// The same of a node whose metadata is complete.
+[[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55
 
@@ -13814,87 +13897,6 @@ struct standard_lowering
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
                   layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/remaining_transposes.hpp ----
-
-namespace headrace {
-
-/// A TRANSPOSE that layout passes have left.
-struct remaining_transpose {
-    std::pmr::string node;  ///< the exported node that it descends from
-    std::pmr::vector<std::int64_t> shape;
-    std::pmr::vector<std::int64_t> perms;
-    std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< what at its two ends wants different layouts
-};
-
-namespace detail {
-
-/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
-[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
-    const std::pmr::string name(origin_name(n));
-    if (is<builtin::placeholder>(n)) {
-        const auto* asked = n.find_annotation<channels_last_interface>();
-        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
-    }
-    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
-    switch (layout_rules::kind_of(n)) {
-        case layout_rules::kind::window:
-        case layout_rules::kind::pointwise:
-        case layout_rules::kind::channels:
-            return op + " has its channels last";
-        case layout_rules::kind::matmul:
-            return op + " multiplies rows by columns";
-        case layout_rules::kind::fixed:
-            return op + " takes tensors as they are";
-        case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
-        case layout_rules::kind::move:
-            return "";
-    }
-    return "";
-}
-
-[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
-    const node* n = &transpose;
-    std::pmr::string words;
-    while (words.empty() && n->operand_count != 0) {
-        n = n->operand(0).producer;
-        words = settled_layout(*n);
-    }
-    return words;
-}
-[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
-    const node* n = &transpose;
-    std::pmr::string words;
-    while (words.empty() && n->first_use != nullptr) {
-        n = n->first_use->target;
-        words = settled_layout(*n);
-    }
-    return words;
-}
-
-}  // namespace detail
-
-/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
-[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
-    std::pmr::vector<remaining_transpose> found;
-    for (const node& n : g.nodes()) {
-        const auto* t = args_if<tosa::transpose>(n);
-        if (t == nullptr || !n.results[0].meta) continue;
-        const tensor_meta& meta = *n.results[0].meta;
-        const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back({std::pmr::string(origin_name(n)),
-                         {shape.begin(), shape.end()},
-                         {t->perms.begin(), t->perms.end()},
-                         static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
-    }
-    return found;
-}
 
 }  // namespace headrace
 

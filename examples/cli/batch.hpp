@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include <headrace/op/target.hpp>
+#include <headrace/base/target_spec.hpp>
 
 #include "commands.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/base/error.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/error.hpp>
 
 namespace headrace::cli {
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <headrace/base/dtype.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
-#include <headrace/op/dtype.hpp>
 #include <headrace/partition/named_data_store.hpp>
 #include <headrace/version.hpp>
 

@@ -14,7 +14,7 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/op/out_variant.hpp>
+#include <headrace/memory/out_variant.hpp>
 
 #include "constant_evaluator.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/error.hpp>
 
 namespace headrace {
 struct memory_plan;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include <headrace/eval/iterate.hpp>
-#include <headrace/passes/support/quantization.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
 
 namespace headrace::cli {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include <headrace/infer/tosa_verify.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/target/tosa_verify.hpp>
 
 namespace headrace::cli {
 

@@ -10,12 +10,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/tosa.hpp>
 
 #include "batch.hpp"
 #include "constant_evaluator.hpp"

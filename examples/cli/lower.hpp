@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/op/target.hpp>
+#include <headrace/base/target_spec.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 #include "commands.hpp"

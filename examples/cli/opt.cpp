@@ -9,8 +9,8 @@
 #include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/partition/plan_memory.hpp>
-#include <headrace/partition/to_out_variants.hpp>
+#include <headrace/memory/plan_memory.hpp>
+#include <headrace/memory/to_out_variants.hpp>
 
 #include "commands.hpp"
 #include "constant_evaluator.hpp"

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/tosa_backend.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
-#include <headrace/partition/plan_memory.hpp>
-#include <headrace/partition/to_out_variants.hpp>
+#include <headrace/memory/plan_memory.hpp>
+#include <headrace/memory/to_out_variants.hpp>
 #include <headrace/partition/trial_partitioner.hpp>
 
 #include "constant_evaluator.hpp"

@@ -8,7 +8,7 @@
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/ir/memory_plan.hpp>
+#include <headrace/memory/memory_plan.hpp>
 
 #include "commands.hpp"
 #include "evaluation.hpp"

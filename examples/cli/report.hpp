@@ -9,7 +9,7 @@
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
-#include <headrace/passes/support/remaining_transposes.hpp>
+#include <headrace/passes/layout/remaining_transposes.hpp>
 
 namespace headrace::cli {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
 
 #include "commands.hpp"

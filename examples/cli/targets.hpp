@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/target_spec.hpp>
 #include <headrace/io/pt2_program.hpp>
-#include <headrace/op/target.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace::cli {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
 
 namespace headrace::cli {
 

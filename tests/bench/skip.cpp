@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
 #include "../support/toy.hpp"

@@ -18,7 +18,9 @@ BASE = ROOT / "include"
 TOP = BASE / "headrace"
 
 # A header may include its own folder and those before it.
-LAYERS = ["op", "ir", "infer", "pass", "passes", "partition", "eval", "io"]
+LAYERS = [
+    "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "io", "contract",
+]
 # Which folders may include which foreign headers.
 FOREIGN = [
     (re.compile(r"boost/(graph/|pending/)"), set(LAYERS[LAYERS.index("ir") :])),

@@ -5,7 +5,7 @@
 
 #include <headrace/pass/emit.hpp>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/build.hpp>
 
 using namespace headrace;

@@ -3,10 +3,10 @@
 // EXPECT: pipeline_does_not_lower<
 // EXPECT: fixed_string<16>{"mine.op.default"}>, headrace::no_pass>
 
-#include <headrace/pass/contract.hpp>
+#include <headrace/contract/contract.hpp>
 #include <headrace/pass/pipeline.hpp>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: an op does not take such an argument
 // EXPECT: wrong_argument<headrace::toy::add, 1>
 
-#include <headrace/pass/pattern.hpp>
+#include <headrace/match/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: a call has too many or too few arguments
 // EXPECT: wrong_arity<headrace::toy::add, 1
 
-#include <headrace/pass/pattern.hpp>
+#include <headrace/match/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: it calls what is not an op
 // EXPECT: unknown_op<plus>
 
-#include <headrace/pass/pattern.hpp>
+#include <headrace/match/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: its expression is unsound
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
-#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/match/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

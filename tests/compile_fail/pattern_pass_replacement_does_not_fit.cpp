@@ -3,7 +3,7 @@
 // EXPECT: replacement: it takes or returns other values than the pattern
 // EXPECT: other_inputs<1, 2>
 
-#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/match/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

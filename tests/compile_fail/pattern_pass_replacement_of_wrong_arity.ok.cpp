@@ -3,7 +3,7 @@
 // EXPECT: replacement: its expression is unsound
 // EXPECT: wrong_arity<headrace::toy::neg, 2, 1>
 
-#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/match/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

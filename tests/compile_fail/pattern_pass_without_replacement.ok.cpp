@@ -3,7 +3,7 @@
 // EXPECT: replacement: it is no expression and emits nothing
 // EXPECT: not_a_replacement<clamped>
 
-#include <headrace/pass/pattern_pass.hpp>
+#include <headrace/match/pattern_pass.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: a placeholder is not used
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
-#include <headrace/pass/pattern.hpp>
+#include <headrace/match/pattern.hpp>
 
 #include "../support/toy.hpp"
 

@@ -3,7 +3,7 @@
 // EXPECT: pattern: it returns what no call makes
 // EXPECT: no_call<headrace::wildcard<0>>
 
-#include <headrace/pass/pattern.hpp>
+#include <headrace/match/pattern.hpp>
 
 #include "../support/toy.hpp"
 

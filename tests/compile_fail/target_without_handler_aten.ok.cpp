@@ -5,7 +5,7 @@
 
 #include <headrace/pass/pipeline.hpp>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 
 using namespace headrace;
 

@@ -4,8 +4,8 @@
 #if __has_include(<headrace.hpp>)
 #include <headrace.hpp>
 #else
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/version.hpp>
 #endif

@@ -9,7 +9,7 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/infer/delegate.hpp>
-#include <headrace/op/out_variant.hpp>
+#include <headrace/memory/out_variant.hpp>
 
 #include "../support/pass_test.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests infer/tosa.hpp and infer/tosa_verify.hpp: shapes, the checks of the specification, and what targets
+// Tests infer/tosa.hpp and target/tosa_verify.hpp: shapes, the checks of the specification, and what targets
 // refuse.
 #include <headrace/infer/tosa.hpp>
-#include <headrace/infer/tosa_verify.hpp>
+#include <headrace/target/tosa_verify.hpp>
 
 #include <memory_resource>
 #include <string>

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/op/higher_order.hpp>
 
 namespace {
 

@@ -5,10 +5,10 @@
 
 #include <sstream>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/dot.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/higher_order.hpp>
-#include <headrace/op/tosa.hpp>
 
 using namespace headrace;
 

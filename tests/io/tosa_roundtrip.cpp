@@ -14,7 +14,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/infer/tosa_verify.hpp>
+#include <headrace/target/tosa_verify.hpp>
 
 using namespace headrace;
 

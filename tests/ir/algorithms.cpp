@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests of order, dead code and contraction.
+// Tests of order and dead code.
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/algorithms.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/higher_order.hpp>
-#include <headrace/op/tosa.hpp>
 
 using namespace headrace;
 

@@ -9,8 +9,8 @@
 #include <boost/graph/graph_concepts.hpp>
 #include <boost/graph/reverse_graph.hpp>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/ir/boost_graph.hpp>
-#include <headrace/op/aten.hpp>
 
 using namespace headrace;
 

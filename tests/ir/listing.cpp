@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/listing.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/higher_order.hpp>
-#include <headrace/op/tosa.hpp>
 
 using namespace headrace;
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/op/builtin.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/op/op.hpp>
 
 #include "../support/toy.hpp"

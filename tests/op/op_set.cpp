@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/op/builtin.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/op/op_set.hpp>
 
 #include "../support/toy.hpp"

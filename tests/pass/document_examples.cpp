@@ -8,9 +8,9 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/verify.hpp>
+#include <headrace/match/pattern_pass.hpp>
 #include <headrace/pass/export_pass.hpp>
 #include <headrace/pass/pass_manager.hpp>
-#include <headrace/pass/pattern_pass.hpp>
 
 #include "../support/pass_test.hpp"
 #include "../support/same_graph.hpp"

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
 #include "../support/same_graph.hpp"

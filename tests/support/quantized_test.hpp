@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <headrace/infer/quantized_decomposed.hpp>
-#include <headrace/passes/support/quantization.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
 
 #include "pass_test.hpp"
 

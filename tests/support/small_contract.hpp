@@ -3,7 +3,7 @@
 #ifndef HEADRACE_TESTS_SUPPORT_SMALL_CONTRACT_HPP
 #define HEADRACE_TESTS_SUPPORT_SMALL_CONTRACT_HPP
 
-#include <headrace/pass/contract.hpp>
+#include <headrace/contract/contract.hpp>
 
 struct small_contract {
     using exported_ops = headrace::ops<>;

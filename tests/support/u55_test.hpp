@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/infer/u55_verify.hpp>
+#include <headrace/target/u55_verify.hpp>
 
 #include "quantized_test.hpp"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_activation.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

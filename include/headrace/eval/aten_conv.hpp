@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/volume.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

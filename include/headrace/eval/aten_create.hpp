@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_view.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
 #include <headrace/infer/aten_join.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -5,8 +5,8 @@
 
 #include <functional>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

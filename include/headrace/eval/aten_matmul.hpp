@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_binary.hpp>
 #include <headrace/eval/product.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

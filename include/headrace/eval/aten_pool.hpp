@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
 #include <headrace/eval/volume.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_unary.hpp>
 #include <headrace/eval/product.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

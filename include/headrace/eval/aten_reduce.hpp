@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/reduce.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

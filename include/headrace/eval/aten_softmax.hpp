@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/product.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

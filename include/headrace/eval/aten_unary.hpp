@@ -7,8 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/aten.hpp>
 
 namespace headrace::eval {
 

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/eval/iterate.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace::eval {
 

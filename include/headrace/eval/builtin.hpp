@@ -6,12 +6,12 @@
 #include <array>
 #include <vector>
 
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
 #include <headrace/eval/iterate.hpp>
-#include <headrace/op/builtin.hpp>
-#include <headrace/op/delegate.hpp>
-#include <headrace/op/dim_order_ops.hpp>
-#include <headrace/op/higher_order.hpp>
-#include <headrace/op/memory.hpp>
 
 namespace headrace::eval {
 

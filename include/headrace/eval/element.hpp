@@ -12,7 +12,7 @@
 
 #include <Eigen/Core>
 
-#include <headrace/op/dtype.hpp>
+#include <headrace/base/dtype.hpp>
 
 namespace headrace::eval {
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/op/error.hpp>
 
 namespace headrace::eval {
 

@@ -25,7 +25,7 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/out_variant.hpp>
+#include <headrace/memory/out_variant.hpp>
 
 namespace headrace::eval {
 

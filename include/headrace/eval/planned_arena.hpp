@@ -14,7 +14,7 @@
 
 #include <headrace/eval/iterate.hpp>
 #include <headrace/eval/tensor.hpp>
-#include <headrace/ir/memory_plan.hpp>
+#include <headrace/memory/memory_plan.hpp>
 
 namespace headrace::eval {
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/reduce.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
 
 namespace headrace::eval {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/map.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace::eval {
 

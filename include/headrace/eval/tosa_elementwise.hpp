@@ -8,11 +8,11 @@
 #include <functional>
 #include <limits>
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/aten_activation.hpp>
 #include <headrace/eval/aten_logic.hpp>
 #include <headrace/eval/aten_reduce.hpp>
 #include <headrace/eval/aten_unary.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace::eval {
 

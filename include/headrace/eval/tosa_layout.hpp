@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/aten_index.hpp>
 #include <headrace/eval/aten_join.hpp>
 #include <headrace/eval/builtin.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace::eval {
 

@@ -9,11 +9,11 @@
 #include <numbers>
 #include <vector>
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/aten_pool.hpp>
 #include <headrace/eval/product.hpp>
 #include <headrace/eval/tosa_convert.hpp>
 #include <headrace/eval/volume.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace::eval {
 

@@ -3,10 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 #define HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 namespace aten {

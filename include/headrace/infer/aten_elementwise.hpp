@@ -3,10 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_ELEMENTWISE_HPP
 #define HEADRACE_INFER_ATEN_ELEMENTWISE_HPP
 
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/text.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 namespace aten {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_view.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/text.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 namespace aten {

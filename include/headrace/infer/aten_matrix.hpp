@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_ATEN_MATRIX_HPP
 #define HEADRACE_INFER_ATEN_MATRIX_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 namespace aten {

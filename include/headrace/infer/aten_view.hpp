@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/text.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 namespace aten {

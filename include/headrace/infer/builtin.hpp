@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <string>
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/builtin.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

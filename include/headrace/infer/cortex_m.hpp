@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_CORTEX_M_HPP
 #define HEADRACE_INFER_CORTEX_M_HPP
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/op/cortex_m.hpp>
 
 namespace headrace {
 namespace cortex_m {

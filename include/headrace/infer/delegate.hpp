@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_DELEGATE_HPP
 #define HEADRACE_INFER_DELEGATE_HPP
 
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/delegate.hpp>
 #include <headrace/infer/higher_order.hpp>
-#include <headrace/op/delegate.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

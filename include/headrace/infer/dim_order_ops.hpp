@@ -4,8 +4,8 @@
 #ifndef HEADRACE_INFER_DIM_ORDER_OPS_HPP
 #define HEADRACE_INFER_DIM_ORDER_OPS_HPP
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_HIGHER_ORDER_HPP
 #define HEADRACE_INFER_HIGHER_ORDER_HPP
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/higher_order.hpp>
 
 namespace headrace {
 

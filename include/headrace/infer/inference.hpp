@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/op/error.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace {

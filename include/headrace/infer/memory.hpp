@@ -3,8 +3,8 @@
 #ifndef HEADRACE_INFER_MEMORY_HPP
 #define HEADRACE_INFER_MEMORY_HPP
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/memory.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_INFER_PROMOTION_HPP
 #define HEADRACE_INFER_PROMOTION_HPP
 
+#include <headrace/base/dtype.hpp>
 #include <headrace/ir/tensor_meta.hpp>
-#include <headrace/op/dtype.hpp>
 #include <headrace/op/value.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_INFER_QUANTIZED_DECOMPOSED_HPP
 #define HEADRACE_INFER_QUANTIZED_DECOMPOSED_HPP
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 namespace quantized_decomposed {

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/text.hpp>
-#include <headrace/op/tosa.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/topological_order.hpp>
-#include <headrace/op/error.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

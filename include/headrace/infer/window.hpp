@@ -3,8 +3,8 @@
 #ifndef HEADRACE_INFER_WINDOW_HPP
 #define HEADRACE_INFER_WINDOW_HPP
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/text.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
 

@@ -13,10 +13,10 @@
 
 #include <boost/graph/graphviz.hpp>
 
+#include <headrace/base/text.hpp>
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

@@ -22,20 +22,20 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/cortex_m.hpp>
-#include <headrace/op/delegate.hpp>
-#include <headrace/op/dim_order_ops.hpp>
-#include <headrace/op/higher_order.hpp>
-#include <headrace/op/memory.hpp>
-#include <headrace/op/out_variant.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
+#include <headrace/memory/out_variant.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace {
 

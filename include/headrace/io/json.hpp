@@ -15,7 +15,7 @@
 
 #include <simdjson.h>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
 
 namespace headrace {
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
 
 namespace headrace {
 

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/ir/tensor_meta.hpp>
-#include <headrace/op/error.hpp>
 
 namespace headrace {
 

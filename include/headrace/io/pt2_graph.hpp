@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_arguments.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_target.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/higher_order.hpp>
 
 namespace headrace::pt2 {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/op/cortex_m.hpp>
-#include <headrace/op/dim_order_ops.hpp>
-#include <headrace/op/higher_order.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/op/op.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
 
 namespace headrace::pt2 {
 

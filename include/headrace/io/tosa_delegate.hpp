@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/io/tosa_generated.hpp>
-#include <headrace/op/error.hpp>
 
 namespace headrace {
 

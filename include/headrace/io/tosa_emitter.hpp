@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/error.hpp>
-#include <headrace/op/text.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace {
 

@@ -12,11 +12,11 @@
 #include <optional>
 #include <span>
 
+#include <headrace/base/error.hpp>
+#include <headrace/base/float_format.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_generated.hpp>
-#include <headrace/op/error.hpp>
-#include <headrace/op/float_format.hpp>
-#include <headrace/op/text.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace::tosa_format {
 

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/error.hpp>
-#include <headrace/op/tosa.hpp>
-#include <headrace/op/tosa_legality.hpp>
+#include <headrace/target/tosa_legality.hpp>
 
 namespace headrace {
 

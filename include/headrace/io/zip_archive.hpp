@@ -17,7 +17,7 @@
 
 #include <zip.h>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
 
 namespace headrace {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Includes the algorithms on graphs: order and cycles, dead code, contraction. Boost.Graph does the work.
+// Includes the algorithms on graphs: order and cycles, dead code. Boost.Graph does the work.
 #ifndef HEADRACE_IR_ALGORITHMS_HPP
 #define HEADRACE_IR_ALGORITHMS_HPP
 
-#include <headrace/ir/contraction.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/topological_order.hpp>
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <utility>
 
+#include <headrace/base/target_spec.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/census.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/op/builtin.hpp>
-#include <headrace/op/target.hpp>
 
 namespace headrace {
 

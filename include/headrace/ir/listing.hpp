@@ -12,12 +12,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <string>
 
+#include <headrace/base/text.hpp>
 #include <headrace/ir/tensor_meta.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

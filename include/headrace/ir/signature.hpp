@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <headrace/op/lists.hpp>
+#include <headrace/base/lists.hpp>
 
 namespace headrace {
 

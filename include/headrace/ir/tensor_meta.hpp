@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <headrace/op/dtype.hpp>
-#include <headrace/op/lists.hpp>
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/lists.hpp>
 
 namespace headrace {
 

@@ -13,9 +13,9 @@
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/reverse_graph.hpp>
 
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/ir/boost_graph.hpp>
-#include <headrace/op/error.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

@@ -3,10 +3,10 @@
 #ifndef HEADRACE_IR_VIEWS_HPP
 #define HEADRACE_IR_VIEWS_HPP
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace {
 

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/op/dtype.hpp>
-#include <headrace/op/lists.hpp>
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/lists.hpp>
 #include <headrace/op/value.hpp>
 
 namespace headrace {

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/op/dtype.hpp>
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/fixed_string.hpp>
 #include <headrace/op/fields.hpp>
-#include <headrace/op/fixed_string.hpp>
 
 namespace headrace {
 

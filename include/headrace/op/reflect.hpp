@@ -14,8 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <headrace/base/text.hpp>
 #include <headrace/op/op.hpp>
-#include <headrace/op/text.hpp>
 
 namespace headrace {
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/signature.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 #include <headrace/partition/named_data_store.hpp>
 

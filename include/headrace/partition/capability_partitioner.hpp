@@ -16,10 +16,10 @@
 #include <vector>
 
 #include <headrace/infer/delegate.hpp>
-#include <headrace/ir/contraction.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/topological_order.hpp>
+#include <headrace/partition/contraction.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/partition/operator_support.hpp>
 

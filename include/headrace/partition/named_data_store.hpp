@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace {

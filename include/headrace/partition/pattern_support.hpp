@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/match/subgraph_matcher.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
-#include <headrace/pass/subgraph_matcher.hpp>
 
 namespace headrace {
 

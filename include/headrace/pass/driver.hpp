@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/text.hpp>
 #include <headrace/ir/regions.hpp>
-#include <headrace/op/text.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

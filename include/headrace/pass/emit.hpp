@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/float_format.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/float_format.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {

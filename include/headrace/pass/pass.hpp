@@ -9,10 +9,10 @@
 #include <tuple>
 #include <type_traits>
 
-#include <headrace/op/error.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>
-#include <headrace/pass/type_name.hpp>
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/op/builtin.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>

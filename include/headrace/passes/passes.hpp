@@ -4,11 +4,11 @@
 #define HEADRACE_PASSES_PASSES_HPP
 
 #include <headrace/passes/decompose/decompose.hpp>
-#include <headrace/passes/standard_lowering.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/layout/layout.hpp>
+#include <headrace/passes/layout/remaining_transposes.hpp>
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
-#include <headrace/passes/support/remaining_transposes.hpp>
+#include <headrace/passes/standard_lowering.hpp>
 
 #endif

@@ -4,8 +4,8 @@
 #ifndef HEADRACE_PASSES_STANDARD_LOWERING_HPP
 #define HEADRACE_PASSES_STANDARD_LOWERING_HPP
 
-#include <headrace/op/dim_order_ops.hpp>
-#include <headrace/op/higher_order.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/fold/fold.hpp>

@@ -2,11 +2,11 @@
 // Tests the passes that leave fewer kinds of ATen: variants, casts, fills, numbers, no-ops, and narrow_int64.
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 #include <headrace/passes/normalize/canonicalize_fills.hpp>
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
-#include <headrace/passes/normalize/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/inline_regions.hpp>
 #include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/remove_noop.hpp>

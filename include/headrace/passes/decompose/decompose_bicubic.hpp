@@ -8,8 +8,8 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/formula.hpp>
 #include <headrace/passes/support/resizing.hpp>

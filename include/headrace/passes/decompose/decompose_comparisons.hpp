@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

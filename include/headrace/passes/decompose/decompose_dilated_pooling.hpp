@@ -5,9 +5,9 @@
 
 #include <limits>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

@@ -7,9 +7,9 @@
 #include <memory_resource>
 #include <string>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten_einsum.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GROUPED_CONVOLUTION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GROUPED_CONVOLUTION_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/convolution.hpp>
 

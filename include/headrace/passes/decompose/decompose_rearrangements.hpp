@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROLL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROLL_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_TRANSPOSED_VOLUMES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_TRANSPOSED_VOLUMES_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

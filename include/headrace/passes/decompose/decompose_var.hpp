@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/passes/decompose/decompose_mean.hpp>
 #include <headrace/passes/support/reducing.hpp>
 

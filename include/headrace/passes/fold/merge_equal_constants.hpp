@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {

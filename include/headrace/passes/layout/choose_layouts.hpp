@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 
-#include <headrace/passes/support/layout_rewrite.hpp>
-#include <headrace/passes/support/layout_search.hpp>
+#include <headrace/passes/layout/layout_rewrite.hpp>
+#include <headrace/passes/layout/layout_search.hpp>
 
 namespace headrace {
 

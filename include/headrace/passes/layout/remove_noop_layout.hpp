@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/op/tosa.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

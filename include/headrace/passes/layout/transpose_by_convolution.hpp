@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/permuting.hpp>
-#include <headrace/passes/support/rescaling.hpp>
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/indexing.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/indexing.hpp>
 
 namespace headrace {
 

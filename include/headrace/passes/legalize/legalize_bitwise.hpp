@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_BITWISE_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_BITWISE_HPP
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/integers.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/integers.hpp>
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/integers.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/integers.hpp>
 
 namespace headrace {
 

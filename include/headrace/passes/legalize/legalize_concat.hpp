@@ -6,7 +6,7 @@
 #include <memory_resource>
 #include <vector>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
 
-#include <headrace/op/higher_order.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {

@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <vector>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/integers.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/integers.hpp>
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {

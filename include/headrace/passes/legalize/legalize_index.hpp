@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_INDEX_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_INDEX_HPP
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/tensor_indices.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
 
 namespace headrace {
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/tensor_indices.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/tensor_indices.hpp>
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_ONE_HOT_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_ONE_HOT_HPP
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/indexing.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/indexing.hpp>
 
 namespace headrace {
 

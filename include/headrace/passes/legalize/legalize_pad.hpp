@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {

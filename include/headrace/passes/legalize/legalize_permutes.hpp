@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_view.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_POOLING_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_POOLING_HPP
 
-#include <headrace/passes/support/pooling.hpp>
+#include <headrace/passes/legalize/pooling.hpp>
 
 namespace headrace {
 

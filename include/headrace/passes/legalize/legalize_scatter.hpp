@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/indexing.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/legalize/indexing.hpp>
 
 namespace headrace {
 

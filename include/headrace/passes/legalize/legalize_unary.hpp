@@ -3,9 +3,9 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_UNARY_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_UNARY_HPP
 
-#include <headrace/op/aten.hpp>
-#include <headrace/passes/support/integers.hpp>
-#include <headrace/passes/support/op_map.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/pass/op_map.hpp>
+#include <headrace/passes/legalize/integers.hpp>
 
 namespace headrace {
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {

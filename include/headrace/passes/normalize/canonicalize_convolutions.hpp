@@ -3,9 +3,9 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

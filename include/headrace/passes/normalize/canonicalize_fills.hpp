@@ -3,10 +3,10 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_CANONICALIZE_FILLS_HPP
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_FILLS_HPP
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/dim_order_ops.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_CANONICALIZE_POOLING_HPP
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_POOLING_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/op/aten.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

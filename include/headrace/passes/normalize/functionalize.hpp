@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <headrace/op/higher_order.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {

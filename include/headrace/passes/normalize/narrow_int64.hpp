@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/op/aten.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {

@@ -3,13 +3,13 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 
+#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
 #include <headrace/passes/normalize/canonicalize_convolutions.hpp>
 #include <headrace/passes/normalize/canonicalize_fills.hpp>
 #include <headrace/passes/normalize/canonicalize_pooling.hpp>
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
-#include <headrace/passes/normalize/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/passes/normalize/hoist_casts.hpp>
 #include <headrace/passes/normalize/inline_regions.hpp>

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_REMOVE_NOOP_HPP
 #define HEADRACE_PASSES_NORMALIZE_REMOVE_NOOP_HPP
 
-#include <headrace/op/aten.hpp>
-#include <headrace/op/dim_order_ops.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {

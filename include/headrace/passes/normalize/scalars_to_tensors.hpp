@@ -3,11 +3,11 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_SCALARS_TO_TENSORS_HPP
 #define HEADRACE_PASSES_NORMALIZE_SCALARS_TO_TENSORS_HPP
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/op/aten.hpp>
+#include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/support/op_map.hpp>
 
 namespace headrace {
 

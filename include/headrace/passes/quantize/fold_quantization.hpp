@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_FOLD_QUANTIZATION_HPP
 #define HEADRACE_PASSES_QUANTIZE_FOLD_QUANTIZATION_HPP
 
-#include <headrace/passes/support/dequantized.hpp>
+#include <headrace/passes/quantize/dequantized.hpp>
 
 namespace headrace {
 

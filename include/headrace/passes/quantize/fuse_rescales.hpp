@@ -8,8 +8,8 @@
 #include <optional>
 
 #include <headrace/infer/tosa.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/support/rescaling.hpp>
 
 namespace headrace {
 

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_ARITHMETIC_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_ARITHMETIC_HPP
 
-#include <headrace/passes/support/fixed_point.hpp>
-#include <headrace/passes/support/op_map.hpp>
+#include <headrace/pass/op_map.hpp>
+#include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {
 

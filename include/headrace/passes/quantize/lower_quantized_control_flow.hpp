@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <headrace/infer/higher_order.hpp>
-#include <headrace/passes/support/fixed_point.hpp>
+#include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {
 

@@ -3,8 +3,8 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_POOLING_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_POOLING_HPP
 
-#include <headrace/passes/support/dequantized.hpp>
-#include <headrace/passes/support/pooling.hpp>
+#include <headrace/passes/legalize/pooling.hpp>
+#include <headrace/passes/quantize/dequantized.hpp>
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/convolution.hpp>
-#include <headrace/passes/support/dequantized.hpp>
 
 namespace headrace {
 

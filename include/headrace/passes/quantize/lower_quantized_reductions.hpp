@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include <headrace/infer/aten_reduction.hpp>
-#include <headrace/passes/support/fixed_point.hpp>
+#include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_RESIZE_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_RESIZE_HPP
 
-#include <headrace/passes/support/dequantized.hpp>
+#include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {

@@ -3,10 +3,10 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZE_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_HPP
 
+#include <headrace/passes/decompose/decompose_quantization.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/fold/merge_duplicates.hpp>
 #include <headrace/passes/quantize/canonicalize_quantization.hpp>
-#include <headrace/passes/quantize/decompose_quantization.hpp>
 #include <headrace/passes/quantize/fuse_rescales.hpp>
 #include <headrace/passes/quantize/lower_quantized.hpp>
 #include <headrace/passes/quantize/quantize_interface.hpp>

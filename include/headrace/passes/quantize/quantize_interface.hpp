@@ -8,7 +8,7 @@
 
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/support/dequantized.hpp>
+#include <headrace/passes/quantize/dequantized.hpp>
 
 namespace headrace {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/passes/support/quantization.hpp>
-#include <headrace/passes/support/rescaling.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
+#include <headrace/passes/quantize/rescaling.hpp>
 
 namespace headrace {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
-#include <headrace/infer/rules.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
-#include <headrace/op/tosa.hpp>
-#include <headrace/op/tosa_legality.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/target/tosa_legality.hpp>
 
 /// Each builder takes the handler's `emit`, or one for less, first and returns the value that it made, or the
 /// one that it was given where there is nothing to do. A pass lists in `produces` what the builders that it
@@ -84,7 +84,7 @@ inline value negate(emit<ops<tosa::negate>> e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (op/tosa_legality.hpp)? A graph without a
+/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? A graph without a
 /// target takes all.
 template <op_tag Op>
 bool allows(const emitter& e, std::initializer_list<dtype> signature) {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <initializer_list>
 
+#include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/infer/rules.hpp>
-#include <headrace/op/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/pass.hpp>
 
 /// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes

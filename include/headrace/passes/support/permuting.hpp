@@ -3,9 +3,9 @@
 #ifndef HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
 #define HEADRACE_PASSES_SUPPORT_PERMUTING_HPP
 
-#include <headrace/op/text.hpp>
-#include <headrace/op/tosa_legality.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/target/tosa_legality.hpp>
 
 namespace headrace::build {
 

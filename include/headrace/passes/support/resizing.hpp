@@ -9,7 +9,7 @@
 #include <memory_resource>
 #include <numeric>
 
-#include <headrace/op/text.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/dead_code.hpp>
-#include <headrace/op/aten.hpp>
-#include <headrace/op/quantized_decomposed.hpp>
 #include <headrace/op/reflect.hpp>
-#include <headrace/op/tosa.hpp>
 
 namespace headrace {
 

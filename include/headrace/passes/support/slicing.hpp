@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <headrace/op/text.hpp>
-#include <headrace/op/tosa_legality.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/target/tosa_legality.hpp>
 
 namespace headrace::build {
 

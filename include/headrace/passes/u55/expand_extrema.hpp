@@ -6,12 +6,12 @@
 #include <memory_resource>
 #include <optional>
 
-#include <headrace/infer/u55_verify.hpp>
-#include <headrace/passes/support/indexing.hpp>
-#include <headrace/passes/support/intervals.hpp>
+#include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/u55/intervals.hpp>
+#include <headrace/target/u55_verify.hpp>
 
 namespace headrace {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/support/indexing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {

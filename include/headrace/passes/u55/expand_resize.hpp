@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include <headrace/infer/u55_verify.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/target/u55_verify.hpp>
 
 namespace headrace {
 

@@ -8,7 +8,7 @@
 namespace headrace {
 
 /// A base of passes that run only where the graph's target is Ethos-U55: they make what it lacks of TOSA
-/// (infer/u55_verify.hpp) from what it has.
+/// (target/u55_verify.hpp) from what it has.
 struct for_u55 {
     [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };

@@ -13,8 +13,8 @@
 
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/intervals.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/u55/intervals.hpp>
 
 namespace headrace {
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::check_contract, which tells whether a TOSA flatbuffer is what a contract accepts, without
+// building a graph of it.
+#ifndef HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
+#define HEADRACE_CONTRACT_TOSA_CONTRACT_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/contract/contract.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/tosa_format.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// What a file is held to.
+struct acceptance {
+    std::span<const contract_tensor> inputs;
+    std::span<const contract_tensor> outputs;
+    std::array<bool, tosa::dialect::size> ops{};  ///< by their index
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+};
+
+template <class... Ops>
+constexpr auto accepted_ops(ops<Ops...>) {
+    std::array<bool, tosa::dialect::size> accepted{};
+    ((accepted[index_of<Ops>] = true), ...);
+    // Every file has constants: they are data, not what it does.
+    accepted[index_of<tosa::const_>] = accepted[index_of<tosa::const_shape>] = true;
+    return accepted;
+}
+
+template <class Accepted>
+constexpr acceptance acceptance_of() {
+    acceptance a{.inputs = Accepted::inputs, .outputs = Accepted::outputs};
+    a.ops.fill(true);
+    if constexpr (requires { typename Accepted::lowered_ops; })
+        a.ops = accepted_ops(typename Accepted::lowered_ops{});
+    if constexpr (requires { Accepted::flash; }) a.most_bytes = static_cast<std::uint64_t>(Accepted::flash);
+    return a;
+}
+
+class contract_checker {
+public:
+    explicit contract_checker(const acceptance& accepted) : accepted_(accepted) {}
+
+    [[nodiscard]] result<void> check(std::span<const std::byte> file) const {
+        if (file.size() > accepted_.most_bytes)
+            return unsupported("the file has " + number_text(file.size()) + " bytes, but " +
+                               number_text(accepted_.most_bytes) + " are accepted");
+        if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+            return malformed("not a TOSA file: its size is " + number_text(file.size()) + " bytes");
+        if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)
+            return invalid("the file must lie at a multiple of " + number_text(alignof(std::uint64_t)));
+        BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
+        const tosa_fb::TosaRegion& main = *opened->regions()->Get(0);
+        if (main.blocks() == nullptr || main.blocks()->size() != 1)
+            return malformed("its first region does not have one block");
+        const tosa_fb::TosaBasicBlock& block = *main.blocks()->Get(0);
+        BOOST_OUTCOME_TRY(compare(block, block.inputs(), accepted_.inputs, "input"));
+        BOOST_OUTCOME_TRY(compare(block, block.outputs(), accepted_.outputs, "output"));
+        return check_operators(*opened);
+    }
+
+private:
+    using file_names = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
+
+    static std::string_view view(const flatbuffers::String* text) {
+        return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
+    }
+
+    static const tosa_fb::TosaTensor* find(const tosa_fb::TosaBasicBlock& block, std::string_view name) {
+        if (block.tensors() == nullptr) return nullptr;
+        for (const tosa_fb::TosaTensor* t : *block.tensors()) {
+            if (view(t->name()) == name) return t;
+        }
+        return nullptr;
+    }
+
+    static result<void> compare(const tosa_fb::TosaBasicBlock& block, const file_names* names,
+                                const std::span<const contract_tensor>& accepted, std::string_view what) {
+        const std::size_t count = names == nullptr ? 0 : names->size();
+        if (count != accepted.size())
+            return unsupported("the file has " + number_text(count) + ' ' + std::pmr::string(what) +
+                               "s, but " + number_text(accepted.size()) + " are accepted");
+        for (std::size_t i = 0; i != count; ++i) {
+            const tosa_fb::TosaTensor* t =
+                find(block, view(names->Get(static_cast<flatbuffers::uoffset_t>(i))));
+            const std::pmr::string which = std::pmr::string(what) + ' ' + number_text(i);
+            if (t == nullptr) return malformed(which + " is no tensor of the file");
+            if (is_same(*t, accepted[i])) continue;
+            return unsupported(which + " is " + text_of(type_of(*t), shape_of(*t)) + ", but " +
+                               text_of(accepted[i].dtype, accepted[i].shape) + " is accepted");
+        }
+        return boost::outcome_v2::success();
+    }
+
+    static dtype type_of(const tosa_fb::TosaTensor& t) {
+        return tosa_format::element_type(static_cast<std::uint32_t>(t.type()));
+    }
+    // As long as a shape can be; what is longer is not accepted either way.
+    static int_list shape_of(const tosa_fb::TosaTensor& t) {
+        std::array<std::int64_t, int_list::inline_capacity> shape{};
+        if (t.shape() == nullptr) return {};
+        const std::size_t rank = std::min<std::size_t>(t.shape()->size(), shape.size());
+        std::copy_n(t.shape()->begin(), rank, shape.begin());
+        return std::span<const std::int64_t>(shape).first(rank);
+    }
+    static bool is_same(const tosa_fb::TosaTensor& t, const contract_tensor& accepted) {
+        const std::size_t rank = t.shape() == nullptr ? 0 : t.shape()->size();
+        return !t.is_unranked() && type_of(t) == accepted.dtype && rank == accepted.shape.size() &&
+               shape_of(t) == accepted.shape;
+    }
+    static std::pmr::string text_of(dtype type, const int_list& shape) {
+        std::pmr::string text = std::pmr::string(name_of(type)) + " [";
+        for (const std::int64_t& size : shape) {
+            if (&size != shape.begin()) text += ", ";
+            text += number_text(size);
+        }
+        return text + ']';
+    }
+
+    [[nodiscard]] result<void> check_operators(const tosa_fb::TosaGraph& file) const {
+        for (const tosa_fb::TosaRegion* region : *file.regions()) {
+            if (region->blocks() == nullptr) continue;
+            for (const tosa_fb::TosaBasicBlock* block : *region->blocks()) {
+                if (block->operators() == nullptr) continue;
+                for (const tosa_fb::TosaOperator* o : *block->operators()) {
+                    BOOST_OUTCOME_TRY(check_operator(*o));
+                }
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+    [[nodiscard]] result<void> check_operator(const tosa_fb::TosaOperator& o) const {
+        const std::uint32_t number = tosa_format::number_of(o);
+        if (number == 0 || number > accepted_.ops.size())
+            return unsupported("operator number " + number_text(number) + " is not of TOSA 1.0");
+        if (accepted_.ops[number - 1]) return boost::outcome_v2::success();
+        return unsupported(std::pmr::string(tosa::dialect::op_names[number - 1]) + " is not accepted");
+    }
+
+    const acceptance& accepted_;
+};
+
+}  // namespace detail
+
+/// Tells whether a TOSA flatbuffer, say one that came over the air, has the inputs, the outputs and no more
+/// than the operators and bytes of a contract: one by hand, or of the model that it replaces. The bytes must
+/// lie at a multiple of eight. What a flatbuffer does not say is not compared: quantization and peak memory.
+///
+/// Fails with `malformed` if it is no sound TOSA 1.0 file, and with `unsupported`, naming what differs, if
+/// the contract does not accept it.
+template <class Accepted>
+[[nodiscard]] result<void> check_contract(std::span<const std::byte> flatbuffer) {
+    static constexpr detail::acceptance accepted = detail::acceptance_of<Accepted>();
+    return detail::contract_checker(accepted).check(flatbuffer);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Defines the delegate dialect: the call that a host graph has where a partition was.
+#ifndef HEADRACE_DIALECT_DELEGATE_HPP
+#define HEADRACE_DIALECT_DELEGATE_HPP
+
+#include <headrace/op/op.hpp>
+
+namespace headrace::delegate {
+
+struct dialect;
+
+/// Calls `lowered_graph`, which the backend of that name runs, with `operands` as its inputs. Results: the
+/// graph's.
+struct call_delegate
+    : op<dialect, "delegate.call_delegate", "backend, lowered_graph, operands", variadic_results> {
+    struct args {
+        std::string_view backend;
+        graph* lowered_graph;
+        list<value> operands;
+    };
+};
+
+struct dialect : dialect_of<"delegate", call_delegate> {};
+
+}  // namespace headrace::delegate
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Defines the higher_order dialect: the ops of torch.export that hold graphs.
+#ifndef HEADRACE_DIALECT_HIGHER_ORDER_HPP
+#define HEADRACE_DIALECT_HIGHER_ORDER_HPP
+
+#include <headrace/op/op.hpp>
+
+namespace headrace::higher_order {
+
+/// These ops have no overload. A .pt2 gives their arguments no names: members are in the order of its inputs.
+struct dialect;
+
+/// Calls the graph that `pred`, one boolean, chooses; either takes `operands`. Results: the graph's.
+struct cond : op<dialect, "higher_order.cond", "pred, true_graph, false_graph, operands", variadic_results> {
+    struct args {
+        value pred;
+        graph* true_graph;
+        graph* false_graph;
+        list<value> operands;
+    };
+};
+
+/// Runs `body_graph` as long as `cond_graph` gives true. Both take `carried_inputs`, then
+/// `additional_inputs`; the body's results are the next carried inputs. Results: the last of those.
+struct while_loop : op<dialect, "higher_order.while_loop",
+                       "cond_graph, body_graph, carried_inputs, additional_inputs", variadic_results> {
+    struct args {
+        graph* cond_graph;
+        graph* body_graph;
+        list<value> carried_inputs;
+        list<value> additional_inputs;
+    };
+};
+
+/// Calls a graph. In a .pt2 `operands` are as many trailing inputs of one tensor each, not one list.
+struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad_enabled",
+                                       "enabled, wrapped_graph, operands", variadic_results> {
+    struct args {
+        bool enabled;
+        graph* wrapped_graph;
+        list<value> operands;
+    };
+};
+
+/// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
+/// `operands`. Results: the graph's, stacked.
+struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
+    struct args {
+        graph* body_graph;
+        list<value> xs;
+        list<value> operands;
+    };
+};
+
+/// Calls `combine_graph` for each index of the first dimension of all `xs`. It takes the carried values, at
+/// first `init`, then one slice of each of `xs`, then `additional_inputs`, and gives the next carried values
+/// and outputs. Results: the last carried values, then the outputs, stacked.
+struct scan
+    : op<dialect, "higher_order.scan", "combine_graph, init, xs, additional_inputs", variadic_results> {
+    struct args {
+        graph* combine_graph;
+        list<value> init;
+        list<value> xs;
+        list<value> additional_inputs;
+    };
+};
+
+struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_set_grad_enabled, map_impl, scan> {};
+
+}  // namespace headrace::higher_order
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::shape_builder and the arithmetic of shapes, axes, windows and dtypes that shape rules and
+// passes share.
+#ifndef HEADRACE_INFER_SHAPE_BUILDER_HPP
+#define HEADRACE_INFER_SHAPE_BUILDER_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/sizes.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/inference.hpp>
+
+namespace headrace {
+
+/// "[2, 3]".
+[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+
+/// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
+class shape_builder {
+public:
+    static constexpr std::size_t capacity = 16;
+
+    constexpr shape_builder() = default;
+    constexpr shape_builder(sizes shape) { append(shape); }
+    constexpr shape_builder(const int_list& shape) { append(shape); }
+    constexpr shape_builder(std::initializer_list<std::int64_t> shape) {
+        for (const std::int64_t size : shape) push_back(size);
+    }
+    [[nodiscard]] static constexpr shape_builder filled(std::size_t rank, std::int64_t size) {
+        shape_builder shape;
+        for (std::size_t i = 0; i != rank; ++i) shape.push_back(size);
+        return shape;
+    }
+
+    constexpr void push_back(std::int64_t size) {
+        if (wanted_ < capacity) items_[wanted_] = size;
+        ++wanted_;
+    }
+    constexpr void append(sizes shape) {
+        for (const std::int64_t size : shape) push_back(size);
+    }
+    /// Puts a size before position `at`, which is at most size().
+    constexpr void insert(std::size_t at, std::int64_t size) {
+        push_back(size);
+        for (std::size_t i = this->size(); i-- > at + 1;) items_[i] = items_[i - 1];
+        if (at < capacity) items_[at] = size;
+    }
+    constexpr void erase(std::size_t at) {
+        for (std::size_t i = at + 1; i < size(); ++i) items_[i - 1] = items_[i];
+        if (--wanted_ < capacity) items_[wanted_] = 0;  // what is not kept is 0, so that shapes compare
+    }
+
+    [[nodiscard]] constexpr std::size_t size() const { return wanted_ < capacity ? wanted_ : capacity; }
+    [[nodiscard]] constexpr bool empty() const { return wanted_ == 0; }
+    /// The rank is above the capacity.
+    [[nodiscard]] constexpr bool overflowed() const { return wanted_ > capacity; }
+    [[nodiscard]] constexpr const std::int64_t* data() const { return items_.data(); }
+    [[nodiscard]] constexpr std::int64_t* begin() { return items_.data(); }
+    [[nodiscard]] constexpr std::int64_t* end() { return items_.data() + size(); }
+    [[nodiscard]] constexpr const std::int64_t* begin() const { return items_.data(); }
+    [[nodiscard]] constexpr const std::int64_t* end() const { return items_.data() + size(); }
+    [[nodiscard]] constexpr std::int64_t& operator[](std::size_t i) { return items_[i]; }
+    [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return items_[i]; }
+    [[nodiscard]] constexpr std::int64_t& back() { return items_[size() - 1]; }
+    constexpr operator sizes() const { return {items_.data(), size()}; }
+    friend constexpr bool operator==(const shape_builder&, const shape_builder&) = default;
+
+private:
+    std::array<std::int64_t, capacity> items_{};
+    std::size_t wanted_ = 0;
+};
+
+/// Adds a result to what a rule writes, unless no tensor can have that type or shape.
+[[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
+    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
+    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
+    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) {
+        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
+        if (size != 0) count = saturating_mul(count, size);
+    }
+    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
+    out.add(type, sizes(shape));
+    return boost::outcome_v2::success();
+}
+[[nodiscard]] inline result<void> add_result(inference& out, const tensor_meta& meta) {
+    return add_result(out, meta.dtype, meta.shape);
+}
+
+/// Refuses an operand of another rank.
+[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
+                                               std::size_t most) {
+    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " " + shape_text(shape) + " must have rank " + number_text(least);
+    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
+    return invalid(text);
+}
+[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
+    return require_rank(what, shape, rank, rank);
+}
+
+// --- broadcasting ----------------------------------------------------------------------------------------
+
+/// The shape that both broadcast to.
+[[nodiscard]] inline result<shape_builder> broadcast(sizes a, sizes b) {
+    if (a.size() < b.size()) return broadcast(b, a);
+    shape_builder shape(a);
+    const std::size_t lead = a.size() - b.size();
+    for (std::size_t i = lead; i < shape.size(); ++i) {
+        const std::int64_t other = b[i - lead];
+        if (shape[i] == 1) {
+            shape[i] = other;
+        } else if (other != 1 && other != shape[i]) {
+            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+        }
+    }
+    return shape;
+}
+template <class... More>
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
+                                              const More&... more) requires(sizeof...(More) != 0) {
+    BOOST_OUTCOME_TRY(shape, broadcast(a, b));
+    return broadcast(shape, more...);
+}
+
+/// The shape that aten.expand gives: -1 keeps a size.
+[[nodiscard]] inline result<shape_builder> expanded_shape(sizes from, sizes to) {
+    const auto refuse = [&] {
+        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
+    };
+    if (to.size() < from.size()) return refuse();
+    shape_builder shape(to);
+    const std::size_t lead = to.size() - from.size();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i < lead) {
+            if (shape[i] < 0) return refuse();
+        } else if (shape[i] == -1) {
+            shape[i] = from[i - lead];
+        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
+            return refuse();
+        }
+    }
+    return shape;
+}
+
+/// The shape that aten.view gives: one size may be -1.
+[[nodiscard]] inline result<shape_builder> viewed_shape(sizes from, sizes to) {
+    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
+    const std::int64_t count = element_count(from);
+    shape_builder shape(to);
+    std::int64_t known = 1;
+    std::int64_t* inferred = nullptr;
+    for (std::int64_t& size : shape) {
+        if (size != -1) {
+            known = saturating_mul(known, size);
+        } else if (inferred == nullptr) {
+            inferred = &size;
+        } else {
+            return refuse();
+        }
+    }
+    if (inferred != nullptr) {
+        if (known <= 0 || count % known != 0) return refuse();
+        *inferred = count / known;
+    } else if (known != count) {
+        return refuse();
+    }
+    return shape;
+}
+
+// --- axes ------------------------------------------------------------------------------------------------
+
+/// An axis of a tensor of that rank, from one that may be negative.
+[[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (const auto found = normalized_axis(axis, rank)) return *found;
+    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+}
+
+/// A set of axes.
+struct axis_set {
+    std::uint32_t bits = 0;
+
+    [[nodiscard]] static constexpr axis_set all(std::size_t rank) { return {(std::uint32_t{1} << rank) - 1}; }
+    [[nodiscard]] constexpr bool contains(std::size_t axis) const { return (bits >> axis & 1u) != 0; }
+    constexpr void insert(std::size_t axis) { bits |= std::uint32_t{1} << axis; }
+    friend constexpr bool operator==(const axis_set&, const axis_set&) = default;
+};
+
+/// What an empty list of axes means to an op.
+enum class no_axes : unsigned char { all, none };
+
+/// The axes that a list names. An axis may not be named twice.
+[[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
+    axis_set set;
+    for (const std::int64_t axis : axes) {
+        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
+        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
+        set.insert(found);
+    }
+    return set;
+}
+
+/// What is left of a shape when those axes are reduced.
+[[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
+    shape_builder left;
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (!axes.contains(i)) {
+            left.push_back(shape[i]);
+        } else if (keepdim) {
+            left.push_back(1);
+        }
+    }
+    return left;
+}
+
+/// The order of axes that aten.permute names, non-negative and each once.
+[[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
+    if (axes.size() != rank) {
+        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
+    }
+    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
+    shape_builder order(axes);
+    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    return order;
+}
+
+/// A list for `count` dimensions: PyTorch lets one number stand for all.
+[[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
+    if (items.size() == count) return shape_builder(items);
+    if (items.size() == 1) return shape_builder::filled(count, items[0]);
+    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
+                   number_text(count) + " elements");
+}
+
+/// First and last index that a slice takes of an axis, both within it.
+struct slice_range {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+
+    [[nodiscard]] constexpr std::int64_t count(std::int64_t step) const {
+        return end > start ? (end - start - 1) / step + 1 : 0;
+    }
+};
+
+/// Python's slice bounds: negative ones count from the end, others are clamped.
+[[nodiscard]] constexpr slice_range clamped_slice(std::optional<std::int64_t> start,
+                                                  std::optional<std::int64_t> end, std::int64_t size) {
+    const auto clamp = [size](std::int64_t index, std::int64_t least) {
+        if (index < 0) index = saturating_add(index, size);
+        return index < least ? least : index > size ? size : index;
+    };
+    const std::int64_t first = clamp(start.value_or(0), 0);
+    return {first, clamp(end.value_or(size), first)};
+}
+
+}  // namespace headrace
+
+#endif

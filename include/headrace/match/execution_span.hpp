@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::detail::execution_span: the part of a graph's execution order that some nodes lie in.
+#ifndef HEADRACE_MATCH_EXECUTION_SPAN_HPP
+#define HEADRACE_MATCH_EXECUTION_SPAN_HPP
+
+#include <cstddef>
+#include <memory_resource>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::detail {
+
+/// From the first to the last of some nodes of one graph. Constants do not count, as they depend on nothing.
+/// What lies between is all that a path between two of the nodes can lead through, so it is found in time
+/// that does not depend on the graph's size.
+class execution_span {
+public:
+    explicit execution_span(std::span<node* const> nodes) {
+        for (node* n : nodes) {
+            if (!is<builtin::constant>(*n) && inside_.insert(n).second) first_ = last_ = n;
+        }
+        if (first_ != nullptr) find_ends();
+    }
+
+    [[nodiscard]] node* first() const { return first_; }
+    [[nodiscard]] node* last() const { return last_; }
+
+    /// Does no path leave the nodes and come back?
+    [[nodiscard]] bool convex() const { return scan(nullptr); }
+    /// What lies between, is not of the nodes and uses their results, directly or not.
+    [[nodiscard]] std::pmr::vector<node*> users_between() const {
+        std::pmr::vector<node*> users;
+        scan(&users);
+        return users;
+    }
+
+private:
+    void find_ends() {
+        // Both ways at once, from any of them: neither end is further than the span is long.
+        node* back = first_;
+        node* ahead = first_;
+        for (std::size_t missing = inside_.size() - 1; missing != 0;) {
+            if (back != nullptr && (back = back->previous) != nullptr && inside_.contains(back)) {
+                first_ = back;
+                --missing;
+            }
+            if (missing != 0 && ahead != nullptr && (ahead = ahead->next) != nullptr &&
+                inside_.contains(ahead)) {
+                last_ = ahead;
+                --missing;
+            }
+            if (back == nullptr && ahead == nullptr) break;  // not all in one graph
+        }
+    }
+    // False if one of the nodes uses what is outside of them and uses another.
+    bool scan(std::pmr::vector<node*>* users) const {
+        std::pmr::unordered_set<const node*> dependent;
+        for (node* n = first_; n != nullptr; n = n->next) {
+            const bool is_inside = inside_.contains(n);
+            for (const edge& e : n->operand_edges()) {
+                if (is_inside && dependent.contains(e.source)) return false;
+                if (!is_inside && (inside_.contains(e.source) || dependent.contains(e.source))) {
+                    if (dependent.insert(n).second && users != nullptr) users->push_back(n);
+                }
+            }
+            if (n == last_) break;
+        }
+        return true;
+    }
+
+    std::pmr::unordered_set<const node*> inside_;
+    node* first_ = nullptr;
+    node* last_ = nullptr;
+};
+
+}  // namespace headrace::detail
+
+#endif

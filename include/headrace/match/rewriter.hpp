@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::replace_pattern and headrace::rewrite_to_fixed_point, which replace the matches of
+// patterns.
+#ifndef HEADRACE_MATCH_REWRITER_HPP
+#define HEADRACE_MATCH_REWRITER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/text.hpp>
+#include <headrace/match/execution_span.hpp>
+#include <headrace/match/pattern.hpp>
+#include <headrace/match/replacement.hpp>
+#include <headrace/match/subgraph_matcher.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+/// What became of one match.
+struct replaced_pattern {
+    node* anchor = nullptr;                ///< from which the match was found; it may be erased
+    node_map nodes_map;                    ///< the pattern's nodes, and those that they stood for
+    std::pmr::vector<node*> replacements;  ///< the nodes that were added
+    /// The pattern that nodes_map begins at, where it was written as an expression.
+    std::shared_ptr<const graph> pattern{};
+};
+
+/// Decides if a match is replaced: `(match, original graph, pattern graph)`. All filters must agree.
+using match_filter = std::function<bool(const subgraph_match&, const graph&, const graph&)>;
+
+/// How a pattern is replaced. Of `matching`, `match_output` and `remove_overlapping_matches` are not asked: a
+/// replaced graph has its output still, and of overlapping matches the first that the filters let pass
+/// counts.
+struct rewrite_options {
+    matcher_options matching{};
+    std::string_view name = "pattern";  ///< what messages call it
+};
+
+namespace detail {
+
+/// One replacement of all matches of a pattern in a graph.
+class pattern_rewrite {
+public:
+    pattern_rewrite(graph& g, const graph& pattern, const replacement& with,
+                    std::span<const match_filter> filters, pass_context& context,
+                    const rewrite_options& options)
+        : graph_(g), pattern_(pattern), with_(with), filters_(filters), context_(context), options_(options) {
+        options_.matching.match_output = false;
+        options_.matching.remove_overlapping_matches = false;
+    }
+
+    result<std::pmr::vector<replaced_pattern>> run() {
+        const subgraph_matcher matcher(pattern_, options_.matching);
+        auto matches = matcher.match(graph_);
+        if (!matches) return fault(matches.error().message);
+        std::erase_if(matches.value(), [&](const subgraph_match& m) {
+            return !std::all_of(filters_.begin(), filters_.end(),
+                                [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
+        });
+        subgraph_matcher::remove_overlapping(matches.value());
+        std::pmr::vector<replaced_pattern> replaced;
+        for (subgraph_match& m : matches.value()) {
+            if (auto status = replace(m, replaced); !status) return std::move(status).error();
+        }
+        return replaced;
+    }
+
+private:
+    [[nodiscard]] error fault(const std::pmr::string& reason) const {
+        return invalid(std::pmr::string(options_.name) + ": " + reason);
+    }
+
+    result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
+        follow_changes(m);
+        const std::pmr::vector<node*> nodes = m.nodes();
+        if (!all_alive(m, nodes)) return boost::outcome_v2::success();
+        // What was replaced before may have closed a path that leaves this match and comes back.
+        const execution_span span(nodes);
+        if (!span.convex()) return boost::outcome_v2::success();
+        node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
+        node* const behind = last.next;
+        const std::pmr::vector<node*> users = span.users_between();
+
+        value_list with;
+        const replacement_site site{graph_, *m.anchors[0], behind, context_};
+        const outcome_kind outcome = with_(m, pattern_, site, with);
+        std::pmr::vector<node*> made;
+        for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
+        if (outcome != outcome_kind::replaced) {
+            erase_unused(made);
+            return boost::outcome_v2::success();
+        }
+        if (std::pmr::string reason = misfit(m, with); !reason.empty())
+            return fault(message_prefix(*m.anchors[0]) + reason);
+
+        for (node* n : made) {
+            for (const node* from : m.returning_nodes) graph_.inherit_annotations(*n, *from);
+            for (const node* from : nodes) graph_.inherit_annotations(*n, *from);
+        }
+        put_in_place(m, with, made);
+        // Users of what this match makes now come behind it, in the order that they had.
+        for (node* n : users) graph_.move_before(*n, behind);
+        erase_unused(made);
+        std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
+        std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
+        replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
+        return boost::outcome_v2::success();
+    }
+
+    void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
+        for (std::size_t i = 0; i != with.size(); ++i) {
+            const value from = m.returning_values[i];
+            if (!with[i]) continue;
+            hand_over_name(from.producer->results[from.result], with[i]);
+            redirect(from, with[i], made);
+            changes_.emplace_back(from, with[i]);
+        }
+    }
+
+    // An input of this match may be what a match before it returned.
+    void follow_changes(subgraph_match& m) const {
+        for (std::size_t i = 0; i != m.placeholder_values.size(); ++i) {
+            value& v = m.placeholder_values[i];
+            const node* const before = v.producer;
+            for (bool changed = true; changed && v;) {
+                const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
+                                                [&](const auto& change) { return change.first == v; });
+                changed = found != changes_.rend();
+                if (changed) v = found->second;
+            }
+            if (v.producer == before) continue;
+            m.placeholder_nodes[i] = v.producer;
+            m.nodes_map.replace(before, v.producer);
+        }
+    }
+    // Dead nodes go with the match that made them so, even if they are of another.
+    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::pmr::vector<node*>& nodes) {
+        return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
+               std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
+                           [](value v) { return !v || v.producer->owner != nullptr; });
+    }
+    [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
+        if (with.size() != m.returning_values.size()) {
+            return "the replacement gives " + number_text(with.size()) + " values for " +
+                   number_text(m.returning_values.size());
+        }
+        for (std::size_t i = 0; i != with.size(); ++i) {
+            const value from = m.returning_values[i];
+            const std::pmr::string which = "result " + number_text(i);
+            if (!with[i]) {
+                if (use_count(from) != 0) return "the replacement gives nothing for " + which;
+                continue;
+            }
+            const tensor_meta* before = meta_of(from);
+            const tensor_meta* after = meta_of(with[i]);
+            if (before != nullptr && after != nullptr && !(before->shape == after->shape))
+                return "the replacement changes the shape of " + which;
+        }
+        return {};
+    }
+    // A replacement may use what it replaces.
+    void redirect(value from, value to, const std::pmr::vector<node*>& made) {
+        for (edge* e = from.producer->first_use; e != nullptr;) {
+            edge* const next = e->next_use;
+            if (e->slot->result == from.result &&
+                std::find(made.begin(), made.end(), e->target) == made.end())
+                graph_.set_operand(*e, to);
+            e = next;
+        }
+    }
+    void erase_unused(const std::pmr::vector<node*>& made) {
+        std::for_each(made.rbegin(), made.rend(), [&](node* n) {
+            if (n->first_use == nullptr) graph_.erase(*n);
+        });
+    }
+
+    graph& graph_;
+    const graph& pattern_;
+    const replacement& with_;
+    std::span<const match_filter> filters_;
+    pass_context& context_;
+    rewrite_options options_;
+    std::pmr::vector<std::pair<value, value>> changes_;
+};
+
+}  // namespace detail
+
+/// Replaces each match of the pattern, of overlapping ones the first, and returns what became of them. Nested
+/// regions are left out. Nodes that are added get the metadata that inference gives them and the annotations
+/// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
+/// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
+/// replacement: it has too few outputs, or another shape.
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+    graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
+    pass_context& context, const rewrite_options& options = {}) {
+    return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
+}
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern(
+    graph& g, const graph& pattern, const replacement& with, pass_context& context,
+    const rewrite_options& options = {}) {
+    return replace_pattern_with_filters(g, pattern, with, {}, context, options);
+}
+
+namespace detail {
+
+template <pattern_function F>
+result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+                                                           std::span<const match_filter> filters,
+                                                           pass_context& context,
+                                                           const rewrite_options& options) {
+    const auto written = std::make_shared<graph>();
+    write_expression(*written, f);
+    auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
+    if (replaced) {
+        for (replaced_pattern& r : replaced.value()) r.pattern = written;
+    }
+    return replaced;
+}
+
+}  // namespace detail
+
+/// The same with a pattern that is written as an expression.
+template <pattern_function F>
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+    graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
+    pass_context& context, const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, filters, context, options);
+    } else {
+        return invalid("unsound");
+    }
+}
+template <pattern_function F>
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern(
+    graph& g, const F& f, const replacement& with, pass_context& context,
+    const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, {}, context, options);
+    } else {
+        return invalid("unsound");
+    }
+}
+
+/// A rewrite with a name, as rewrite_to_fixed_point takes several of.
+struct rewrite_rule {
+    std::pmr::string name;
+    std::shared_ptr<const graph> pattern;
+    replacement with;
+    std::pmr::vector<match_filter> filters{};
+    matcher_options matching{};
+};
+template <pattern_function F>
+[[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
+                                     std::pmr::vector<match_filter> filters = {},
+                                     matcher_options matching = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+    auto written = std::make_shared<graph>();
+    if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*written, f);
+    return {std::move(name), std::move(written), std::move(with), std::move(filters), std::move(matching)};
+}
+
+/// How many rewrites a graph of that size can have coming before they are taken for endless.
+[[nodiscard]] constexpr std::size_t default_rewrite_limit(std::size_t nodes) { return 16 * nodes + 256; }
+
+namespace detail {
+
+/// Runs steps in turn, each `result<std::size_t>(graph&)`, until none rewrites anything any more.
+template <class Step, class Name>
+result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& step, Name&& name,
+                                          std::size_t limit) {
+    if (limit == 0) limit = default_rewrite_limit(g.size());
+    std::size_t total = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::pmr::string active;
+        for (std::size_t i = 0; i != steps; ++i) {
+            const result<std::size_t> rewritten = step(i);
+            if (!rewritten) return rewritten.error();
+            if (rewritten.value() == 0) continue;
+            changed = true;
+            total += rewritten.value();
+            active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
+            if (total > limit) {
+                return invalid(active + ": no fixed point after " + number_text(total) +
+                               " rewrites; the patterns match what they made");
+            }
+        }
+    }
+    return total;
+}
+
+}  // namespace detail
+
+/// Applies the rules in turn until none matches any more, and returns how many matches were replaced. If that
+/// takes more than `limit` rewrites (0: in proportion to the graph's size), the error names the patterns that
+/// still match.
+[[nodiscard]] inline result<std::size_t> rewrite_to_fixed_point(graph& g, std::span<const rewrite_rule> rules,
+                                                                pass_context& context,
+                                                                std::size_t limit = 0) {
+    const auto step = [&](std::size_t i) -> result<std::size_t> {
+        const rewrite_rule& r = rules[i];
+        BOOST_OUTCOME_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
+                                                                 {.matching = r.matching, .name = r.name}));
+        return replaced.size();
+    };
+    const auto name = [&](std::size_t i) { return std::string_view(rules[i].name); };
+    return detail::repeat_to_fixed_point(g, rules.size(), step, name, limit);
+}
+
+}  // namespace headrace
+
+#endif

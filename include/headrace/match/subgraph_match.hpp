@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::subgraph_match, a place where a pattern graph was found, and headrace::matching_rule,
+// with which a pattern's node says how it may differ from what it stands for.
+#ifndef HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
+#define HEADRACE_MATCH_SUBGRAPH_MATCH_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// A literal argument that a placeholder of the pattern stands for.
+struct literal_binding {
+    std::uint32_t field = 0;        ///< position among the fields of the op
+    std::uint32_t placeholder = 0;  ///< position among the inputs of the pattern
+};
+
+/// Annotation of a node in a pattern: how it may differ from the node that it matches. Without it, op and
+/// literals must be the same, and operands in the same order.
+struct matching_rule {
+    static constexpr bool inherited = false;
+    bool commutative = false;             ///< its first two operands may be swapped
+    std::uint64_t free_fields = 0;        ///< bit i: argument i is a wildcard, if it is not a tensor
+    std::optional<scalar> filled_with{};  ///< of a constant: each of its elements is this number
+    list<literal_binding> literals{};     ///< arguments that placeholders stand for
+    std::string_view name{};              ///< by which subgraph_match finds the node
+};
+
+/// Which node of the graph each node of the pattern stands for, in the pattern's execution order.
+class node_map {
+public:
+    using value_type = std::pair<const node*, node*>;
+
+    [[nodiscard]] node* find(const node& pattern) const {
+        for (const auto& [from, to] : items_) {
+            if (from == &pattern) return to;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] bool contains(const node& pattern) const { return find(pattern) != nullptr; }
+    void insert(const node& pattern, node& matched) { items_.emplace_back(&pattern, &matched); }
+    void replace(const node* matched, node* by) {
+        for (auto& item : items_) {
+            if (item.second == matched) item.second = by;
+        }
+    }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
+    [[nodiscard]] bool empty() const { return items_.empty(); }
+    [[nodiscard]] auto begin() const { return items_.begin(); }
+    [[nodiscard]] auto end() const { return items_.end(); }
+
+private:
+    std::pmr::vector<value_type> items_;
+};
+
+/// A literal in the graph: one argument of one node.
+struct literal {
+    const field_info* field = nullptr;
+    const void* arguments = nullptr;  ///< of the node that it is an argument of
+
+    explicit operator bool() const { return field != nullptr; }
+    /// The literal as `T`, the member's own type.
+    template <class T>
+    [[nodiscard]] const T& as() const {
+        return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + field->offset);
+    }
+};
+
+/// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
+struct subgraph_match {
+    /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
+    std::pmr::vector<node*> anchors;
+    node_map nodes_map;
+    /// What each input of the pattern stands for: in its order, null where it stands for a literal.
+    std::pmr::vector<node*> placeholder_nodes;
+    /// What the pattern's output returns, in its order.
+    std::pmr::vector<node*> returning_nodes;
+
+    /// The same, as values: nodes have several results here.
+    std::pmr::vector<value> placeholder_values;
+    std::pmr::vector<value> returning_values;
+    /// What each input of the pattern stands for where that is a literal.
+    std::pmr::vector<literal> literals;
+
+    /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
+    /// for, or null.
+    [[nodiscard]] node* operator[](std::string_view name) const {
+        for (const auto& [from, to] : nodes_map) {
+            const auto* rule = from->find_annotation<matching_rule>();
+            if ((rule != nullptr && !rule->name.empty() ? rule->name : from->name()) == name) return to;
+        }
+        return nullptr;
+    }
+    /// The nodes that the match consists of, without what placeholders and the output stand for.
+    [[nodiscard]] std::pmr::vector<node*> nodes() const {
+        std::pmr::vector<node*> inside;
+        for (const auto& [from, to] : nodes_map) {
+            if (!is<builtin::placeholder>(*from) && !is<builtin::output>(*from)) inside.push_back(to);
+        }
+        return inside;
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::subgraph_matcher, which finds the places in a graph that look like a pattern graph.
+#ifndef HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
+#define HEADRACE_MATCH_SUBGRAPH_MATCHER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/match/execution_span.hpp>
+#include <headrace/match/subgraph_match.hpp>
+#include <headrace/match/subgraph_search.hpp>
+
+namespace headrace {
+
+/// Finds a pattern: a graph whose placeholders are wildcards for any value, and whose other nodes stand for
+/// nodes of the same op and literals. A match is whole: what it does not return, nothing outside of it uses,
+/// and no path leaves it and comes back, so that one node could stand in its place.
+///
+/// The search goes from the pattern's sinks, the anchors, to what they use, as a value has many users but one
+/// producer. The pattern must outlive the matcher.
+///
+///     graph pattern;  // x -> relu -> output
+///     const subgraph_matcher matcher(pattern);
+///     BOOST_OUTCOME_TRY(matches, matcher.match(g));
+///     for (const subgraph_match& m : matches) use(m.anchors, m.nodes_map, m.placeholder_nodes);
+class subgraph_matcher {
+public:
+    explicit subgraph_matcher(const graph& pattern, matcher_options options = {})
+        : pattern_(&pattern), options_(std::move(options)) {
+        fault_ = examine();
+    }
+
+    [[nodiscard]] const graph& pattern() const { return *pattern_; }
+    [[nodiscard]] const matcher_options& options() const { return options_; }
+    /// The sinks of the pattern: its own nodes.
+    [[nodiscard]] const std::pmr::vector<const node*>& pattern_anchors() const { return anchors_; }
+    /// Empty, or why the pattern can stand for nothing.
+    [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
+
+    /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
+    /// says what is wrong with the pattern.
+    [[nodiscard]] result<std::pmr::vector<subgraph_match>> match(const graph& g) const {
+        if (!fault_.empty()) return invalid("pattern: " + fault_);
+        std::pmr::vector<subgraph_match> found;
+        if (!has_enough_nodes(g)) return found;
+        const std::pmr::vector<std::pmr::vector<node*>> candidates = find_candidates(g);
+        std::pmr::vector<node*> chosen;
+        extend(candidates, chosen, found);
+        if (options_.remove_overlapping_matches) remove_overlapping(found);
+        return found;
+    }
+
+    /// The match whose only anchor is that node. For patterns with one anchor.
+    [[nodiscard]] std::optional<subgraph_match> match_at(node& anchor) const {
+        if (!fault_.empty() || anchors_.size() != 1) return std::nullopt;
+        return match_from({&anchor});
+    }
+
+    /// Keeps the first of several matches that share a node; constants may be shared. It is what
+    /// `remove_overlapping_matches` does, for callers that first drop other matches.
+    static void remove_overlapping(std::pmr::vector<subgraph_match>& matches) {
+        std::pmr::unordered_set<const node*> taken;
+        const auto overlaps = [&](const subgraph_match& m) {
+            std::pmr::vector<node*> inside = m.nodes();
+            std::erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
+            const auto is_taken = [&](const node* n) { return taken.contains(n); };
+            if (std::any_of(inside.begin(), inside.end(), is_taken)) return true;
+            taken.insert(inside.begin(), inside.end());
+            return false;
+        };
+        std::erase_if(matches, overlaps);
+    }
+
+private:
+    std::pmr::string examine() {
+        const node* out = pattern_->output();
+        if (out == nullptr || out->operand_count == 0) return "it has no output";
+        std::pmr::vector<bool> bound(pattern_->id_bound());
+        std::pmr::vector<node*> inputs;
+        for (node& n : pattern_->inputs()) inputs.push_back(&n);
+        for (const node& n : pattern_->nodes()) {
+            const auto* rule = n.find_annotation<matching_rule>();
+            if (rule == nullptr) continue;
+            for (const literal_binding& b : rule->literals) {
+                if (b.placeholder >= inputs.size()) return "a literal is bound to no placeholder";
+                bound[inputs[b.placeholder]->id] = true;
+            }
+        }
+        for (const node& n : pattern_->nodes()) {
+            if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
+            const std::pmr::string name(n.name().empty() ? "#" + number_text(n.id)
+                                                         : std::pmr::string(n.name()));
+            if (is<builtin::placeholder>(n)) return "its placeholder " + name + " is not used";
+            return "its node " + name + " (" + std::pmr::string(n.op->name) + ") leads to no output";
+        }
+        for (const edge& e : out->operand_edges()) {
+            if (is<builtin::placeholder>(*e.source)) {
+                return "it returns its placeholder " + std::pmr::string(e.source->name());
+            }
+        }
+        find_anchors(out);
+        return {};
+    }
+    void find_anchors(const node* out) {
+        if (options_.match_output) {
+            anchors_ = {out};
+            return;
+        }
+        for (const edge& e : out->operand_edges()) {
+            const auto uses = e.source->uses();
+            const bool sink =
+                std::all_of(uses.begin(), uses.end(), [&](const edge& u) { return u.target == out; });
+            if (sink && std::find(anchors_.begin(), anchors_.end(), e.source) == anchors_.end())
+                anchors_.push_back(e.source);
+        }
+    }
+
+    // The census says at once that most graphs have no match for most patterns.
+    [[nodiscard]] bool has_enough_nodes(const graph& g) const {
+        bool enough = true;
+        pattern_->census().for_each([&](const op_info& op, std::size_t needed) {
+            const bool counts = &op != &info_of<builtin::placeholder> && &op != &info_of<builtin::output>;
+            if (counts && g.census().count(op) < needed) enough = false;
+        });
+        return enough;
+    }
+
+    [[nodiscard]] std::pmr::vector<std::pmr::vector<node*>> find_candidates(const graph& g) const {
+        std::pmr::vector<std::pmr::vector<node*>> candidates;
+        for (const node* anchor : anchors_) {
+            auto& nodes = candidates.emplace_back();
+            for (node& n : g.nodes_of(*anchor->op)) nodes.push_back(&n);
+        }
+        if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
+            return candidates;
+        // The census lists nodes as they were created: matches come in execution order, whatever passes did.
+        std::pmr::vector<std::size_t> position(g.id_bound());
+        std::size_t at = 0;
+        for (const node& n : g.nodes()) position[n.id] = at++;
+        for (auto& nodes : candidates) {
+            std::sort(nodes.begin(), nodes.end(),
+                      [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+        }
+        return candidates;
+    }
+
+    // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
+    // cannot be.
+    void extend(const std::pmr::vector<std::pmr::vector<node*>>& candidates, std::pmr::vector<node*>& chosen,
+                std::pmr::vector<subgraph_match>& found) const {
+        const std::size_t next = chosen.size();
+        for (node* candidate : candidates[next]) {
+            chosen.push_back(candidate);
+            if (next + 1 == candidates.size()) {
+                if (auto m = match_from(chosen)) found.push_back(std::move(*m));
+            } else if (detail::subgraph_search(*pattern_, options_).run(anchors_, chosen)) {
+                extend(candidates, chosen, found);
+            }
+            chosen.pop_back();
+        }
+    }
+
+    [[nodiscard]] std::optional<subgraph_match> match_from(const std::pmr::vector<node*>& chosen) const {
+        detail::subgraph_search search(*pattern_, options_);
+        if (!search.run(anchors_, chosen)) return std::nullopt;
+        subgraph_match m = search.collect();
+        m.anchors = chosen;
+        for (const value v : m.returning_values) {
+            if (v.result >= v.producer->result_count) return std::nullopt;
+        }
+        if (!is_contained(m) || !is_convex(m)) return std::nullopt;
+        return m;
+    }
+
+    // Does nothing outside use what the match does not return? A constant may have other users: it stays.
+    [[nodiscard]] bool is_contained(const subgraph_match& m) const {
+        const list<value> returned = pattern_->outputs();
+        const std::pmr::vector<node*> inside = m.nodes();
+        for (const auto& [from, to] : m.nodes_map) {
+            if (is<builtin::placeholder>(*from) || is<builtin::output>(*from) || is<builtin::constant>(*to))
+                continue;
+            for (const edge& e : to->uses()) {
+                const value used{const_cast<node*>(from), e.slot->result};
+                const bool may_leave = (options_.match_output && is<builtin::output>(*e.target)) ||
+                                       std::find(returned.begin(), returned.end(), used) != returned.end();
+                if (!may_leave && std::find(inside.begin(), inside.end(), e.target) == inside.end())
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    // A match that returns nothing but its one anchor is always convex: each path that leaves it begins
+    // there, at its last node.
+    [[nodiscard]] bool is_convex(const subgraph_match& m) const {
+        const list<value> returned = pattern_->outputs();
+        const bool single = anchors_.size() == 1 && !options_.match_output &&
+                            std::all_of(returned.begin(), returned.end(),
+                                        [&](const value& v) { return v.producer == anchors_[0]; });
+        return single || detail::execution_span(m.nodes()).convex();
+    }
+
+    const graph* pattern_;
+    matcher_options options_;
+    std::pmr::vector<const node*> anchors_;
+    std::pmr::string fault_;
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::matcher_options and the backtracking search behind headrace::subgraph_matcher.
+#ifndef HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
+#define HEADRACE_MATCH_SUBGRAPH_SEARCH_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <headrace/match/subgraph_match.hpp>
+#include <headrace/op/reflect.hpp>
+#include <headrace/pass/emit.hpp>
+
+namespace headrace {
+
+/// How a pattern is compared with a graph.
+struct matcher_options {
+    bool match_output = false;               ///< the pattern's outputs are the graph's, all of them
+    bool match_placeholder = false;          ///< the pattern's placeholders stand for placeholders alone
+    bool remove_overlapping_matches = true;  ///< of matches that share a node, only the first is returned
+    bool ignore_literals = false;            ///< arguments that are not tensors are wildcards
+    bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
+    bool match_constants = false;            ///< constants have the same elements, not just any
+    /// Ops whose first two operands may be swapped, wherever the pattern has them.
+    std::pmr::vector<const op_info*> commutative_ops{};
+};
+
+namespace detail {
+
+/// Where element `i`, counted in row-major order, of a constant begins; for dtypes of whole bytes.
+[[nodiscard]] inline const std::byte* element_of(const tensor_data& data, const tensor_meta& meta,
+                                                 std::int64_t i) {
+    const std::int64_t size = traits_of(meta.dtype).bits / 8;
+    if (data.strides.empty()) return data.bytes + i * size;
+    std::int64_t offset = 0;
+    for (std::size_t axis = meta.rank(); axis-- != 0; i /= meta.shape[axis])
+        offset += i % meta.shape[axis] * data.strides[axis];
+    return data.bytes + offset * size;
+}
+
+/// Is each element of a constant that number, as its dtype stores it?
+[[nodiscard]] inline bool is_filled_with(const node& constant, scalar number) {
+    const auto& meta = constant.results[0].meta;
+    std::byte wanted[8]{};
+    if (!meta || traits_of(meta->dtype).bits > 64 || !store_element(number, meta->dtype, wanted))
+        return false;
+    const tensor_data& data = args_of<builtin::constant>(constant).data;
+    const std::size_t size = traits_of(meta->dtype).bits / 8U;
+    for (std::int64_t i = 0; i != meta->elements(); ++i) {
+        if (std::memcmp(element_of(data, *meta, i), wanted, size) != 0) return false;
+    }
+    return true;
+}
+
+/// Do two constants have the same type, shape and elements?
+[[nodiscard]] inline bool same_elements(const node& a, const node& b) {
+    const auto& meta = a.results[0].meta;
+    if (!meta || meta != b.results[0].meta) return false;
+    const tensor_data& da = args_of<builtin::constant>(a).data;
+    const tensor_data& db = args_of<builtin::constant>(b).data;
+    if (da.strides.empty() && db.strides.empty()) {
+        return std::memcmp(da.bytes, db.bytes, bytes_in_memory(*meta)) == 0;
+    }
+    const std::size_t size = traits_of(meta->dtype).bits / 8U;
+    for (std::int64_t i = 0; i != meta->elements(); ++i) {
+        if (std::memcmp(element_of(da, *meta, i), element_of(db, *meta, i), size) != 0) return false;
+    }
+    return true;
+}
+
+/// Are two literals, of any ops, the same?
+[[nodiscard]] inline bool equal_literals(const literal& a, const literal& b) {
+    if (a.field->kind != b.field->kind || a.field->optional != b.field->optional) return false;
+    // equal_field reads both at its field's offset.
+    const field_info at_start{a.field->name, a.field->kind, a.field->optional, 0};
+    return equal_field(at_start, static_cast<const std::byte*>(a.arguments) + a.field->offset,
+                       static_cast<const std::byte*>(b.arguments) + b.field->offset);
+}
+
+/// Pairs the nodes of a pattern with those of a graph, beginning with pairs of anchors. What is to be equal
+/// stands in a list of goals; only a commutative op makes it try one way after another.
+class subgraph_search {
+public:
+    subgraph_search(const graph& pattern, const matcher_options& options)
+        : pattern_(pattern), options_(options) {}
+
+    /// True if the first anchors can stand for these nodes.
+    bool run(const std::pmr::vector<const node*>& anchors, const std::pmr::vector<node*>& chosen) {
+        state_ = {};
+        state_.nodes.resize(pattern_.id_bound());
+        state_.values.resize(pattern_.id_bound());
+        state_.literals.resize(pattern_.id_bound());
+        for (std::size_t i = 0; i != chosen.size(); ++i)
+            state_.goals.push_back({const_cast<node*>(anchors[i]), chosen[i], {}, {}});
+        // In the order of the anchors, and each with all that it uses before the next.
+        std::reverse(state_.goals.begin(), state_.goals.end());
+        return solve();
+    }
+
+    /// What run() has found; without anchors.
+    [[nodiscard]] subgraph_match collect() const {
+        subgraph_match m;
+        for (const node& n : pattern_.nodes()) {
+            if (node* found = state_.nodes[n.id]) m.nodes_map.insert(n, *found);
+        }
+        for (const node& n : pattern_.inputs()) {
+            m.placeholder_nodes.push_back(state_.nodes[n.id]);
+            m.placeholder_values.push_back(state_.values[n.id]);
+            m.literals.push_back(state_.literals[n.id]);
+        }
+        for (const value v : pattern_.outputs()) {
+            node* found = state_.nodes[v.producer->id];
+            m.returning_nodes.push_back(found);
+            m.returning_values.push_back({found, v.result});
+        }
+        return m;
+    }
+
+private:
+    // A pair of nodes, or of operands.
+    struct goal {
+        node* pattern_node = nullptr;
+        node* graph_node = nullptr;
+        value pattern_value{};
+        value graph_value{};
+    };
+    struct state {
+        std::pmr::vector<goal> goals;
+        std::pmr::vector<node*> nodes;  // by the id of the pattern's node
+        std::pmr::vector<value> values;
+        std::pmr::vector<literal> literals;
+        std::pmr::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
+        std::pmr::vector<value> placeholders;  // what placeholders stand for
+    };
+
+    bool solve() {
+        while (!state_.goals.empty()) {
+            const goal g = state_.goals.back();
+            state_.goals.pop_back();
+            if (g.pattern_node != nullptr) {
+                if (!pair_nodes(*g.pattern_node, *g.graph_node)) return false;
+                continue;
+            }
+            node& p = *g.pattern_value.producer;
+            if (is<builtin::placeholder>(p)) {
+                if (!bind(p, g.graph_value)) return false;
+                continue;
+            }
+            node& n = *g.graph_value.producer;
+            if (g.pattern_value.result != g.graph_value.result) return false;
+            if (state_.nodes[p.id] == &n) continue;
+            if (!can_pair(p, n)) return false;
+            if (!is_commutative(p)) {
+                if (!pair_operands(p, n, false)) return false;
+                continue;
+            }
+            const state before = state_;
+            if (pair_operands(p, n, false) && solve()) return true;
+            state_ = before;
+            if (!pair_operands(p, n, true)) return false;
+        }
+        return no_placeholder_inside();
+    }
+
+    bool pair_nodes(node& p, node& n) {
+        if (state_.nodes[p.id] == &n) return true;
+        if (!can_pair(p, n)) return false;
+        // An anchor is met through no operand: the goal of its operands is itself, seen as a value.
+        if (!is_commutative(p)) return pair_operands(p, n, false);
+        state_.nodes[p.id] = nullptr;
+        state_.used.pop_back();
+        state_.goals.push_back({nullptr, nullptr, {&p, 0}, {&n, 0}});
+        return true;
+    }
+
+    // Marks the pair, if nothing but operands and literals can still be in its way.
+    bool can_pair(node& p, node& n) {
+        if (p.op != n.op || state_.nodes[p.id] != nullptr) return false;
+        if (std::find(state_.used.begin(), state_.used.end(), &n) != state_.used.end()) return false;
+        if (p.op->results != variadic_results && p.result_count != n.result_count) return false;
+        state_.nodes[p.id] = &n;
+        state_.used.push_back(&n);
+        return true;
+    }
+
+    bool bind(node& placeholder, value v) {
+        if (state_.values[placeholder.id]) return state_.values[placeholder.id] == v;
+        if (options_.match_placeholder && !is<builtin::placeholder>(*v.producer)) return false;
+        if (options_.distinct_placeholders &&
+            std::find(state_.placeholders.begin(), state_.placeholders.end(), v) != state_.placeholders.end())
+            return false;
+        state_.nodes[placeholder.id] = v.producer;
+        state_.values[placeholder.id] = v;
+        state_.placeholders.push_back(v);
+        return true;
+    }
+
+    // What a placeholder stands for comes from outside: the match is to be taken away from under it.
+    [[nodiscard]] bool no_placeholder_inside() const {
+        return std::none_of(state_.placeholders.begin(), state_.placeholders.end(), [&](value v) {
+            return std::find(state_.used.begin(), state_.used.end(), v.producer) != state_.used.end();
+        });
+    }
+
+    [[nodiscard]] bool is_commutative(const node& p) const {
+        const auto* rule = p.find_annotation<matching_rule>();
+        const auto& ops = options_.commutative_ops;
+        return p.operand_count >= 2 && p.op->field_count >= 2 && p.op->fields[0].kind == field_kind::tensor &&
+               p.op->fields[1].kind == field_kind::tensor &&
+               ((rule != nullptr && rule->commutative) ||
+                std::find(ops.begin(), ops.end(), p.op) != ops.end());
+    }
+
+    // Compares literals, and makes goals of the operands.
+    bool pair_operands(const node& p, const node& n, bool swapped) {
+        const auto* rule = p.find_annotation<matching_rule>();
+        if (is<builtin::constant>(p)) return constants_match(p, n, rule);
+        std::size_t next_p = 0, next_n = 0;
+        const std::size_t first = state_.goals.size();
+        const auto pair = [&] {
+            state_.goals.push_back({nullptr, nullptr, p.operand(next_p++), n.operand(next_n++)});
+        };
+        std::uint32_t index = 0;
+        for (const field_info& f : *p.op) {
+            const bool free =
+                options_.ignore_literals ||
+                (rule != nullptr && (rule->free_fields >> std::min<std::uint32_t>(index, 63) & 1U) != 0);
+            const std::uint32_t field = index++;
+            if (!holds_tensors(f.kind)) {
+                if (!literal_matches(f, field, p, n, rule, free)) return false;
+                continue;
+            }
+            if (f.kind == field_kind::tensor && !f.optional) {
+                pair();
+                continue;
+            }
+            const std::pmr::vector<bool> in_p = presence(f, p.arguments);
+            const std::pmr::vector<bool> in_n = presence(f, n.arguments);
+            if (in_p.size() != in_n.size()) return false;
+            for (std::size_t i = 0; i != in_p.size(); ++i) {
+                if (in_p[i] && in_n[i]) {
+                    pair();
+                } else if (in_n[i] && free) {
+                    ++next_n;  // that it is absent is a literal, too
+                } else if (in_p[i] || in_n[i]) {
+                    return false;
+                }
+            }
+        }
+        if (swapped && state_.goals.size() >= first + 2)
+            std::swap(state_.goals[first].graph_value, state_.goals[first + 1].graph_value);
+        // The first operand is the next goal.
+        std::reverse(state_.goals.begin() + static_cast<std::ptrdiff_t>(first), state_.goals.end());
+        return true;
+    }
+
+    bool literal_matches(const field_info& f, std::uint32_t field, const node& p, const node& n,
+                         const matching_rule* rule, bool free) {
+        if (rule != nullptr) {
+            for (const literal_binding& b : rule->literals) {
+                if (b.field == field) return bind_literal(b.placeholder, {&n.op->fields[field], n.arguments});
+            }
+        }
+        return free || equal_field(f, p.arguments, n.arguments);
+    }
+    bool bind_literal(std::uint32_t placeholder, const literal& found) {
+        const node* input = &*std::next(pattern_.inputs().begin(), placeholder);
+        literal& bound = state_.literals[input->id];
+        if (bound) return equal_literals(bound, found);
+        bound = found;
+        return !options_.match_placeholder;
+    }
+
+    [[nodiscard]] bool constants_match(const node& p, const node& n, const matching_rule* rule) const {
+        if (rule != nullptr && rule->filled_with) return is_filled_with(n, *rule->filled_with);
+        return !options_.match_constants || same_elements(p, n);
+    }
+
+    // Which of the tensors that a member has room for are there.
+    static std::pmr::vector<bool> presence(const field_info& f, const void* arguments) {
+        std::pmr::vector<bool> present;
+        const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;
+        if (f.kind == field_kind::tensor) {
+            present.push_back(!f.optional || reinterpret_cast<const std::optional<value>*>(at)->has_value());
+        } else if (f.kind == field_kind::tensors) {
+            present.assign(reinterpret_cast<const list<value>*>(at)->size(), true);
+        } else {
+            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at))
+                present.push_back(v.has_value());
+        }
+        return present;
+    }
+
+    const graph& pattern_;
+    const matcher_options& options_;
+    state state_;
+};
+
+}  // namespace detail
+}  // namespace headrace
+
+#endif

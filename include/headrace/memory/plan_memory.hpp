@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::plan_memory, and the annotations in which it leaves its plan.
+#ifndef HEADRACE_MEMORY_PLAN_MEMORY_HPP
+#define HEADRACE_MEMORY_PLAN_MEMORY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <headrace/dialect/memory.hpp>
+#include <headrace/memory/memory_plan.hpp>
+#include <headrace/pass/pass_base.hpp>
+
+namespace headrace {
+
+/// Where a tensor lies: in which of the program's memories, and at which of its bytes.
+struct memory_place {
+    std::int64_t memory = -1;  ///< below 0: it has no place of its own in any
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+
+    friend constexpr bool operator==(const memory_place&, const memory_place&) = default;
+};
+
+/// Annotation: the place of each result of a node.
+struct memory_places {
+    static constexpr bool inherited = false;
+    list<memory_place> of_results;
+};
+
+/// Annotation of a graph's output node: how large each memory must be, and the bound below which no plan can
+/// go.
+struct memory_sizes {
+    static constexpr bool inherited = false;
+    list<std::int64_t> bytes;
+    list<std::int64_t> lower_bounds;
+};
+
+/// The place of a value that was planned; nothing for constants and what the caller brings.
+[[nodiscard]] inline std::optional<memory_place> place_of(value v) {
+    const auto* places = v.producer->find_annotation<memory_places>();
+    if (places == nullptr || places->of_results[v.result].memory < 0) return std::nullopt;
+    return places->of_results[v.result];
+}
+
+/// Plans memory for every tensor of the graph and its nested graphs (memory/memory_plan.hpp), checks the
+/// plan, and leaves it in the graph: ExecuTorch's MemoryPlanningPass. Each memory.alloc gets its place as
+/// arguments, every node as an annotation. It comes last: a pass that changes the graph after it makes the
+/// plan void.
+struct plan_memory : pass_base<plan_memory> {
+    planning_options options{};
+
+    result<std::size_t> call(graph& g, pass_context&) const {
+        BOOST_OUTCOME_TRY(plan, make_memory_plan(g, options));
+        BOOST_OUTCOME_TRYV(verify_plan(g, plan));
+        std::size_t placed = 0;
+        record(g, plan, placed);
+        record_sizes(g, plan);
+        return placed;
+    }
+
+private:
+    static memory_place place_in(const memory_plan& plan, value v) {
+        const planned_tensor* const t = plan.find(v);
+        if (t == nullptr) return {};
+        return {static_cast<std::int64_t>(t->memory), static_cast<std::int64_t>(t->offset),
+                static_cast<std::int64_t>(t->bytes)};
+    }
+    static void record(graph& g, const memory_plan& plan, std::size_t& placed) {
+        for (node* n = g.first(); n != nullptr;) {
+            node& current = *n;
+            n = n->next;
+            std::vector<memory_place> places;
+            bool any = false;
+            for (std::uint32_t i = 0; i != current.result_count; ++i) {
+                places.push_back(place_in(plan, current.result(i)));
+                any = any || places.back().memory >= 0;
+                const planned_tensor* const t = plan.find(current.result(i));
+                placed += t != nullptr && t->tensor == current.result(i);
+            }
+            for_each_region(current, [&](const field_info&, graph* region) {
+                if (region != nullptr) record(*region, plan, placed);
+            });
+            if (!any) continue;
+            node& keeps = is<memory::alloc>(current) ? with_place(current, places[0]) : current;
+            g.annotate(keeps, memory_places{g.own(list<memory_place>(places))});
+        }
+    }
+    // Arguments do not change: another node takes its place.
+    static node& with_place(node& alloc, const memory_place& place) {
+        graph& g = *alloc.owner;
+        args<memory::alloc> a = args_of<memory::alloc>(alloc);
+        a.memory = place.memory;
+        a.offset = place.offset;
+        node& made = g.create<memory::alloc>(a, &alloc);
+        made.results[0] = alloc.results[0];
+        g.inherit_annotations(made, alloc);
+        g.replace_all_uses(alloc.result(), made.result());
+        g.erase(alloc);
+        return made;
+    }
+    static void record_sizes(graph& g, const memory_plan& plan) {
+        node* const output = g.output();
+        if (output == nullptr) return;
+        std::vector<std::int64_t> bytes;
+        std::vector<std::int64_t> bounds;
+        for (const planned_memory& m : plan.memories) {
+            bytes.push_back(static_cast<std::int64_t>(m.bytes));
+            bounds.push_back(static_cast<std::int64_t>(m.lower_bound));
+        }
+        g.annotate(*output,
+                   memory_sizes{g.own(list<std::int64_t>(bytes)), g.own(list<std::int64_t>(bounds))});
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::to_out_variants.
+#ifndef HEADRACE_MEMORY_TO_OUT_VARIANTS_HPP
+#define HEADRACE_MEMORY_TO_OUT_VARIANTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/memory/liveness.hpp>
+#include <headrace/memory/out_variant.hpp>
+#include <headrace/pass/pass_base.hpp>
+
+namespace headrace {
+
+/// Makes each op write its results into buffers that the graph names, so that a memory plan can say where
+/// they lie: ExecuTorch's ToOutVarPass.
+///
+///     %y: float32[2, 3] = aten.add.Tensor(%x, %x)
+///
+/// becomes
+///
+///     %alloc: float32[2, 3] = memory.alloc(size=[2, 3], dtype=float32)
+///     %y: float32[2, 3] = aten.add.out(%x, %x, out=%alloc)
+///
+/// Left as they are: PyTorch's views, which make no tensor of their own; ops that write in place; delegates
+/// and what they hold, which is their backend's; and ops that hold graphs, whose nodes are converted. Any
+/// other op without an out-variant is an error, which names all of them and comes before anything is changed.
+struct to_out_variants : pass_base<to_out_variants> {
+    bool ignore_missing = false;  ///< leave ops that have no out-variant as they are, instead of the error
+
+    result<std::size_t> call(graph& g, pass_context&) const {
+        std::vector<graph*> graphs;
+        collect(g, graphs);
+        std::vector<node*> found;
+        std::vector<std::string_view> missing;
+        for (graph* const sub : graphs) {
+            for (node& n : sub->nodes()) {
+                if (is_left(n)) continue;
+                if (out::variant_of(*n.op) != nullptr) {
+                    found.push_back(&n);
+                } else if (std::find(missing.begin(), missing.end(), n.op->name) == missing.end()) {
+                    missing.push_back(n.op->name);
+                }
+            }
+        }
+        if (!missing.empty() && !ignore_missing) return missing_variants(missing);
+        for (const node* const n : found) {
+            for (std::uint32_t i = 0; i != n->result_count; ++i) {
+                if (!n->results[i].meta)
+                    return invalid(message_prefix(*n) + "without metadata its buffer has no size");
+            }
+        }
+        for (node* const n : found) convert(*n);
+        return found.size();
+    }
+
+private:
+    static void collect(graph& g, std::vector<graph*>& graphs) {
+        if (std::find(graphs.begin(), graphs.end(), &g) != graphs.end()) return;
+        graphs.push_back(&g);
+        for (const node& n : g.nodes()) {
+            if (is<delegate::call_delegate>(n)) continue;
+            for_each_region(n, [&](const field_info&, graph* region) {
+                if (region != nullptr) collect(*region, graphs);
+            });
+        }
+    }
+
+    static bool is_left(const node& n) {
+        // What torch marks as views, whatever they cost here, and what gives no tensor.
+        static constexpr auto views =
+            ops_in<aten::alias, aten::as_strided, aten::broadcast_to, aten::chunk, aten::contiguous,
+                   aten::detach, aten::expand, aten::expand_as, aten::flatten_using_ints, aten::lift_fresh,
+                   aten::movedim_int, aten::movedim_intlist, aten::narrow, aten::permute, aten::reshape,
+                   aten::reshape_as, aten::select_int, aten::slice_tensor, aten::split_sizes,
+                   aten::split_tensor, aten::split_with_sizes, aten::squeeze, aten::squeeze_dim,
+                   aten::squeeze_dims, aten::t, aten::tensor_split_indices, aten::tensor_split_sections,
+                   aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other,
+                   aten::transpose_int, aten::unbind_int, aten::unflatten_int, aten::unfold, aten::unsqueeze,
+                   aten::view, aten::view_as>;
+        static constexpr auto without_tensors =
+            ops_in<aten::_local_scalar_dense, aten::item, aten::sym_numel, aten::sym_size_int>;
+        static constexpr auto of_tosa =
+            ops_in<tosa::const_, tosa::const_shape, tosa::reshape, tosa::cond_if, tosa::while_loop,
+                   tosa::variable, tosa::variable_read, tosa::variable_write>;
+        static constexpr auto of_graphs = every_op<higher_order::dialect> | every_op<delegate::dialect> |
+                                          every_op<memory::dialect> | every_op<out::dialect> |
+                                          ops_in<builtin::placeholder, builtin::constant, builtin::output>;
+        return n.result_count == 0 || of_graphs.contains(*n.op) || views.contains(*n.op) ||
+               without_tensors.contains(*n.op) || of_tosa.contains(*n.op) || writes_in_place(*n.op);
+    }
+    // "aten.relu_.default", but not "aten.__and__.Tensor".
+    static bool writes_in_place(const op_info& op) {
+        const std::string_view name = op.name.substr(0, op.name.rfind('.'));
+        return name.ends_with('_') && !name.ends_with("__");
+    }
+    static error missing_variants(const std::vector<std::string_view>& missing) {
+        std::string text = "no out-variant is known of ";
+        for (const std::string_view name : missing) {
+            if (name != missing.front()) text += ", ";
+            text += name;
+        }
+        return unsupported(text + "; decompose them, or leave them to allocate their results themselves");
+    }
+
+    static void convert(node& n) {
+        graph& g = *n.owner;
+        const op_info& variant = *out::variant_of(*n.op);
+        std::vector<value> buffers;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const tensor_meta meta = *n.results[i].meta;
+            node& buffer = g.create<memory::alloc>({.size = meta.shape, .dtype = meta.dtype}, &n);
+            g.set_meta(buffer.result(), meta);
+            g.inherit_annotations(buffer, n);
+            buffers.push_back(buffer.result());
+        }
+        // The functional op's arguments, then the buffers.
+        std::vector<std::max_align_t> storage(variant.args_size / sizeof(std::max_align_t) + 1);
+        std::byte* const arguments = reinterpret_cast<std::byte*>(storage.data());
+        std::memcpy(arguments, variant.default_args, variant.args_size);
+        std::memcpy(arguments, n.arguments, n.op->args_size);
+        const field_info& out = variant.fields[variant.field_count - 1];
+        if (out.kind == field_kind::tensor) {
+            *reinterpret_cast<value*>(arguments + out.offset) = buffers.front();
+        } else {
+            *reinterpret_cast<list<value>*>(arguments + out.offset) = list<value>(buffers);
+        }
+        node& made = g.create(variant, arguments, n.result_count, &n);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            made.results[i] = n.results[i];
+            g.replace_all_uses(n.result(i), made.result(i));
+        }
+        g.inherit_annotations(made, n);
+        g.erase(n);
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::would_form_cycle, headrace::is_acyclic and headrace::connected_components: what a
+// partitioner asks before it makes one node of many.
+#ifndef HEADRACE_PARTITION_CONTRACTION_HPP
+#define HEADRACE_PARTITION_CONTRACTION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/pending/disjoint_sets.hpp>
+
+#include <headrace/ir/boost_graph.hpp>
+
+namespace headrace {
+
+/// Nodes that are to become one. Groups do not overlap.
+using node_group = std::pmr::vector<node*>;
+
+namespace detail {
+
+inline constexpr std::uint32_t no_group = UINT32_MAX;
+
+// Which group each node is in, by its id.
+[[nodiscard]] inline std::pmr::vector<std::uint32_t> group_numbers(const graph& g,
+                                                                   std::span<const node_group> groups) {
+    std::pmr::vector<std::uint32_t> numbers(g.id_bound(), no_group);
+    std::uint32_t number = 0;
+    for (const node_group& group : groups) {
+        for (const node* n : group) numbers[n->id] = number;
+        ++number;
+    }
+    return numbers;
+}
+
+// A queue for breadth_first_visit that runs dry as soon as the answer is known.
+struct stoppable_queue {
+    std::pmr::vector<node*> items;
+    std::size_t next = 0;
+    bool stopped = false;
+
+    void push(node* n) { items.push_back(n); }
+    [[nodiscard]] node* top() const { return items[next]; }
+    void pop() { ++next; }
+    [[nodiscard]] bool empty() const { return stopped || next == items.size(); }
+};
+
+// Walks the users of a group. A node of another group that is met brings the whole of its group along.
+class reentry_visitor : public boost::default_bfs_visitor {
+public:
+    reentry_visitor(const std::pmr::vector<bool>& inside, std::span<const node_group> others,
+                    const std::pmr::vector<std::uint32_t>& other_of, node_colors& colors,
+                    stoppable_queue& pending)
+        : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
+
+    void examine_edge(const edge* e, const graph&) {
+        if ((*inside_)[e->target->id]) pending_->stopped = true;
+    }
+    void discover_vertex(const node* n, const graph&) {
+        if (other_of_->empty() || (*other_of_)[n->id] == no_group) return;
+        for (node* mate : others_[(*other_of_)[n->id]]) {
+            if ((*colors_)[mate] != boost::white_color) continue;
+            colors_->set(mate, boost::gray_color);
+            pending_->push(mate);
+        }
+    }
+
+private:
+    const std::pmr::vector<bool>* inside_;
+    std::span<const node_group> others_;
+    const std::pmr::vector<std::uint32_t>* other_of_;
+    node_colors* colors_;
+    stoppable_queue* pending_;
+};
+
+// The graph with each group as one vertex. Edges are sorted by where they start.
+struct contracted_graph {
+    struct hop {
+        std::size_t from;
+        std::size_t to;
+        friend bool operator==(const hop&, const hop&) = default;
+        friend bool operator<(const hop& a, const hop& b) { return a.from < b.from; }
+    };
+    std::pmr::vector<hop> hops;
+    std::pmr::vector<std::size_t> first_hop;  // of each vertex, and the end
+
+    friend auto vertices(const contracted_graph& g) {
+        return std::pair(boost::counting_iterator<std::size_t>(0),
+                         boost::counting_iterator<std::size_t>(g.first_hop.size() - 1));
+    }
+    friend std::size_t num_vertices(const contracted_graph& g) { return g.first_hop.size() - 1; }
+    friend auto out_edges(std::size_t v, const contracted_graph& g) {
+        return std::pair(g.hops.data() + g.first_hop[v], g.hops.data() + g.first_hop[v + 1]);
+    }
+    friend std::size_t out_degree(std::size_t v, const contracted_graph& g) {
+        return g.first_hop[v + 1] - g.first_hop[v];
+    }
+    friend std::size_t source(const hop& h, const contracted_graph&) { return h.from; }
+    friend std::size_t target(const hop& h, const contracted_graph&) { return h.to; }
+};
+
+struct back_edge_visitor : boost::default_dfs_visitor {
+    explicit back_edge_visitor(bool& found) : found_(&found) {}
+    template <class Edge, class Graph>
+    void back_edge(const Edge&, const Graph&) {
+        *found_ = true;
+    }
+    bool* found_;
+};
+
+}  // namespace detail
+}  // namespace headrace
+
+template <>
+struct boost::graph_traits<headrace::detail::contracted_graph> {
+    struct traversal_category : incidence_graph_tag, vertex_list_graph_tag {};
+    using vertex_descriptor = std::size_t;
+    using edge_descriptor = headrace::detail::contracted_graph::hop;
+    using directed_category = directed_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    using vertex_iterator = counting_iterator<std::size_t>;
+    using out_edge_iterator = const edge_descriptor*;
+    using vertices_size_type = std::size_t;
+    using edges_size_type = std::size_t;
+    using degree_size_type = std::size_t;
+    static std::size_t null_vertex() { return SIZE_MAX; }
+};
+
+namespace headrace {
+
+/// If the nodes of `group` became one node, would it need its own results? So it does if a path leaves the
+/// group and comes back. `others` are groups, disjoint from this one, that are one node already. All nodes
+/// must lie in execution order: without `others`, the search ends at the group's last node.
+[[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
+                                           std::span<const node_group> others = {}) {
+    std::pmr::vector<bool> inside(g.id_bound());
+    for (const node* n : group) inside[n->id] = true;
+
+    node_colors colors(g);
+    if (others.empty()) {
+        // Nothing behind the last node of the group leads back to it.
+        for (const node* n = g.last(); n != nullptr && !inside[n->id]; n = n->previous) {
+            colors.set(n, boost::black_color);
+        }
+    }
+    std::pmr::vector<node*> leaving;
+    for (node* n : group) {
+        colors.set(n, boost::black_color);
+        for (const edge& e : n->uses()) {
+            if (inside[e.target->id] || colors[e.target] != boost::white_color) continue;
+            colors.set(e.target, boost::gray_color);
+            leaving.push_back(e.target);
+        }
+    }
+    const auto other_of =
+        others.empty() ? std::pmr::vector<std::uint32_t>() : detail::group_numbers(g, others);
+    detail::stoppable_queue pending;
+    boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
+                               detail::reentry_visitor(inside, others, other_of, colors, pending),
+                               colors.map());
+    return pending.stopped;
+}
+
+/// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
+[[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
+    const std::pmr::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
+    // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
+    const auto vertex_of = [&](const node* n) {
+        return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
+    };
+    detail::contracted_graph contracted;
+    contracted.first_hop.resize(groups.size() + g.id_bound() + 1);
+    for (const node& n : g.nodes()) {
+        for (const edge& e : n.operand_edges()) {
+            const std::size_t from = vertex_of(e.source);
+            const std::size_t to = vertex_of(&n);
+            if (from == to && e.source != &n) continue;
+            contracted.hops.push_back({from, to});
+            ++contracted.first_hop[from + 1];
+        }
+    }
+    std::sort(contracted.hops.begin(), contracted.hops.end());
+    std::partial_sum(contracted.first_hop.begin(), contracted.first_hop.end(), contracted.first_hop.begin());
+    std::pmr::vector<boost::default_color_type> colors(contracted.first_hop.size());
+    bool cyclic = false;
+    boost::depth_first_search(
+        contracted, detail::back_edge_visitor(cyclic),
+        boost::make_iterator_property_map(colors.begin(), boost::identity_property_map()));
+    return !cyclic;
+}
+
+/// Splits a set of nodes where no edge of the graph joins two of them, whatever its direction. Components,
+/// and the nodes in each, come in the order of `nodes`.
+[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+                                                                       std::span<node* const> nodes) {
+    std::pmr::vector<bool> inside(g.id_bound());
+    for (const node* n : nodes) inside[n->id] = true;
+
+    std::pmr::vector<std::uint32_t> ranks(g.id_bound());
+    std::pmr::vector<std::uint32_t> parents(g.id_bound());
+    // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
+    const auto by_id = [](std::pmr::vector<std::uint32_t>& items) {
+        return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
+    };
+    boost::disjoint_sets sets(by_id(ranks), by_id(parents));
+    for (const node* n : nodes) sets.make_set(n->id);
+    for (const node* n : nodes) {
+        for (const edge& e : n->operand_edges()) {
+            if (inside[e.source->id]) sets.union_set(n->id, e.source->id);
+        }
+    }
+    std::pmr::vector<node_group> components;
+    std::pmr::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
+    for (node* n : nodes) {
+        std::uint32_t& component = component_of[sets.find_set(n->id)];
+        if (component == detail::no_group) {
+            component = static_cast<std::uint32_t>(components.size());
+            components.emplace_back();
+        }
+        components[component].push_back(n);
+    }
+    return components;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::op_map, a compile-time map from ops to ops, for passes that treat a family alike.
+#ifndef HEADRACE_PASS_OP_MAP_HPP
+#define HEADRACE_PASS_OP_MAP_HPP
+
+#include <type_traits>
+
+#include <headrace/op/op.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// One entry of an op_map.
+template <op_tag From, op_tag To>
+struct becomes {};
+
+/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
+template <class... Entries>
+struct op_map;
+template <class... From, class... To>
+struct op_map<becomes<From, To>...> {
+    // Overload resolution finds the entry of a key: one base class for each.
+    struct entries : std::type_identity<becomes<From, To>>... {};
+    template <class Key, class Mapped>
+    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
+
+    using keys = ops<From...>;
+    using values = joined<ops<To...>>;  // each once
+    template <class Key>
+    using at = decltype(find<Key>(entries{}));
+};
+
+}  // namespace headrace
+
+#endif

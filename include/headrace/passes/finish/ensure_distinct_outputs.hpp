@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::ensure_distinct_outputs.
+#ifndef HEADRACE_PASSES_FINISH_ENSURE_DISTINCT_OUTPUTS_HPP
+#define HEADRACE_PASSES_FINISH_ENSURE_DISTINCT_OUTPUTS_HPP
+
+#include <span>
+
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/pass/driver.hpp>
+
+namespace headrace {
+
+/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
+/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+struct ensure_distinct_outputs : pass {
+    using produces = ops<tosa::identity>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t added = 0;
+        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
+        return added;
+    }
+
+private:
+    static std::size_t separate(graph& g, pass_context& context) {
+        node* out = g.output();
+        if (out == nullptr) return 0;
+        std::size_t added = 0;
+        emit<produces> e(g, out, out, context);
+        std::span<edge> outputs(out->operands, out->operand_count);
+        for (std::size_t i = 0; i != outputs.size(); ++i) {
+            const value v = *outputs[i].slot;
+            bool shared = is<builtin::placeholder>(*v.producer) || is<builtin::constant>(*v.producer);
+            for (std::size_t k = 0; k != i; ++k) shared = shared || *outputs[k].slot == v;
+            if (!shared || meta_of(v) == nullptr) continue;
+            const value own = e.make<tosa::identity>(v);
+            if (!own) continue;
+            g.inherit_annotations(*own.producer, *v.producer);
+            g.set_operand(outputs[i], own);
+            ++added;
+        }
+        return added;
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::sort_topologically.
+#ifndef HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
+#define HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
+
+#include <memory_resource>
+#include <vector>
+
+#include <headrace/pass/driver.hpp>
+
+namespace headrace {
+
+/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
+/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
+/// leaves open which argument of a call is made first, and compilers differ.
+struct sort_topologically : pass {
+    static constexpr bool repeatable = true;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
+        return 0;
+    }
+
+private:
+    static void sort(graph& g) {
+        node* const end = g.output();
+        if (end == nullptr) return;
+        std::pmr::vector<bool> placed(g.id_bound());
+        const auto place = [&](node& n) {
+            placed[n.id] = true;
+            if (&n != end) g.move_before(n, end);
+        };
+        for (node& input : g.inputs()) place(input);
+        visit(*end, placed, place);
+        // What no output needs, such as writes of variables, keeps its order.
+        std::pmr::vector<node*> rest;
+        for (node& n : g.nodes()) {
+            if (!placed[n.id]) rest.push_back(&n);
+        }
+        for (node* n : rest) visit(*n, placed, place);
+    }
+
+    template <class Place>
+    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
+        struct step {
+            node* at;
+            std::uint32_t next_operand;
+        };
+        std::pmr::vector<step> path{{&root, 0}};
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            if (next == at->operand_count) {
+                place(*at);
+                path.pop_back();
+            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
+                path.push_back({source, 0});
+            }
+        }
+    }
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::layout_rewrite, which puts the ops of a graph into the layouts that were chosen for them.
+#ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
+#define HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
+
+#include <map>
+#include <memory_resource>
+#include <utility>
+#include <vector>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/layout/layout_search.hpp>
+
+namespace headrace {
+
+/// Rebuilds the ops whose layouts are others than they were, and makes the transposes that are needed then.
+/// RESHAPEs and TRANSPOSEs on the way go: each operand is brought from where it lies to where it is wanted.
+class layout_rewrite {
+public:
+    using along_axis =
+        ops<tosa::concat, tosa::pad, tosa::slice, tosa::tile, tosa::reverse, tosa::argmax, tosa::reduce_sum,
+            tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
+    using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
+
+    layout_rewrite(graph& g, const layout_search& chosen, pass_context& context)
+        : g_(&g), chosen_(&chosen), context_(&context), actual_(g.id_bound()) {}
+
+    void run() {
+        for (node* n = g_->first(); n != nullptr; n = n->next) {
+            if (n->id < actual_.size() && is_affected(*n)) rewrite(*n);
+        }
+        for (node* n : replaced_) {
+            if (chosen_->stored(n->result()).row_major()) g_->replace_all_uses(n->result(), actual_[n->id]);
+        }
+        for (std::size_t i = replaced_.size(); i-- != 0;) detail::erase_dead(*g_, *replaced_[i]);
+    }
+
+private:
+    using kind = layout_rules::kind;
+    using emitting = emit<produces>;
+
+    /// One axis of the tensor in which an op is computed.
+    struct computed_axis {
+        std::int64_t size;
+        std::size_t axis;  ///< one of those of the op that it stands for
+        bool whole;        ///< it is that axis
+    };
+
+    [[nodiscard]] bool is_affected(const node& n) const {
+        if (chosen_->is_changed(n)) return true;
+        for (const edge& e : n.operand_edges()) {
+            if (e.slot->result == 0 && actual(*e.slot) != *e.slot) return true;
+            if (!chosen_->stored(*e.slot).row_major()) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] value actual(value v) const {
+        const bool known = v.result == 0 && v.producer->id < actual_.size() && actual_[v.producer->id];
+        return known ? actual_[v.producer->id] : v;
+    }
+
+    void rewrite(node& n) {
+        emitting e(*g_, &n, &n, *context_);
+        const kind k = chosen_->kind_of(n);
+        const bool moves_axes = k == kind::axes && !(chosen_->stored(n.result()).row_major() &&
+                                                     chosen_->demanded(n.operands[0]).row_major());
+        if (k == kind::move) {
+            replace(e, n, bring(e, n.operands[0], {}));
+        } else if (moves_axes) {
+            compute_along_axes(e, n);
+        } else {
+            compute_in_shape(e, n, k);
+        }
+    }
+
+    // --- moving tensors -----------------------------------------------------------------
+
+    /// The operand as it is wanted there, in that shape; in any where `shape` is empty.
+    value bring(emitting& e, const edge& operand, sizes shape) {
+        const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
+        return shape.empty() ? moved : build::reshape(e, moved, shape);
+    }
+    value moved_to(emitting& e, value v, const layout& wanted) {
+        const layout from = chosen_->stored(v);
+        if (const auto way = then(inverse(from), wanted)) return moved(e, actual(v), *way);
+        return moved(e, moved(e, actual(v), inverse(from)), wanted);
+    }
+    value moved(emitting& e, value v, const layout& way) {
+        if (way.row_major() || !v) return v;
+        for (const auto& known : moved_[v.producer->id]) {
+            if (known.from == v && known.way == way) return known.to;
+        }
+        const value to = transposed(e, v, way);
+        moved_[v.producer->id].push_back({v, way, to});
+        return to;
+    }
+    // By its own axes where they are fine enough: axes of size 1 keep their place then.
+    static value transposed(emitting& e, value v, const layout& way) {
+        const auto split = common_refinement(way.factors, e.shape(v));
+        shape_builder own;
+        for (const std::int64_t size : e.shape(v)) {
+            if (size != 1) own.push_back(size);
+        }
+        if (!split || *split != own) return build::permute(e, build::reshape(e, v, way.factors), way.order);
+        const layout fine = detail::split_factors(way, *split);
+        shape_builder axis_of;  // of each factor
+        for (std::size_t d = 0; d != e.rank(v); ++d) {
+            if (e.shape(v)[d] != 1) axis_of.push_back(static_cast<std::int64_t>(d));
+        }
+        shape_builder perms;
+        std::size_t at = 0;
+        for (std::size_t d = 0; d != e.rank(v); ++d) {
+            const bool one = e.shape(v)[d] == 1;
+            perms.push_back(one ? static_cast<std::int64_t>(d)
+                                : axis_of[static_cast<std::size_t>(fine.order[at])]);
+            at += !one;
+        }
+        return build::permute(e, v, perms);
+    }
+
+    // What follows uses `v` for the result of `n`.
+    void replace(emitting& e, node& n, value v) {
+        if (!v) return;
+        if (chosen_->stored(n.result()).row_major()) {
+            v = build::reshape(e, v, n.results[0].meta->shape);
+            if (!v) return;
+            detail::hand_over_name(n.results[0], v);
+        }
+        actual_[n.id] = v;
+        replaced_.push_back(&n);
+    }
+
+    // --- ops in a shape of their own ----------------------------------------------------
+
+    void compute_in_shape(emitting& e, node& n, kind k) {
+        if (k == kind::matmul && is_swapped(n)) {
+            swap_matmul(e, n);
+            return;
+        }
+        if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
+        if (is<tosa::depthwise_conv2d>(n)) {
+            const layout channels =
+                layout_rules::detail::channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+            reorder(e, n.operands[1], 2, channels);
+            reorder(e, n.operands[2], 0, channels);
+        }
+        if (k == kind::pointwise && !keeps_pixels(n)) {
+            compute_pointwise(e, n);
+            return;
+        }
+        for (edge& operand : std::span(n.operands, n.operand_count)) set_operand(e, operand);
+    }
+    void set_operand(emitting& e, edge& operand) {
+        const tensor_meta* meta = meta_of(*operand.slot);
+        const node& source = *operand.slot->producer;
+        if (meta == nullptr || is<tosa::const_shape>(source) || source.id >= actual_.size()) return;
+        const value v = bring(e, operand, meta->shape);
+        if (v && v != *operand.slot) g_->set_operand(operand, v);
+    }
+
+    [[nodiscard]] bool keeps_pixels(const node& n) const {
+        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        return layout_rules::detail::with_same_channels(chosen_->demanded(n.operands[0]), shape, shape)
+            .has_value();
+    }
+    // A convolution of pixels in whatever order they lie.
+    void compute_pointwise(emitting& e, node& n) {
+        value v = bring(e, n.operands[0], {});
+        if (!v) return;
+        const sizes own = layout_rules::detail::shape_of(n.operand(0));
+        const bool fits = e.rank(v) == 4 && e.shape(v)[3] == own[3];
+        v = build::reshape(
+            e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
+        if (!v) return;
+        std::pmr::vector<value> operands{v};
+        for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
+        node* made = e.clone(n, operands, [&](tensor_meta& meta) {
+            shape_builder shape(e.shape(v));
+            shape.back() = meta.shape[3];
+            meta = {meta.dtype, int_list(shape), {}};
+        });
+        if (made != nullptr) replace(e, n, made->result());
+    }
+
+    void reorder_weights(emitting& e, node& n) {
+        using layout_rules::detail::channels_of;
+        const layout in =
+            channels_of(chosen_->demanded(n.operands[0]), layout_rules::detail::shape_of(n.operand(0)));
+        const layout out = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+        reorder(e, n.operands[1], meta_of(n.operand(1))->rank() - 1, in);
+        reorder(e, n.operands[1], 0, out);
+        reorder(e, n.operands[2], 0, out);
+    }
+    // A constant parameter with its indices along an axis in another order.
+    void reorder(emitting& e, edge& operand, std::size_t axis, const layout& l) {
+        const shape_builder shape(layout_rules::detail::shape_of(*operand.slot));
+        if (l.row_major() || shape[axis] == 1) return;
+        const value v = reordered(e, *operand.slot, axis, l, shape);
+        if (v) g_->set_operand(operand, v);
+    }
+    static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
+                           const shape_builder& shape) {
+        std::pmr::vector<layout> blocks(shape.size());
+        blocks[axis] = l;
+        const layout way =
+            layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
+        return build::reshape(e, transposed(e, v, way), shape);
+    }
+
+    [[nodiscard]] bool is_swapped(node& n) const {
+        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        const layout a = chosen_->demanded(n.operands[0]);
+        const layout b = chosen_->demanded(n.operands[1]);
+        const auto straight = [](const layout& l, sizes s) {
+            return layout_rules::detail::blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
+        };
+        return !straight(a, shape) || !straight(b, layout_rules::detail::shape_of(n.operand(1))) ||
+               !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
+    }
+    // (A·B)ᵀ = Bᵀ·Aᵀ
+    void swap_matmul(emitting& e, node& n) {
+        args<tosa::matmul> a = args_of<tosa::matmul>(n);
+        const auto turned = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
+        const value left = bring(e, n.operands[0], turned(meta_of(a.a)->shape));
+        const value right = bring(e, n.operands[1], turned(meta_of(a.b)->shape));
+        a.a = right;
+        a.b = left;
+        std::swap(a.a_zp, a.b_zp);
+        replace(e, n, e.make<tosa::matmul>(a));
+    }
+
+    // --- ops along axes -----------------------------------------------------------------
+
+    void compute_along_axes(emitting& e, node& n) {
+        const layout_rules::axes_of_op op(n);
+        const std::pmr::vector<computed_axis> axes = computed_axes(e, n, op);
+        std::pmr::vector<value> operands;
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const bool data = i < op.operands.size();
+            operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
+                                    : parameter(e, n, i, op));
+        }
+        const shape_builder result = computed_shape(axes, op.full, op.result);
+        value made{};
+        if (layout_rules::detail::is_any(n, along_axis{})) {
+            made = make_along_axis(e, n, operands, axes, op, along_axis{});
+        } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
+                       meta = {meta.dtype, int_list(result), {}};
+                   })) {
+            made = copy->result();
+        }
+        replace(e, n, made);
+    }
+    // Multipliers for each channel go with their channels.
+    value parameter(emitting& e, node& n, std::size_t i, const layout_rules::axes_of_op& op) {
+        const value v = *n.operands[i].slot;
+        if (is<tosa::const_shape>(*v.producer)) return v;
+        const auto* rescale = args_if<tosa::rescale>(n);
+        if (rescale == nullptr || !rescale->per_channel || meta_of(v)->elements() == 1) {
+            return bring(e, n.operands[i], meta_of(v)->shape);
+        }
+        const layout channels = layout_rules::detail::channels_of(chosen_->stored(n.result()), op.full);
+        return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
+    }
+
+    // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
+    std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
+        std::pmr::vector<computed_axis> runs;
+        const layout all = layout_of_full(n, op);
+        const auto lies = along_axes(all, op.full);
+        const std::uint32_t apart = op.whole | op.trailing;
+        for (std::size_t i = 0; i != lies->axis.size(); ++i) {
+            const std::size_t d = lies->axis_at(i);
+            const std::int64_t size = lies->pieces.factors[static_cast<std::size_t>(lies->pieces.order[i])];
+            const bool whole = (op.whole & 1U << d) != 0;
+            const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
+                               (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
+                                (!whole && !runs.back().whole && d == runs.back().axis));
+            if (joins) {
+                runs.back().size *= size;
+            } else {
+                runs.push_back({size, d, whole});
+            }
+        }
+        const reference like = find_reference(e, n, op);
+        if (like.shape.empty()) return runs;
+        return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
+                          (apart & ~op.whole) != 0);
+    }
+    // Of the tensor that has all axes.
+    [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
+        if (op.result == op.full) return chosen_->stored(n.result());
+        for (std::size_t i = 0; i != op.operands.size(); ++i) {
+            if (op.operands[i] == op.full) return chosen_->demanded(n.operands[i]);
+        }
+        return {};
+    }
+    // An operand as whose axes the op is computed: one of all axes if there is one, and one that needs no
+    // transpose rather than one that does.
+    struct reference {
+        shape_builder shape;  ///< in which it lies, or will after the transpose; empty if there is none
+        std::size_t operand = 0;
+    };
+    reference find_reference(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
+        reference best;
+        int best_rank = -1;
+        for (std::size_t i = 0; i != op.operands.size(); ++i) {
+            const edge& operand = n.operands[i];
+            if (is<builtin::constant>(*operand.slot->producer)) continue;
+            const value v = bring(e, operand, {});
+            if (!v) continue;
+            const int rank = 2 * (op.operands[i] == op.full) + (v == actual(*operand.slot));
+            if (rank > best_rank) best = {shape_builder(e.shape(v)), i};
+            best_rank = std::max(rank, best_rank);
+        }
+        return best;
+    }
+    // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
+    static std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+                                                      sizes shape, sizes of_operand, bool keep_last) {
+        constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
+        const auto split = common_refinement(of_operand, shape);
+        if (!split || shape.size() > most) return runs;
+        std::pmr::vector<computed_axis> fine;
+        shape_builder of_fine;  // the sizes of the operand along them
+        std::size_t at = 0;
+        for (std::size_t i = 0; i != runs.size(); ++i) {
+            const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
+            if (keep) {
+                fine.push_back(runs[i]);
+                of_fine.push_back(of_operand[i]);
+            }
+            for (std::int64_t left = of_operand[i]; left != 1; left /= (*split)[at++]) {
+                if (keep) continue;
+                fine.push_back({(*split)[at], runs[i].axis, false});
+                of_fine.push_back((*split)[at]);
+            }
+        }
+        if (fine.size() > most) return runs;
+        // With the axes of size 1 that the operand has, no RESHAPE is needed.
+        std::pmr::vector<computed_axis> padded;
+        std::size_t next = 0;
+        for (const std::int64_t size : shape) {
+            if (next != fine.size() && of_fine[next] == size) {
+                padded.push_back(fine[next++]);
+            } else if (size == 1) {
+                padded.push_back({1, no_axis, false});
+            } else {
+                return fine;
+            }
+        }
+        return next == fine.size() ? padded : fine;
+    }
+    static constexpr std::size_t no_axis = SIZE_MAX;
+
+    static shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+                                        const shape_builder& full, const shape_builder& shape) {
+        shape_builder result;
+        for (const computed_axis& a : axes) {
+            const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
+            result.push_back(has ? a.size : a.whole ? shape[a.axis] : 1);
+        }
+        return result;
+    }
+
+    template <class... Ops>
+    static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
+                                 const std::pmr::vector<computed_axis>& axes,
+                                 const layout_rules::axes_of_op& op, ops<Ops...>) {
+        value made{};
+        static_cast<void>(
+            ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
+        return made;
+    }
+    template <class Op>
+    static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
+                       const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+        if constexpr (requires { a.axis; }) {
+            const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
+                return x.axis == static_cast<std::size_t>(a.axis);
+            });
+            a.axis = at - axes.begin();
+        }
+        if constexpr (std::is_same_v<Op, tosa::concat>) {
+            a.input1 = list<value>(operands);
+        } else if constexpr (requires { a.input1; }) {
+            a.input1 = operands[0];
+        } else {
+            a.input = operands[0];
+        }
+        // What is said for each axis is 0 for those that others have been joined with.
+        const auto for_each_axis = [&](value items, std::size_t per_axis, std::int64_t otherwise) {
+            shape_builder values;
+            const int_list& old = match<tosa::const_shape>(items)->values;
+            for (const computed_axis& x : axes) {
+                for (std::size_t i = 0; i != per_axis; ++i)
+                    values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
+            }
+            return build::const_shape(e, values);
+        };
+        if constexpr (std::is_same_v<Op, tosa::slice>) {
+            a.start = for_each_axis(a.start, 1, 0);
+            a.size = build::const_shape(e, computed_shape(axes, op.full, op.result));
+        } else if constexpr (std::is_same_v<Op, tosa::pad>) {
+            a.padding = for_each_axis(a.padding, 2, 0);
+        } else if constexpr (std::is_same_v<Op, tosa::tile>) {
+            a.multiples = for_each_axis(a.multiples, 1, 1);
+        }
+        return e.make<Op>(a);
+    }
+
+    struct known_move {
+        value from;
+        layout way;
+        value to;
+    };
+    graph* g_;
+    const layout_search* chosen_;
+    pass_context* context_;
+    std::pmr::vector<value>
+        actual_;  // of each node by its id: what stands for its result; empty if it itself
+    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::pmr::vector<node*> replaced_;
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::layout_search, which chooses the layouts of a whole graph.
+#ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_SEARCH_HPP
+#define HEADRACE_PASSES_LAYOUT_LAYOUT_SEARCH_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/ir/graph.hpp>
+#include <headrace/passes/layout/layout_rules.hpp>
+#include <headrace/passes/layout/minimum_cut.hpp>
+
+namespace headrace {
+
+/// Layouts, each once, under numbers: 0 is row-major. Two tensors lie alike if their numbers are equal.
+class layout_table {
+public:
+    using number = std::uint32_t;
+
+    [[nodiscard]] const layout& operator[](number n) const { return items_[n]; }
+    [[nodiscard]] number of(const layout& l) {
+        if (l.row_major()) return 0;
+        const auto at = static_cast<std::size_t>(std::find(items_.begin(), items_.end(), l) - items_.begin());
+        if (at == items_.size()) items_.push_back(l);
+        return static_cast<number>(at);
+    }
+    /// How often the bytes of a tensor are moved to bring it from one layout to another.
+    [[nodiscard]] std::int64_t moves(number from, number to) {
+        if (from == to) return 0;
+        const auto [at, is_new] = moves_.try_emplace(std::uint64_t{from} << 32U | to);
+        if (is_new) at->second = count_moves(items_[from], items_[to]);
+        return at->second;
+    }
+    static constexpr std::int64_t impossible = std::int64_t{1} << 20U;
+
+private:
+    static std::int64_t count_moves(const layout& from, const layout& to) {
+        const auto way = then(inverse(from), to);
+        if (!way) return 2;  // by row-major
+        if (way->order.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) return impossible;
+        return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
+    }
+
+    std::pmr::vector<layout> items_{layout{}};
+    std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
+};
+
+/// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
+/// that they need cheaper. A move changes the layouts of any number of ops at once: from a transpose that
+/// is needed, the layout at its one end is proposed to all that can take it over; which of them do is a
+/// minimum cut. (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with
+/// two layouts that is the optimum.)
+class layout_search {
+public:
+    using kind = layout_rules::kind;
+
+    explicit layout_search(graph& g)
+        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}) {
+        for (const node& n : g.nodes()) {
+            kinds_[n.id] = layout_rules::kind_of(n);
+            if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
+                sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
+        }
+    }
+
+    /// Makes moves until none is left that gains something; how many.
+    std::size_t run() {
+        std::size_t moves = 0;
+        // A move may open the way for another; each makes the sum less, so this ends, and soon does.
+        for (int round = 0; round != most_rounds; ++round) {
+            const std::size_t before = moves;
+            for (const edge* t : needed_transposes()) {
+                if (!needs_transpose(*t)) continue;
+                moves += improve(*t->slot->producer, {}, demanded_number(*t));
+                if (needs_transpose(*t)) moves += improve(*t->target, {t->operand}, stored_number(*t->slot));
+            }
+            if (moves == before) break;
+        }
+        return moves;
+    }
+
+    /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
+    /// them; constants are free.
+    [[nodiscard]] std::int64_t cost() {
+        std::pmr::vector<value> values;
+        std::int64_t of_ops = 0;
+        for (node& n : g_->nodes()) {
+            of_ops += cost_of_op(n, now_at(site_of(n, {})));
+            if (is<builtin::constant>(n) || is<tosa::const_shape>(n)) continue;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) values.push_back(n.result(i));
+        }
+        return of_ops + cost_of(values);
+    }
+
+    /// What a node was when the search began.
+    [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
+    /// How a value is stored.
+    [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
+    /// How an operand of a node is to lie.
+    [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
+    /// Is an op computed in another layout than it was?
+    [[nodiscard]] bool is_changed(const node& n) const {
+        return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
+    }
+    /// Does a value have to be transposed for that operand?
+    [[nodiscard]] bool needs_transpose(const edge& e) const {
+        return has_cost(e) && stored_number(*e.slot) != demanded_number(e);
+    }
+
+private:
+    using number = layout_table::number;
+
+    static constexpr int most_rounds = 4;
+    static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
+
+    /// op_layouts by their numbers; operands that are not listed are row-major.
+    struct numbers {
+        std::pmr::vector<number> operands;
+        number result = 0;
+
+        [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
+        friend bool operator==(const numbers&, const numbers&) = default;
+    };
+    struct site {
+        std::uint32_t now = 0;       // of records_
+        std::int32_t proposal = -1;  // in the move that is considered
+        bool changed = false;
+    };
+    struct proposal {
+        node* n;
+        node_port part;
+        std::uint32_t record;
+    };
+
+    // Convolutions have two sites, one for the operand and one for the result.
+    [[nodiscard]] std::size_t site_of(const node& n, node_port port) const {
+        const bool second = port.is_result() && layout_rules::is_split(kind_of(n));
+        return 2 * std::size_t{n.id} + (second ? 1 : 0);
+    }
+    [[nodiscard]] const numbers& now_at(std::size_t at) const { return records_[sites_[at].now]; }
+    [[nodiscard]] number stored_number(value v) const {
+        return v.result != 0 ? 0 : now_at(site_of(*v.producer, {})).result;
+    }
+    [[nodiscard]] number demanded_number(const edge& e) const {
+        const node& n = *e.target;
+        if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
+        return now_at(site_of(n, {e.operand})).operand(e.operand);
+    }
+    std::uint32_t numbered(const op_layouts& layouts) {
+        numbers n{{}, table_.of(layouts.result)};
+        for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
+        records_.push_back(std::move(n));
+        return static_cast<std::uint32_t>(records_.size() - 1);
+    }
+    [[nodiscard]] op_layouts layouts_now(const node& n) const {
+        op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
+        for (std::size_t i = 0; i != layout_rules::data_operands(n); ++i)
+            now.operands.push_back(table_[now_at(site_of(n, {i})).operand(i)]);
+        return now;
+    }
+
+    // --- what it costs --------------------------------------------------------------------
+
+    [[nodiscard]] static bool has_cost(const edge& e) {
+        const node& source = *e.slot->producer;
+        return meta_of(*e.slot) != nullptr && !is<builtin::constant>(source) &&
+               !is<tosa::const_shape>(source);
+    }
+    [[nodiscard]] static std::int64_t bytes_of(const tensor_meta& meta) {
+        return static_cast<std::int64_t>(packed_bytes(meta));
+    }
+    [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
+        return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
+    }
+    // A SLICE or a CONCAT along another axis than the outermost copies with gaps, which is as slow as a
+    // transpose.
+    [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
+        const bool joins = is<tosa::concat>(n);
+        if ((!joins && !is<tosa::slice>(n)) || kind_of(n) == kind::fixed) return 0;
+        const layout_rules::axes_of_op op(n);
+        const auto lies = along_axes(table_[joins ? layouts.result : layouts.operand(0)], op.full);
+        bool outermost = true;
+        for (std::size_t i = 1; lies && i < lies->axis.size(); ++i)
+            outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
+        return outermost ? 0 : bytes_of(*n.results[0].meta);
+    }
+    // Of all transposes of the values; readers that want the same layout share one.
+    [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
+        std::int64_t sum = 0;
+        std::pmr::vector<number> wanted;
+        for (const value v : values) {
+            const number from = stored_number(v);
+            wanted.clear();
+            for (const edge& e : v.producer->uses()) {
+                if (e.slot->result != v.result || !has_cost(e)) continue;
+                const number to = demanded_number(e);
+                if (std::find(wanted.begin(), wanted.end(), to) != wanted.end()) continue;
+                wanted.push_back(to);
+                sum += cost(from, to, *meta_of(v));
+            }
+        }
+        return sum;
+    }
+
+    [[nodiscard]] std::pmr::vector<const edge*> needed_transposes() const {
+        std::pmr::vector<const edge*> found;
+        for (const node& n : g_->nodes()) {
+            for (const edge& e : n.operand_edges()) {
+                if (needs_transpose(e)) found.push_back(&e);
+            }
+        }
+        return found;
+    }
+
+    // --- moves ----------------------------------------------------------------------------
+
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    // The layouts of a node with that port laid out so; none if it cannot be.
+    std::uint32_t accommodated(const node& n, node_port port, number wanted) {
+        const kind k = kind_of(n);
+        const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
+        const std::uint64_t key =
+            std::uint64_t{n.id} << 32U | (port.is_result() ? 0xff : port.index) << 24U | wanted;
+        const bool known = by_itself && (port.is_result() || port.index < 0xff) && wanted < 1U << 24U;
+        if (known) {
+            if (const auto at = accommodated_.find(key); at != accommodated_.end()) return at->second;
+        }
+        const auto found = layout_rules::accommodate(n, k, port, table_[wanted],
+                                                     by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
+        const std::uint32_t record = found ? numbered(*found) : none;
+        if (known) accommodated_.emplace(key, record);
+        return record;
+    }
+    // Adds the site of a node's port to the region if it can take the layout and does not have it.
+    void propose(std::pmr::vector<proposal>& region, node& n, node_port port, number wanted) {
+        if (kind_of(n) == kind::fixed) return;
+        const std::size_t at = site_of(n, port);
+        if (sites_[at].proposal >= 0) return;
+        const numbers& now = now_at(at);
+        if ((port.is_result() ? now.result : now.operand(port.index)) == wanted) return;
+        const std::uint32_t record = accommodated(n, port, wanted);
+        if (record == none) return;
+        sites_[at].proposal = static_cast<std::int32_t>(region.size());
+        region.push_back({&n, port, record});
+    }
+    [[nodiscard]] bool covers(const proposal& p, node_port port) const {
+        return site_of(*p.n, p.part) == site_of(*p.n, port);
+    }
+    // Calls f for each operand of the site, and g for each use of its result.
+    template <class F, class G>
+    void for_each_edge(const proposal& p, F&& of_operand, G&& of_use) const {
+        if (covers(p, {0})) {
+            const std::size_t data = layout_rules::data_operands(*p.n);
+            for (const edge& e : p.n->operand_edges()) {
+                if (e.operand < data && has_cost(e)) of_operand(e);
+            }
+        }
+        if (covers(p, {})) {
+            for (const edge& e : p.n->uses()) of_use(e);
+        }
+    }
+
+    bool improve(node& n, node_port port, number wanted) {
+        std::pmr::vector<proposal> region;
+        propose(region, n, port, wanted);
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            const proposal p = region[i];
+            for_each_edge(
+                p,
+                [&](const edge& e) {
+                    if (e.slot->result == 0)
+                        propose(region, *e.slot->producer, {}, records_[p.record].operand(e.operand));
+                },
+                [&](const edge& e) {
+                    if (e.operand < layout_rules::data_operands(*e.target))
+                        propose(region, *e.target, {e.operand}, records_[p.record].result);
+                });
+        }
+        const bool better = !region.empty() && take_best_part(region);
+        for (const proposal& p : region) sites_[site_of(*p.n, p.part)].proposal = -1;
+        return better;
+    }
+
+    [[nodiscard]] const proposal* proposed(const std::pmr::vector<proposal>& region, const node& n,
+                                           node_port port) const {
+        const std::int32_t i = sites_[site_of(n, port)].proposal;
+        return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
+    }
+
+    // What the choice between each site's layouts, as they are and as proposed, costs.
+    [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
+        binary_choice choice(region.size());
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            const proposal& p = region[i];
+            const numbers& now = now_at(site_of(*p.n, p.part));
+            const numbers& moved = records_[p.record];
+            choice.add(i, cost_of_op(*p.n, moved) - cost_of_op(*p.n, now));
+            for_each_edge(
+                p,
+                [&](const edge& e) {
+                    const tensor_meta& meta = *meta_of(*e.slot);
+                    const number source_now = stored_number(*e.slot);
+                    const std::int64_t stays = cost(source_now, now.operand(e.operand), meta);
+                    const std::int64_t moves = cost(source_now, moved.operand(e.operand), meta);
+                    const proposal* source =
+                        e.slot->result == 0 ? proposed(region, *e.slot->producer, {}) : nullptr;
+                    if (source == nullptr) {
+                        choice.add(i, moves - stays);
+                        return;
+                    }
+                    const number source_then = records_[source->record].result;
+                    choice.add(static_cast<std::size_t>(source - region.data()), i,
+                               {{stays, moves},
+                                {cost(source_then, now.operand(e.operand), meta),
+                                 cost(source_then, moved.operand(e.operand), meta)}});
+                },
+                [&](const edge& e) {
+                    const bool is_data = e.operand < layout_rules::data_operands(*e.target);
+                    if (is_data && proposed(region, *e.target, {e.operand}) != nullptr) return;
+                    const tensor_meta& meta = *meta_of(*e.slot);
+                    const number wanted = demanded_number(e);
+                    choice.add(i, cost(moved.result, wanted, meta) - cost(now.result, wanted, meta));
+                });
+        }
+        return choice;
+    }
+
+    bool take_best_part(std::pmr::vector<proposal>& region) {
+        const std::pmr::vector<bool> taken = choice_of(region).cheapest();
+        std::pmr::vector<proposal> kept;
+        for (std::size_t i = 0; i != region.size(); ++i) {
+            if (taken[i]) kept.push_back(region[i]);
+        }
+        if (kept.empty()) return false;
+        const std::pmr::vector<value> affected = values_around(kept);
+        const auto sum = [&] {
+            std::int64_t of_ops = 0;
+            for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
+            return of_ops + cost_of(affected);
+        };
+        const auto swap = [&] {
+            for (proposal& p : kept) std::swap(sites_[site_of(*p.n, p.part)].now, p.record);
+        };
+        const std::int64_t before = sum();
+        swap();
+        if (sum() >= before) {  // the cut counts a transpose once for each reader
+            swap();
+            return false;
+        }
+        for (const proposal& p : kept) sites_[site_of(*p.n, p.part)].changed = true;
+        return true;
+    }
+
+    [[nodiscard]] static std::pmr::vector<value> values_around(const std::pmr::vector<proposal>& region) {
+        std::pmr::vector<value> values;
+        for (const proposal& p : region) {
+            values.push_back(p.n->result());
+            for (const edge& e : p.n->operand_edges()) {
+                if (has_cost(e)) values.push_back(*e.slot);
+            }
+        }
+        const auto key = [](value v) { return std::pair(v.producer->id, v.result); };
+        std::sort(values.begin(), values.end(), [&](value a, value b) { return key(a) < key(b); });
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        return values;
+    }
+
+    graph* g_;
+    std::pmr::vector<kind> kinds_;  // by the ids of the nodes
+    std::pmr::vector<site> sites_;  // two for each node
+    layout_table table_;
+    std::pmr::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+};
+
+}  // namespace headrace
+
+#endif

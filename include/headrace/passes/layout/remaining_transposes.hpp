@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::remaining_transposes, which says why a lowered graph still has transposes.
+#ifndef HEADRACE_PASSES_LAYOUT_REMAINING_TRANSPOSES_HPP
+#define HEADRACE_PASSES_LAYOUT_REMAINING_TRANSPOSES_HPP
+
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/ir/signature.hpp>
+#include <headrace/passes/layout/layout_rules.hpp>
+
+namespace headrace {
+
+/// A TRANSPOSE that layout passes have left.
+struct remaining_transpose {
+    std::pmr::string node;  ///< the exported node that it descends from
+    std::pmr::vector<std::int64_t> shape;
+    std::pmr::vector<std::int64_t> perms;
+    std::int64_t bytes = 0;
+    std::pmr::string reason;  ///< what at its two ends wants different layouts
+};
+
+namespace detail {
+
+/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
+[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
+    const std::pmr::string name(origin_name(n));
+    if (is<builtin::placeholder>(n)) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+    }
+    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
+    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
+    switch (layout_rules::kind_of(n)) {
+        case layout_rules::kind::window:
+        case layout_rules::kind::pointwise:
+        case layout_rules::kind::channels:
+            return op + " has its channels last";
+        case layout_rules::kind::matmul:
+            return op + " multiplies rows by columns";
+        case layout_rules::kind::fixed:
+            return op + " takes tensors as they are";
+        case layout_rules::kind::axes:
+            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
+        case layout_rules::kind::move:
+            return "";
+    }
+    return "";
+}
+
+[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
+    const node* n = &transpose;
+    std::pmr::string words;
+    while (words.empty() && n->operand_count != 0) {
+        n = n->operand(0).producer;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
+    const node* n = &transpose;
+    std::pmr::string words;
+    while (words.empty() && n->first_use != nullptr) {
+        n = n->first_use->target;
+        words = settled_layout(*n);
+    }
+    return words;
+}
+
+}  // namespace detail
+
+/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
+[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
+    std::pmr::vector<remaining_transpose> found;
+    for (const node& n : g.nodes()) {
+        const auto* t = args_if<tosa::transpose>(n);
+        if (t == nullptr || !n.results[0].meta) continue;
+        const tensor_meta& meta = *n.results[0].meta;
+        const int_list& shape = meta_of(t->input1)->shape;
+        found.push_back({std::pmr::string(origin_name(n)),
+                         {shape.begin(), shape.end()},
+                         {t->perms.begin(), t->perms.end()},
+                         static_cast<std::int64_t>(packed_bytes(meta)),
+                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
+    }
+    return found;
+}
+
+}  // namespace headrace
+
+#endif

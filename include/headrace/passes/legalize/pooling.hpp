@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::build::average_pool, which the lowerings of float and of quantized poolings share.
+#ifndef HEADRACE_PASSES_LEGALIZE_POOLING_HPP
+#define HEADRACE_PASSES_LEGALIZE_POOLING_HPP
+
+#include <algorithm>
+#include <utility>
+
+#include <headrace/passes/support/convolution.hpp>
+
+namespace headrace::build {
+
+using average_pool_ops = joined<ops<tosa::avg_pool2d, tosa::pad>, transpose_ops, crop_ops>;
+
+/// `pad` is top, bottom, left and right; what is added is `with`.
+template <class E>
+value pad_image(E& e, value channels_last, const shape_builder& pad, std::int64_t with) {
+    if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
+    const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
+    return e.template make<tosa::pad>({.input1 = channels_last,
+                                       .padding = const_shape(e, padding),
+                                       .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+}
+
+/// AVG_POOL2D of [N, C, H, W] with channels last, without the divisor_override's factor. TOSA leaves padding
+/// out of averages; where PyTorch counts it, and where it divides by a number of the caller's whatever the
+/// window holds, it becomes a PAD of zeros.
+template <class E>
+value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
+    value input = transpose(e, a.self, to_channels_last(4));
+    auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
+    if (!windows) return e.fail(std::move(windows).error());
+    auto& w = windows.value();
+    if (a.count_include_pad) {
+        input = pad_image(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after}, zero);
+        for (window& axis : w) axis.before = axis.after = 0;
+    }
+    auto fitted = fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+    input = crop(e, input, fitted.used);
+    if (a.divisor_override) {
+        input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
+    }
+    const dtype type = e.dtype(input);
+    const bool floating = is_floating(type);  // integers of either width are summed in INT32
+    return e.template make<tosa::avg_pool2d>({.input = input,
+                                              .input_zp = zero_point(e, type, zero),
+                                              .output_zp = zero_point(e, type, zero),
+                                              .kernel = int_list(fitted.kernel),
+                                              .stride = int_list(fitted.stride),
+                                              .pad = int_list(fitted.pad),
+                                              .acc_type = floating ? dtype::float32 : dtype::int32});
+}
+
+}  // namespace headrace::build
+
+#endif

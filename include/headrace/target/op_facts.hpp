@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::op_facts, what the rules of targets ask of an operator of TOSA, be it a node of a graph
+// or a row of a contract.
+#ifndef HEADRACE_TARGET_OP_FACTS_HPP
+#define HEADRACE_TARGET_OP_FACTS_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <headrace/base/sizes.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/ir/tensor_meta.hpp>
+#include <headrace/op/op.hpp>
+#include <headrace/target/tosa_legality.hpp>
+
+namespace headrace {
+
+/// The attributes of an operator that a rule is about. What an operator lacks is empty or zero.
+struct op_attributes {
+    int_list kernel{};  ///< of a pooling; that of a convolution is in its weight
+    int_list stride{};
+    int_list pad{};  ///< out_pad of TRANSPOSE_CONV2D
+    int_list dilation{};
+    int_list scale{};   ///< of RESIZE, empty if it is computed
+    int_list offset{};  ///< the same
+    std::int64_t axis = 0;
+    headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
+    resize_mode mode = resize_mode::unknown;
+    bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+
+    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
+    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
+    std::int64_t weight_sum = 0;
+    bool bias_fits = true;
+    bool only_rescaled = true;
+    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
+
+    friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
+};
+
+/// An operator of the tosa dialect, its tensors and its attributes.
+struct op_facts {
+    /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
+    static constexpr std::size_t most_tensors = tosa::level_8k::max_tensor_list + 1;
+
+    const op_info* op = nullptr;
+    std::array<const tensor_meta*, 2 * most_tensors> tensors{};  ///< operands, then results
+    std::size_t operand_count = 0;                               ///< of those in `tensors`
+    std::size_t result_count = 0;
+    std::size_t list_length = 0;  ///< of the operand that is a list, whole
+    std::uint64_t constants = 0;  ///< bit i: operand i is a constant
+    op_attributes attributes{};
+
+    [[nodiscard]] constexpr const tensor_meta& operand(std::size_t i) const { return *tensors[i]; }
+    [[nodiscard]] constexpr const tensor_meta& result(std::size_t i) const {
+        return *tensors[operand_count + i];
+    }
+    [[nodiscard]] constexpr bool is_constant(std::size_t i) const {
+        return i < 64 && (constants >> i & 1) != 0;
+    }
+    template <op_tag... Ops>
+    [[nodiscard]] constexpr bool is() const {
+        return ((op == &info_of<Ops>) || ...);
+    }
+};
+
+/// Does it convolve: has it a weight, a bias, and sums of products?
+[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
+    return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
+           &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;
+}
+
+}  // namespace headrace
+
+#endif

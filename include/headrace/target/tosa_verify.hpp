@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::verify_tosa, which tells whether a target takes a node of the tosa dialect, and if not,
+// why.
+#ifndef HEADRACE_TARGET_TOSA_VERIFY_HPP
+#define HEADRACE_TARGET_TOSA_VERIFY_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/target_spec.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/target/node_facts.hpp>
+#include <headrace/target/tosa_legality.hpp>
+#include <headrace/target/tosa_rules.hpp>
+#include <headrace/target/u55_verify.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// "(int8, int8)".
+[[nodiscard]] inline std::pmr::string signature_text(std::span<const dtype> types) {
+    std::pmr::string all = "(";
+    for (const dtype t : types) {
+        if (all.size() != 1) all += ", ";
+        all += name_of(t);
+    }
+    return all += ')';
+}
+
+/// "INT or FP", "FP and bf16": what a row demands.
+[[nodiscard]] inline std::pmr::string features_text(std::uint16_t profiles, std::uint16_t extensions) {
+    std::pmr::string text;
+    for (const target_feature_name& f : target_feature_names) {
+        const auto bit = static_cast<std::uint16_t>(f.feature);
+        if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::pmr::string(f.spelling);
+    }
+    for (const target_feature_name& f : target_feature_names) {
+        const auto bit = static_cast<std::uint16_t>(f.feature);
+        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+    }
+    return text;
+}
+
+[[nodiscard]] inline result<void> verify_tosa_types(const node& n, const op_facts& facts,
+                                                    const target_spec& target) {
+    const type_fault fault = type_fault_of(facts, target);
+    const auto signature = [&] { return signature_text(tosa_signature(facts).types()); };
+    switch (fault.limit) {
+        case type_limit::none:
+            return boost::outcome_v2::success();
+        case type_limit::control_flow:
+            return unsupported(message_prefix(n) + "control flow needs the target to have cf");
+        case type_limit::types:
+            return unsupported(message_prefix(n) + "TOSA 1.0 has no " +
+                               std::pmr::string(n.op->name.substr(5)) + " of " + signature());
+        case type_limit::profile:
+            return unsupported(message_prefix(n) + signature() + " needs the target to have " +
+                               features_text(fault.row->profiles, fault.row->extensions));
+        case type_limit::computed_operand:
+            return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
+    }
+    return boost::outcome_v2::success();
+}
+
+/// Refuses what is above level 8K's limits.
+[[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
+    const level_fault fault = level_fault_of(facts);
+    if (!fault) return boost::outcome_v2::success();
+    if (fault.limit == level_limit::empty_tensor) {
+        return unsupported(message_prefix(n) + "TOSA has no empty tensors, as of " +
+                           shape_text(fault.tensor->shape));
+    }
+    return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
+                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.most));
+}
+
+[[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
+    const inference_rule rule = find_rule<tosa::dialect>(*n.op);
+    if (rule == nullptr) return boost::outcome_v2::success();
+    std::array<std::byte, 1024> room;
+    std::pmr::monotonic_buffer_resource arena(room.data(), room.size());
+    inference out(&arena);
+    if (auto inferred = rule(n.arguments, out); !inferred) {
+        return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
+    }
+    if (out.results().size() != n.result_count) {
+        return invalid(message_prefix(n) + "has " + number_text(n.result_count) + " results instead of " +
+                       number_text(out.results().size()));
+    }
+    for (std::size_t i = 0; i != n.result_count; ++i) {
+        const tensor_meta& wanted = out.results()[i];
+        const tensor_meta& given = *n.results[i].meta;
+        if (given == wanted) continue;
+        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
+                       ' ' + shape_text(given.shape) + ", but it gives " +
+                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
+    }
+    return boost::outcome_v2::success();
+}
+
+[[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
+    const std::pmr::string fault = u55::restriction(facts);
+    if (fault.empty()) return boost::outcome_v2::success();
+    return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
+}
+
+}  // namespace detail
+
+/// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
+/// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
+/// whether Ethos-U55 executes it. Nodes of the builtin dialect
+/// pass, opaque ones excepted. Regions are not entered.
+///
+/// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
+/// graph is wrong.
+[[nodiscard]] inline result<void> verify_tosa(const node& n, const target_spec& target) {
+    if (is<builtin::output>(n)) return boost::outcome_v2::success();
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        if (meta_of(n.operand(i)) == nullptr)
+            return invalid(message_prefix(n) + "an operand has no metadata");
+    }
+    for (const result_slot& r : std::span(n.results, n.result_count)) {
+        if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
+    }
+    if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+    if (is<builtin::constant>(n)) {
+        const dtype type = n.results[0].meta->dtype;
+        const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
+        if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
+        std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
+                                                 : " needs the target to have " +
+                                                       detail::features_text(row->profiles, row->extensions);
+        return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
+    }
+    if (n.op->dialect != &info_of_dialect<tosa::dialect>) {
+        return unsupported(message_prefix(n) + "is not an operator of TOSA");
+    }
+    BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
+    op_facts facts = detail::quick_facts_of(n);
+    BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, facts, target));
+    BOOST_OUTCOME_TRY(detail::verify_tosa_level(n, facts));
+    if (!target.has(target_feature::u55)) return boost::outcome_v2::success();
+    detail::add_slow_facts(n, facts);
+    return detail::verify_u55(n, facts);
+}
+
+/// The first failure among all nodes of a graph and of its control-flow regions.
+[[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
+    for (const node& n : g.nodes()) {
+        BOOST_OUTCOME_TRY(verify_tosa(n, target));
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::region) continue;
+            const std::byte* at = static_cast<const std::byte*>(n.arguments) + f.offset;
+            if (const graph* region = *reinterpret_cast<graph* const*>(at)) {
+                BOOST_OUTCOME_TRY(verify_tosa(*region, target));
+            }
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::u55::violated, what Ethos-U55 lacks of TOSA 1.0, as rules that also the compiler can
+// check.
+#ifndef HEADRACE_TARGET_U55_RULES_HPP
+#define HEADRACE_TARGET_U55_RULES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <headrace/target/op_facts.hpp>
+
+namespace headrace {
+
+/// What keeps Ethos-U55 from executing an operator.
+enum class u55_limit : std::uint8_t {
+    none,
+    op,                      ///< it has no such operator
+    booleans,                ///< not of booleans
+    floats,                  ///< not of floating-point numbers
+    other_than_int8,         ///< only of INT8
+    other_than_int32,        ///< only of INT32
+    int32,                   ///< not of INT32
+    fewer_bits,              ///< a CAST does not narrow
+    int48_source,            ///< only a convolution gives INT48 to a RESCALE
+    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
+    computed_weight,         ///< weights and biases are constants
+    channels,                ///< up to 65536
+    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    kernel_depth,            ///< of CONV3D: 1
+    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
+    bias_bits,               ///< up to 40
+    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
+    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< up to 65536
+    argmax,                  ///< along up to 127 channels of one image
+    resize,                  ///< to the nearest of one image, by 2, 4 or 8
+    transpose,               ///< what a few axes of up to 65536 can address
+    reverse_axis,            ///< height or width of an image
+    sum_extent,              ///< up to 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
+};
+
+/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
+/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
+namespace u55 {
+
+inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t most_kernel_height = 64;
+inline constexpr std::int64_t most_kernel_taps = 4096;
+inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t most_pool_height = 256;
+inline constexpr std::int64_t most_pool_taps = 65536;
+inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t most_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] constexpr bool kernel_fits() const {
+        return height <= most_kernel_height && height * width <= most_kernel_taps;
+    }
+    [[nodiscard]] constexpr bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
+};
+
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] constexpr bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
+    }
+    [[nodiscard]] constexpr bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
+        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+}
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > most_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
+    return f.is<Ops...>();
+}
+
+// Height and width of a convolution's kernel are two axes of its weight.
+constexpr sizes kernel_of(const op_facts& f) {
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
+    return sizes(f.operand(1).shape).subspan(first, 2);
+}
+
+constexpr u55_limit violated_by_window(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const sizes kernel = kernel_of(f);
+    if (f.is<tosa::transpose_conv2d>()) {
+        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
+                                                                            : u55_limit::transposed_stride;
+    }
+    const bool is_volume = f.is<tosa::conv3d>();
+    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
+    const convolution_window window{kernel[0],
+                                    kernel[1],
+                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
+                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
+                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
+                                    f.is<tosa::depthwise_conv2d>()};
+    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
+}
+
+constexpr u55_limit violated_by_convolution(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
+    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
+    if (f.operand(0).shape.back() > most_size) return u55_limit::channels;
+    const sizes kernel = kernel_of(f);
+    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
+    if (a.weight_sum > most_weight_sum) return u55_limit::weight_sum;
+    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
+    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
+    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
+}
+
+constexpr u55_limit violated_by_pooling(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
+        return u55_limit::pool_window;
+    const int_list& input = f.operand(0).shape;
+    return std::max({input[1], input[2], input[3]}) > most_size ? u55_limit::axis_size : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_argmax(const op_facts& f) {
+    const int_list& input = f.operand(0).shape;
+    const std::size_t last = input.size() - 1;
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
+    const bool folds = last < 3 || (last == 3 && input[0] == 1);
+    const bool fits = is_last && folds && input[last] <= most_argmax &&
+                      element_count(sizes(input).first(last)) <= most_size;
+    return fits ? u55_limit::none : u55_limit::argmax;
+}
+
+constexpr u55_limit violated_by_matmul(const op_facts& f) {
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > most_size ? u55_limit::axis_size
+                                                                              : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_resize(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const int_list& input = f.operand(0).shape;
+    bool fits =
+        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
+    for (std::size_t i = 0; fits && i != 2; ++i) {
+        const std::int64_t n = a.scale[2 * i];
+        const std::int64_t d = a.scale[2 * i + 1];
+        const std::int64_t factor = n / d;
+        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
+               f.result(0).shape[1 + i] == factor * input[1 + i];
+    }
+    return fits ? u55_limit::none : u55_limit::resize;
+}
+
+constexpr u55_limit violated_by_reverse(const op_facts& f) {
+    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
+    const std::size_t rank = f.operand(0).shape.size();
+    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
+    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
+}
+
+constexpr u55_limit violated_by_sum(const op_facts& f) {
+    const sizes input = f.operand(0).shape;
+    const auto axis = static_cast<std::size_t>(f.attributes.axis);
+    if (input[axis] > most_size) return u55_limit::axis_size;
+    if (axis + 1 == input.size()) return u55_limit::none;
+    const bool fits =
+        element_count(input.first(axis)) <= most_size && element_count(input.subspan(axis + 1)) <= most_size;
+    return fits ? u55_limit::none : u55_limit::sum_extent;
+}
+
+// Ops that have rules about types alone.
+constexpr u55_limit violated_by_types(const op_facts& f) {
+    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
+    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
+    if (f.is<tosa::arithmetic_right_shift>()) {
+        if (from != dtype::int32) return u55_limit::other_than_int32;
+        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
+    }
+    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
+    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
+    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
+    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+        return u55_limit::fewer_bits;
+    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
+        return u55_limit::int48_source;
+    return u55_limit::none;
+}
+
+}  // namespace detail
+
+/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
+    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
+        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
+    }
+    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
+    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
+    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
+    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
+    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
+    if (f.is<tosa::transpose>()) {
+        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
+                                                                      : u55_limit::transpose;
+    }
+    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
+    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
+    return detail::violated_by_types(f);
+}
+
+}  // namespace u55
+
+}  // namespace headrace
+
+#endif
