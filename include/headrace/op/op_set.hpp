@@ -94,6 +94,9 @@ public:
     constexpr void insert_at(std::size_t first, std::size_t index) {
         words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
     }
+    constexpr void erase_at(std::size_t first, std::size_t index) {
+        words_[first + index / detail::word_bits] &= ~(std::uint64_t{1} << (index % detail::word_bits));
+    }
     template <op_tag Op>
     constexpr void insert() {
         insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
@@ -193,14 +196,15 @@ public:
     /// Inclusion.
     friend constexpr bool operator<=(const op_set& a, const op_set& b) { return (a - b).empty(); }
 
+    /// Not private, so that a set can be a template argument.
+    std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
+
 private:
     template <class F>
     constexpr op_set& combine(const op_set& other, F f) {
         for (std::size_t i = 0; i != word_count; ++i) words_[i] = f(words_[i], other.words_[i]);
         return *this;
     }
-
-    std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
 };
 
 template <class... A, class... B>
@@ -277,6 +281,31 @@ struct op_at<op_set<Ds...>, Position, Index> {
     using dialect = typename type_at<Position, ops<Ds...>>::type;
     using type = typename type_at<Index, typename dialect::all_ops>::type;
 };
+
+namespace detail {
+
+template <auto Set, class Indices>
+struct listed_set;
+template <auto Set, std::size_t... I>
+struct listed_set<Set, std::index_sequence<I...>> {
+    static constexpr auto positions = [] {
+        std::array<std::pair<std::size_t, std::size_t>, sizeof...(I) + 1> found{};
+        auto rest = Set;
+        for (std::size_t i = 0; i != sizeof...(I); ++i) {
+            found[i] = rest.first();
+            rest.erase_at(rest.first_word(found[i].first), found[i].second);
+        }
+        return found;
+    }();
+    using type = ops<
+        typename op_at<std::remove_const_t<decltype(Set)>, positions[I].first, positions[I].second>::type...>;
+};
+
+}  // namespace detail
+
+/// The list that stands for a set, dialect by dialect: what set_of is the inverse of.
+template <auto Set>
+using list_of_set = typename detail::listed_set<Set, std::make_index_sequence<Set.size()>>::type;
 
 /// Names of the ops in a set, separated by ", ", handed piece by piece to `sink(std::string_view)`.
 template <class... Ds, class Sink>

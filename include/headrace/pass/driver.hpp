@@ -50,7 +50,7 @@ enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
 
 /// Runs the handler of `Op` and flattens what it returns.
 template <class P, class Op>
-outcome_kind replacements_for(const P& p, const args<Op>& a, emit<produces_of<P>>& e, value_list& out) {
+outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>>& e, value_list& out) {
     auto returned = call_handler<P, Op>(p, a, e);
     if (e.failed()) return outcome_kind::failed;
     if constexpr (is_optional<decltype(returned)>) {
@@ -70,15 +70,34 @@ struct handler {
 
 template <class P, class Op>
 outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& context, value_list& with) {
-    emit<produces_of<P>> e(g, &n, &n, context);
+    emit<declared_by<P>> e(g, &n, &n, context);
     return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
+}
+template <class Rule>
+struct rule_call;
+template <class Op, class F, class Policy>
+struct rule_call<rule<Op, F, Policy>> {
+    static outcome_kind call(const void*, graph& g, node& n, pass_context& context, value_list& with) {
+        emitter e(g, &n, &n, context);
+        const bool rewritten = run_rule<Op, F, Policy>(e, args_of<Op>(n), with);
+        if (e.failed()) return outcome_kind::failed;
+        return rewritten ? outcome_kind::replaced : outcome_kind::declined;
+    }
+};
+template <class P, class Op>
+constexpr handler handler_for() {
+    if constexpr (has_rule<P, Op>) {
+        return {&info_of<Op>, &rule_call<rule_in<P, Op>>::call};
+    } else {
+        return {&info_of<Op>, &call_erased<P, Op>};
+    }
 }
 
 template <class P, class Targets>
 struct handlers_in;
 template <class P, class... Ops>
 struct handlers_in<P, ops<Ops...>> {
-    static constexpr std::array<handler, sizeof...(Ops)> value{{{&info_of<Ops>, &call_erased<P, Ops>}...}};
+    static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
 };
 
 class retracing_run;

@@ -322,6 +322,8 @@ class emit : public emitter {
 public:
     using emitter::emitter;
 
+    /// For code that is a part of an expression, whose type says what it emits.
+    explicit emit(const emitter& unchecked) : emitter(unchecked) {}
     /// The emitter of a pass for a function that emits less and that several passes share.
     template <class Wider>
     emit(const emit<Wider>& wider) : emitter(wider) {

@@ -13,6 +13,7 @@
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>
+#include <headrace/pass/rules.hpp>
 
 namespace headrace {
 
@@ -22,6 +23,13 @@ namespace headrace {
 ///         using targets = ops<aten::addmm>;
 ///         using produces = ops<aten::mm, aten::add_tensor>;
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
+///     };
+///
+/// Rewrites that are expressions need no more than a list (pass/rules.hpp), from which targets and effects
+/// follow:
+///
+///     struct decompose_silu : pass {
+///         static auto rewrites() { return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); }); }
 ///     };
 ///
 /// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that
@@ -148,7 +156,8 @@ template <class P>
 struct listed_targets {
     using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
                                    decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>())>::type;
+                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>()),
+                                   typename list_facts<rules_of<P>>::targets>::type;
 };
 
 template <class P>
@@ -179,9 +188,28 @@ concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
 
-/// The ops that a pass may emit.
+namespace detail {
+
+// What the handlers of a pass may emit, and what its rules make: both together are what it produces.
 template <class P>
-using produces_of = decltype(detail::own_produces<P>());
+using declared_by = decltype(own_produces<P>());
+template <class P>
+inline constexpr const auto& made_by_rules = list_facts<rules_of<P>>::made;
+
+template <class P>
+auto find_produces() {
+    if constexpr (std::is_same_v<rules_of<P>, rule_list<>>) {
+        return declared_by<P>{};
+    } else {
+        return typename append_new<declared_by<P>, list_of_set<made_by_rules<P>>>::type{};
+    }
+}
+
+}  // namespace detail
+
+/// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
+template <class P>
+using produces_of = decltype(detail::find_produces<P>());
 
 /// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
 template <class P>
@@ -210,16 +238,12 @@ using targets_of = decltype(detail::find_targets<P>());
 namespace detail {
 
 template <class P, class Op>
-concept handles_args = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
-    p(a, e);
-};
+concept handles_args = requires(const P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); };
 template <class P, class Op>
-concept handles_tag = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
-    p(Op{}, a, e);
-};
+concept handles_tag = requires(const P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
 
 template <class P, class Op>
-auto call_handler(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
+auto call_handler(const P& p, const args<Op>& a, emit<declared_by<P>>& e) {
     if constexpr (handles_args<P, Op>) {
         return p(a, e);
     } else {
@@ -234,9 +258,9 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 
 }  // namespace detail
 
-/// Matches pairs of a pass and an op that it has a handler for.
+/// Matches pairs of a pass and an op that it has a rule or a handler for.
 template <class P, class Op>
-concept handles = detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
+concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
 /// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
 /// const`.
@@ -279,10 +303,10 @@ template <class P, class Op>
 auto handler_result() {
     if constexpr (handles_args<P, Op>) {
         return std::type_identity<decltype(std::declval<const P&>()(
-            std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
+            std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
     } else {
         return std::type_identity<decltype(std::declval<const P&>()(
-            Op{}, std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
+            Op{}, std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
     }
 }
 template <class P, class Op>
@@ -290,13 +314,16 @@ using handler_result_t = typename decltype(handler_result<P, Op>())::type;
 
 template <class Result>
 inline constexpr handler_kind kind_of_result =
-    is_replacement<Result>                                                         ? handler_kind::rewrites
-    : is_optional<Result>&& is_replacement<typename unwrap_optional<Result>::type> ? handler_kind::may_decline
-                                                                                   : handler_kind::wrong;
+    is_replacement<Result> ? handler_kind::rewrites
+    : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type>
+        ? handler_kind::may_decline
+        : handler_kind::wrong;
 
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
-    if constexpr (handles<P, Op>) {
+    if constexpr (has_rule<P, Op>) {
+        return rule_facts<rule_in<P, Op>>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
+    } else if constexpr (handles<P, Op>) {
         return kind_of_result<handler_result_t<P, Op>>;
     } else {
         return handler_kind::none;
@@ -387,7 +414,6 @@ using set_type_of = typename set_type_of_list<List>::type;
 template <pass_type P>
 struct effects_of {
     using targets = targets_of<P>;
-    using produces = produces_of<P>;
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
@@ -401,7 +427,7 @@ struct effects_of {
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
-    static constexpr detail::set_type_of<produces> produced_set = set_of<produces>;
+    static constexpr auto produced_set = set_of<detail::declared_by<P>> | detail::made_by_rules<P>;
     static constexpr detail::set_type_of<detail::removable<P>> removed_set =
         detail::removed_by<P, detail::set_type_of<detail::removable<P>>>();
 };

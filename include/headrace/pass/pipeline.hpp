@@ -78,7 +78,8 @@ constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
     if constexpr (effects_of<P>::sound) {
         insert_all(sets.targets, targets_of<P>{});
-        insert_all(sets.produced, produces_of<P>{});
+        insert_all(sets.produced, declared_by<P>{});
+        sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
         sets.targets_nothing = effects_of<P>::always_runs;
     }
@@ -162,16 +163,16 @@ public:
     static constexpr std::size_t size = sizeof...(Passes);
     /// The last pass that targets an op, or no_pass.
     template <op_tag Op>
-    using last_pass_for =
-        typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
+    using last_pass_for = typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
-    using universe = typename detail::universe_of<typename source_set_type::dialect_list,
-                                                  typename legal_set_type::dialect_list,
-                                                  targets_of<Passes>..., produces_of<Passes>...>::type;
+    using universe = typename detail::universe_of<
+        typename source_set_type::dialect_list, typename legal_set_type::dialect_list, targets_of<Passes>...,
+        detail::declared_by<Passes>...,
+        typename detail::list_facts<detail::rules_of<Passes>>::dialect_list...>::type;
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{

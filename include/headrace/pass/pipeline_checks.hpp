@@ -49,7 +49,7 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of two lists and of any number of ops<...> lists.
+// The dialects of two lists and of any number of further lists, of dialects or of ops.
 template <class A, class B, class... OpLists>
 struct universe_of;
 template <class A, class B>
@@ -57,6 +57,9 @@ struct universe_of<A, B> : merge_dialects<A, B> {};
 template <class A, class B, class... Ops, class... Rest>
 struct universe_of<A, B, ops<Ops...>, Rest...>
     : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
+template <class A, class B, class... Ds, class... Rest>
+struct universe_of<A, B, dialects<Ds...>, Rest...>
+    : universe_of<typename merge_dialects<A, dialects<Ds...>>::type, B, Rest...> {};
 
 template <std::size_t I, class... Ps>
 struct pass_at {

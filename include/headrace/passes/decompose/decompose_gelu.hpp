@@ -5,22 +5,25 @@
 
 #include <numbers>
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
 /// gelu(x) = x/2 · (1 + erf(x/√2)), or with approximate="tanh" x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))
 /// (PyTorch, torch.nn.GELU).
 struct decompose_gelu : pass {
-    using targets = ops<aten::gelu>;
-    using produces = formula_ops;
+    static constexpr std::string_view summary = "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
 
-    value operator()(const args<aten::gelu>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        if (a.approximate != "tanh")
-            return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
-        const auto inner = x + x * x * x * 0.044715;
-        return in_result_type(x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1));
+    static auto rewrites() {
+        return real_rules(on<aten::gelu> = [](auto x, const auto& a) {
+            const auto exact = [&] { return x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1); };
+            const auto approximation = [&] {
+                const auto inner = x + x * x * x * 0.044715;
+                return x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1);
+            };
+            return choose(a.approximate == "tanh", approximation, exact);
+        });
     }
 };
 

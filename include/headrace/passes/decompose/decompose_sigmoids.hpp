@@ -3,71 +3,59 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SIGMOIDS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SIGMOIDS_HPP
 
-#include <numbers>
-
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// Activations made of the logistic function and its logarithm (PyTorch, torch.nn):
-///
-///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an
-///     axis softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold mish(x) = x ·
-///     tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2) log_sigmoid(x) = min(x, 0) - log(1
-///     + exp(-|x|)) logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
+/// Activations made of the logistic function and its logarithm (PyTorch, torch.nn).
 struct decompose_sigmoids : pass {
-    using targets = ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward,
-                        aten::logit, aten::glu>;
-    using produces = joined<formula_ops, ops<aten::slice_tensor>>;
+    static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
 
-    value operator()(const args<aten::silu>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(x * sigmoid(x));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            real_rules(
+                on<aten::silu> = [](auto x) { return x * sigmoid(x); },
+                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); 1 is reached at 20.
+                on<aten::mish> = [](auto x) {
+                    const auto power = exp(min(x, 20));
+                    const auto n = power * (power + 2);
+                    return x * (n / (n + 2));
+                },
+                // log(1 + exp(βx)) / β, or x where βx is above the threshold.
+                on<aten::softplus> = [](auto x, const auto& a) {
+                    const double beta = a.beta.to_double();
+                    const auto scaled = choose(beta == 1, x, [&] { return x * beta; });
+                    const auto y = max(scaled, 0) + log(exp(-abs(scaled)) + 1);
+                    const auto unscaled = choose(beta == 1, y, [&] { return y / beta; });
+                    return where(scaled > a.threshold.to_double(), x, unscaled);
+                },
+                on<aten::log_sigmoid> = [](auto x) { return log_of_sigmoid(x); },
+                // The second result serves the gradient only.
+                on<aten::log_sigmoid_forward> = [](auto x) {
+                    return std::tuple(log_of_sigmoid(x), exp(-abs(x)));
+                }),
+            on<aten::logit> = [](auto self, const auto& a) {
+                const auto real = [&] { return as(self, dtype::float32); };
+                const auto p = choose(is_floating(self.dtype()), self, real);
+                const auto limited = choose(a.eps.has_value(), [&] { return clamp(p, *a.eps, 1 - *a.eps); }, p);
+                const auto x = as(limited, dtype::float32);
+                return in_result_type(log(x / (1 - x)));
+            },
+            // The halves of an axis, the first times the sigmoid of the second.
+            on<aten::glu> = [](auto x, const auto& a) {
+                const std::int64_t size = x.size(a.dim);
+                const auto half = [&](std::int64_t start, std::int64_t end) {
+                    return as(call<aten::slice_tensor>(x, a.dim, start, end), dtype::float32);
+                };
+                return in_result_type(half(0, size / 2) * sigmoid(half(size / 2, size)));
+            });
     }
-    value operator()(const args<aten::mish>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto power = exp(min(x, 20));  // from there on the fraction is 1
-        const auto n = power * (power + 2);
-        return in_result_type(x * (n / (n + 2)));
-    }
-    value operator()(const args<aten::softplus>& a, emit<produces>& e) const {
-        const double beta = a.beta.to_double();
-        const auto x = formula::real(e, a.self);
-        const auto scaled = beta == 1 ? x : x * beta;
-        const auto y = max(scaled, 0) + log(exp(-abs(scaled)) + 1);
-        return in_result_type(where(scaled > a.threshold.to_double(), x, beta == 1 ? y : y / beta));
-    }
-    value operator()(const args<aten::log_sigmoid>& a, emit<produces>& e) const {
-        return in_result_type(log_of_sigmoid(formula::real(e, a.self)));
-    }
-    /// The second result serves the gradient only.
-    std::tuple<value, value> operator()(const args<aten::log_sigmoid_forward>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return {in_result_type(log_of_sigmoid(x)), in_result_type(exp(-abs(x)), 1)};
-    }
-    value operator()(const args<aten::logit>& a, emit<produces>& e) const {
-        const auto self =
-            is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
-        const auto x = formula::real(e, a.eps ? clamp(self, *a.eps, 1 - *a.eps) : self);
-        return in_result_type(log(x / (1 - x)));
-    }
-    value operator()(const args<aten::glu>& a, emit<produces>& e) const {
-        const auto axis = normalized_axis(a.dim, e.rank(a.self));
-        if (!axis) return e.unsupported("glu: axis out of range");
-        const std::int64_t size = e.shape(a.self)[*axis];
-        const auto half = [&](std::int64_t start, std::int64_t end) {
-            const auto dim = static_cast<std::int64_t>(*axis);
-            return formula::real(
-                e, e.make<aten::slice_tensor>({.self = a.self, .dim = dim, .start = start, .end = end}));
-        };
-        return in_result_type(half(0, size / 2) * sigmoid(half(size / 2, size)));
-    }
+    // clang-format on
 
 private:
-    template <class Term>
-    static Term log_of_sigmoid(const Term& x) {
-        return min(x, 0) - log(exp(-abs(x)) + 1);
-    }
+    static auto log_of_sigmoid(const auto& x) { return min(x, 0) - log(exp(-abs(x)) + 1); }
 };
 
 }  // namespace headrace

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Defines the arithmetic of expressions: operators and elementary functions that stand for calls of ATen ops.
+#ifndef HEADRACE_PASS_ARITHMETIC_HPP
+#define HEADRACE_PASS_ARITHMETIC_HPP
+
+#include <cmath>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/pass/rules.hpp>
+
+namespace headrace {
+
+/// A number beside an expression is a constant of its dtype that broadcasts with it.
+template <reading X>
+requires requires(const X& x) { x.constant(0); }
+[[nodiscard]] auto constant_beside(const X& x, double number) { return x.constant(number); }
+
+// clang-format off: one line for a function
+
+#define HEADRACE_BINARY(name, Op) \
+    template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
+    template <reading A> auto name(const A& a, double b) { return call<Op>(a, constant_beside(a, b)); }   \
+    template <reading B> auto name(double a, const B& b) { return call<Op>(constant_beside(b, a), b); }
+HEADRACE_BINARY(operator+, aten::add_tensor)
+HEADRACE_BINARY(operator-, aten::sub_tensor)
+HEADRACE_BINARY(operator*, aten::mul_tensor)
+HEADRACE_BINARY(operator>, aten::gt_tensor)
+HEADRACE_BINARY(operator>=, aten::ge_tensor)
+HEADRACE_BINARY(operator==, aten::eq_tensor)
+HEADRACE_BINARY(max, aten::maximum)
+HEADRACE_BINARY(min, aten::minimum)
+#undef HEADRACE_BINARY
+
+template <reading X> auto operator-(const X& x) { return call<aten::neg>(x); }
+template <reading X> auto operator!(const X& x) { return call<aten::logical_not>(x); }
+template <reading X> auto abs(const X& x) { return call<aten::abs>(x); }
+template <reading X> auto reciprocal(const X& x) { return call<aten::reciprocal>(x); }
+template <reading X> auto rsqrt(const X& x) { return call<aten::rsqrt>(x); }
+template <reading X> auto exp(const X& x) { return call<aten::exp>(x); }
+template <reading X> auto log(const X& x) { return call<aten::log>(x); }
+template <reading X> auto sin(const X& x) { return call<aten::sin>(x); }
+template <reading X> auto cos(const X& x) { return call<aten::cos>(x); }
+template <reading X> auto tanh(const X& x) { return call<aten::tanh>(x); }
+template <reading X> auto sigmoid(const X& x) { return call<aten::sigmoid>(x); }
+template <reading X> auto erf(const X& x) { return call<aten::erf>(x); }
+template <reading X> auto floor(const X& x) { return call<aten::floor>(x); }
+template <reading X> auto ceil(const X& x) { return call<aten::ceil>(x); }
+
+template <reading A, reading B> auto operator<(const A& a, const B& b) { return b > a; }
+template <reading A> auto operator<(const A& a, double b) { return b > a; }
+template <reading B> auto operator<(double a, const B& b) { return b > a; }
+template <reading A, reading B> auto operator<=(const A& a, const B& b) { return b >= a; }
+template <reading A> auto operator<=(const A& a, double b) { return b >= a; }
+
+template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
+template <reading A> auto operator/(const A& a, double b) { return a * (1 / b); }
+template <reading B> auto operator/(double a, const B& b) {
+    return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
+}
+
+// Of booleans. Not && and ||, which would look as if they took shortcuts.
+template <reading A, reading B>
+auto logical_and(const A& a, const B& b) { return call<aten::logical_and>(a, b); }
+template <reading A, reading B>
+auto logical_or(const A& a, const B& b) { return call<aten::logical_or>(a, b); }
+
+template <reading C, reading A, reading B>
+auto where(const C& c, const A& a, const B& b) { return call<aten::where_self>(c, a, b); }
+template <reading C, reading B>
+auto where(const C& c, double a, const B& b) { return where(c, constant_beside(b, a), b); }
+template <reading C, reading A>
+auto where(const C& c, const A& a, double b) { return where(c, a, constant_beside(a, b)); }
+
+template <reading X>
+auto clamp(const X& x, std::optional<scalar> min, std::optional<scalar> max) {
+    return call<aten::clamp>(x, min, max);
+}
+
+// clang-format on
+
+/// x in another dtype.
+template <reading X>
+[[nodiscard]] auto as(const X& x, dtype type) {
+    return emitting<ops<aten::_to_copy>>(
+        [type](emit<ops<aten::_to_copy>> e, value v) {
+            return !v || e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+        },
+        x);
+}
+
+/// What a rewrite ends in: x in the dtype of the result that it replaces.
+template <reading X>
+[[nodiscard]] auto in_result_type(const X& x, std::uint32_t result = 0) {
+    return as(x, x.result_meta(result).dtype);
+}
+
+/// The policy of functions of real numbers: they are computed in float32, and the result is rounded once to
+/// its own type, as PyTorch computes those of float16 and bfloat16.
+struct in_float32 {
+    static constexpr auto made = ops_in<aten::_to_copy>;
+    static term operand(const term& x) { return as(x, dtype::float32); }
+    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// Rules over real numbers.
+template <class... Lists>
+constexpr auto real_rules(Lists... lists) {
+    return rules_with<in_float32>(lists...);
+}
+
+/// Exact for 0 and infinity, NaN below 0.
+template <reading X>
+[[nodiscard]] auto sqrt(const X& x) {
+    return reciprocal(rsqrt(x));
+}
+
+/// c0 + c1·x + c2·x² + …, by Horner's rule.
+template <reading X>
+[[nodiscard]] auto polynomial(const X& x, double c0, double c1) {
+    return x * c1 + c0;
+}
+template <reading X, class... Coefficients>
+[[nodiscard]] auto polynomial(const X& x, double c0, double c1, Coefficients... rest) {
+    return polynomial(x, c1, rest...) * x + c0;
+}
+
+/// log(1 + x) without the rounding error of 1 + x, which the factor x / (u - 1) takes back (Kahan).
+template <reading X>
+[[nodiscard]] auto log1p(const X& x) {
+    const auto u = x + 1;
+    const auto log_u = log(u);
+    const auto corrected = where(u == 1, x, log_u * x * reciprocal(u - 1));
+    return where(abs(x) < 0.5, corrected, log_u);
+}
+
+/// Toward zero.
+template <reading X>
+[[nodiscard]] auto trunc(const X& x) {
+    return where(x < 0, ceil(x), floor(x));
+}
+
+/// Is the sign bit set? 1 / -0 is -infinity.
+template <reading X>
+[[nodiscard]] auto is_negative(const X& x) {
+    return logical_or(x < 0, reciprocal(x) < 0);
+}
+
+}  // namespace headrace
+
+#endif

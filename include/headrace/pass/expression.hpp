@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::call and the readings of the expressions that rewrites, patterns and replacements are
+// written in.
+#ifndef HEADRACE_PASS_EXPRESSION_HPP
+#define HEADRACE_PASS_EXPRESSION_HPP
+
+#include <array>
+#include <concepts>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <headrace/op/op_set.hpp>
+#include <headrace/pass/emit.hpp>
+
+namespace headrace {
+
+/// An expression is written once, as a generic function, and read several times:
+///
+///     [](auto x) { return call<aten::mul_tensor>(x, call<aten::sigmoid>(x)); }
+///
+/// - called with symbols, its type says which ops it makes;
+/// - called with terms, it makes the nodes;
+/// - called with wildcards, it is a pattern (match/pattern_expression.hpp).
+///
+/// Symbols exist at compile time only: functions over them are declared, and never called. So the effects of
+/// a rewrite are those of every branch that its expression has, whichever is taken at run time.
+
+/// The value of an expression whose ops are `Made`, an op_set.
+template <auto Made>
+struct symbol {
+    static constexpr auto made = Made;
+    constexpr symbol() = default;
+    /// As one of several branches it counts with them.
+    template <auto Fewer>
+    constexpr symbol(symbol<Fewer>) {}
+
+    // What a term answers at run time, so that an expression can ask it in either reading.
+    [[nodiscard]] headrace::dtype dtype() const;
+    [[nodiscard]] const int_list& shape() const;
+    [[nodiscard]] std::size_t rank() const;
+    [[nodiscard]] std::int64_t size(std::int64_t axis) const;
+    [[nodiscard]] const tensor_meta& meta() const;
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
+    [[nodiscard]] const target_spec& target() const;
+    [[nodiscard]] symbol<op_set<>{}> unsupported(std::pmr::string reason) const;
+    [[nodiscard]] symbol<op_set<>{}> constant(scalar number) const;
+    [[nodiscard]] symbol<op_set<>{}> filled(scalar number) const;
+    [[nodiscard]] symbol<op_set<>{}> of(headrace::value v) const;
+};
+
+/// A value of the graph, and the emitter that makes what an expression says of it.
+class term {
+public:
+    term(emitter& e, headrace::value v) : emitter_(&e), value_(v) {}
+
+    [[nodiscard]] headrace::value value() const { return value_; }
+    [[nodiscard]] emitter& owner() const { return *emitter_; }
+
+    [[nodiscard]] headrace::dtype dtype() const { return emitter_->dtype(value_); }
+    [[nodiscard]] const int_list& shape() const { return emitter_->shape(value_); }
+    [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
+    /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
+    [[nodiscard]] std::int64_t size(std::int64_t axis) const {
+        const std::int64_t i = axis < 0 ? axis + static_cast<std::int64_t>(rank()) : axis;
+        return i < 0 || i >= static_cast<std::int64_t>(rank()) ? 0 : shape()[static_cast<std::size_t>(i)];
+    }
+    [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
+    /// Metadata of the results that the rewrite replaces.
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
+        return emitter_->result_meta(i);
+    }
+    [[nodiscard]] const target_spec& target() const { return emitter_->target(); }
+    /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
+    [[nodiscard]] term unsupported(std::pmr::string reason) const {
+        return {*emitter_, emitter_->unsupported(std::move(reason))};
+    }
+    /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
+    /// number is cut to one.
+    [[nodiscard]] term constant(scalar number) const {
+        const headrace::dtype type = dtype();
+        const scalar exact = is_floating(type) ? scalar(number.to_double()) : scalar(number.to_int());
+        return {*emitter_, emitter_->splat(exact, type, rank())};
+    }
+    /// A constant of this term's dtype and shape.
+    [[nodiscard]] term filled(scalar number) const {
+        return {*emitter_, emitter_->splat(number, dtype(), shape())};
+    }
+    /// Another value of the graph, such as an optional operand.
+    [[nodiscard]] term of(headrace::value v) const { return {*emitter_, v}; }
+
+private:
+    emitter* emitter_;
+    headrace::value value_;
+};
+
+template <class T>
+inline constexpr bool is_symbol = false;
+template <auto Made>
+inline constexpr bool is_symbol<symbol<Made>> = true;
+
+/// Matches the readings of a value in an expression. Patterns add theirs.
+template <class T>
+inline constexpr bool is_reading = is_symbol<T> || std::is_same_v<T, term>;
+template <class T>
+concept reading = is_reading<std::remove_cvref_t<T>>;
+
+/// Several operands that are one argument: `call<aten::cat>(tensors(x, y), 1)`.
+template <class... Items>
+struct tensors_expression {
+    std::tuple<Items...> items;
+};
+template <class... Items>
+[[nodiscard]] constexpr tensors_expression<Items...> tensors(const Items&... items) {
+    return {{items...}};
+}
+
+namespace detail {
+
+template <class T>
+struct made_in {
+    static constexpr op_set<> value{};
+};
+template <auto Made>
+struct made_in<symbol<Made>> {
+    static constexpr auto value = Made;
+};
+template <class... Ts>
+struct made_in<std::tuple<Ts...>> {
+    static constexpr auto value = (op_set<>{} | ... | made_in<Ts>::value);
+};
+template <class... Ts>
+struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
+template <class T>
+struct made_in<std::optional<T>> : made_in<T> {};
+
+template <class T>
+inline constexpr bool holds_term = std::is_same_v<T, term>;
+template <class... Ts>
+inline constexpr bool holds_term<tensors_expression<Ts...>> = (holds_term<Ts> || ...);
+template <class T>
+inline constexpr bool holds_symbol = is_symbol<T>;
+template <class... Ts>
+inline constexpr bool holds_symbol<tensors_expression<Ts...>> = (holds_symbol<Ts> || ...);
+
+// An argument of a call as a member of the op's argument struct.
+template <class T>
+const T& as_argument(const T& argument) {
+    return argument;
+}
+inline value as_argument(const term& argument) { return argument.value(); }
+template <class... Ts>
+auto as_argument(const tensors_expression<Ts...>& argument) {
+    struct held {
+        std::array<value, sizeof...(Ts)> values;
+        operator list<value>() const { return list<value>(values); }
+    };
+    return std::apply([](const Ts&... items) { return held{{as_argument(items)...}}; }, argument.items);
+}
+
+template <class T, class... Ts>
+const term& first_term(const T& first, const Ts&... rest) {
+    if constexpr (std::is_same_v<T, term>) {
+        return first;
+    } else if constexpr (holds_term<T>) {
+        return std::apply([](const auto&... items) -> const term& { return first_term(items...); },
+                          first.items);
+    } else {
+        return first_term(rest...);
+    }
+}
+
+/// The emitter as expressions use it: what they make is in their type.
+struct expression_emitter : emitter {
+    template <op_tag Op>
+    static value make(emitter& e, const args<Op>& a) {
+        node* made = static_cast<expression_emitter&>(e).template add<Op>(a);
+        return made == nullptr ? value{} : made->result();
+    }
+};
+
+// How a call is read; a pattern's readings specialize it.
+template <class Op, class... Arguments>
+struct read_call;
+
+template <class Op, class... Arguments>
+    requires(holds_symbol<Arguments> || ...)
+struct read_call<Op, Arguments...> {
+    static constexpr symbol<(ops_in<Op> | ... | made_in<Arguments>::value)> read(const Arguments&...) {
+        return {};
+    }
+};
+template <class Op, class... Arguments>
+    requires(holds_term<Arguments> || ...)
+struct read_call<Op, Arguments...> {
+    static term read(const Arguments&... arguments) {
+        emitter& e = first_term(arguments...).owner();
+        return {e, expression_emitter::make<Op>(e, args<Op>{as_argument(arguments)...})};
+    }
+};
+
+}  // namespace detail
+
+/// A node of `Op` with these arguments, in the order of its schema: operands are expressions, other arguments
+/// C++ values, std::nullopt is None. Arguments that are left out at the end have the schema's defaults. A
+/// function object, so that it can stand for the rewrite of an op that only gets another name:
+/// `on<aten::exp> = call<tosa::exp>`.
+template <class Op>
+struct call_t {
+    template <class... Arguments>
+    constexpr auto operator()(const Arguments&... arguments) const
+        -> decltype(detail::read_call<Op, std::decay_t<const Arguments&>...>::read(arguments...)) {
+        return detail::read_call<Op, std::decay_t<const Arguments&>...>::read(arguments...);
+    }
+};
+template <class Op>
+inline constexpr call_t<Op> call{};
+
+/// What a rewrite returns to leave its node as it is.
+struct unchanged_type {};
+inline constexpr unchanged_type unchanged{};
+
+namespace detail {
+
+template <class F>
+constexpr decltype(auto) branch(const F& f) {
+    if constexpr (std::is_invocable_v<const F&>) {
+        return f();
+    } else {
+        return f;
+    }
+}
+template <class F>
+using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()))>;
+
+// What a choice between two branches is, in either reading.
+template <class A, class B>
+struct joined_branches {
+    static_assert(sizeof(A) == 0, "choose: its branches are not both expressions, or unchanged");
+};
+template <class A>
+    requires(!is_symbol<A>)
+struct joined_branches<A, A> : std::type_identity<A> {};
+template <auto A, auto B>
+struct joined_branches<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
+template <class... As, class... Bs>
+    requires(sizeof...(As) == sizeof...(Bs) && !std::is_same_v<std::tuple<As...>, std::tuple<Bs...>>)
+struct joined_branches<std::tuple<As...>, std::tuple<Bs...>>
+    : std::type_identity<std::tuple<typename joined_branches<As, Bs>::type...>> {};
+template <class A>
+    requires(!std::is_same_v<A, unchanged_type>)
+struct joined_branches<A, unchanged_type> : std::type_identity<std::optional<A>> {};
+template <class B>
+    requires(!std::is_same_v<B, unchanged_type>)
+struct joined_branches<unchanged_type, B> : std::type_identity<std::optional<B>> {};
+template <class A>
+struct joined_branches<std::optional<A>, unchanged_type> : std::type_identity<std::optional<A>> {};
+template <class B>
+struct joined_branches<unchanged_type, std::optional<B>> : std::type_identity<std::optional<B>> {};
+template <class A, class B>
+    requires(!std::is_same_v<std::optional<A>, B>)
+struct joined_branches<std::optional<A>, B>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+template <class A, class B>
+    requires(!std::is_same_v<std::optional<B>, A>)
+struct joined_branches<A, std::optional<B>>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+template <class A, class B>
+    requires(!std::is_same_v<A, B>)
+struct joined_branches<std::optional<A>, std::optional<B>>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+
+template <class To, class F>
+constexpr To take_branch(const F& f) {
+    if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
+        return std::nullopt;
+    } else {
+        return branch(f);
+    }
+}
+
+}  // namespace detail
+
+/// Alternatives of which one is chosen at run time; each is an expression, or a callable without parameters
+/// that returns one and is called only if it is chosen. All of them count among what the rewrite makes.
+///
+///     choose(a.approximate == "tanh", [&] { return … tanh(…); }, [&] { return … erf(…); })
+///     choose(is_floating(x.dtype()), [&] { return …; }, unchanged)
+template <class Then, class Else>
+constexpr auto choose(bool condition, const Then& then, const Else& otherwise) {
+    using chosen =
+        typename detail::joined_branches<detail::branch_type<Then>, detail::branch_type<Else>>::type;
+    return condition ? detail::take_branch<chosen>(then) : detail::take_branch<chosen>(otherwise);
+}
+/// The first alternative whose condition holds, else the last.
+template <class Then, class... Rest>
+constexpr auto choose(bool condition, const Then& then, bool next, const Rest&... rest) {
+    return choose(condition, then, [&] { return choose(next, rest...); });
+}
+
+/// Code that makes nodes, as a part of an expression: `f(emit<List> e, value...)` is called with the values
+/// of the terms, and may emit what `List` lists.
+template <class List, class F, reading... Operands>
+constexpr auto emitting(const F& f, const Operands&... operands) {
+    if constexpr ((is_symbol<Operands> || ...)) {
+        return symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>{};
+    } else {
+        emitter& e = detail::first_term(operands...).owner();
+        return term(e, f(emit<List>(e), operands.value()...));
+    }
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Tests of rewrites that are expressions: what their types say, and what they make.
+
+#include <catch2/catch.hpp>
+
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct decompose_silu : pass {
+    static auto rewrites() {
+        return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); });
+    }
+};
+static_assert(std::is_same_v<targets_of<decompose_silu>, ops<aten::silu>>);
+static_assert(effects_of<decompose_silu>::produced_set == ops_in<aten::mul_tensor, aten::sigmoid>);
+static_assert(effects_of<decompose_silu>::removed_set == ops_in<aten::silu>);
+static_assert(set_of<produces_of<decompose_silu>> == ops_in<aten::mul_tensor, aten::sigmoid>);
+
+// Every branch counts, and one that may leave the node does not remove it.
+struct alternatives : pass {
+    static auto rewrites() {
+        return rules(
+            on<aten::gelu> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.approximate == "tanh", [&] { return tanh(x); }, [&] { return erf(x); });
+                },
+            on<aten::relu> =
+                [](auto x) {
+                    return choose(
+                        x.rank() == 2, [&] { return max(x, 0); }, unchanged);
+                },
+            on<aten::alias, aten::detach> = [](auto x) { return x; });
+    }
+};
+static_assert(effects_of<alternatives>::produced_set == ops_in<aten::tanh, aten::erf, aten::maximum>);
+static_assert(effects_of<alternatives>::removed_set == ops_in<aten::gelu, aten::alias, aten::detach>);
+static_assert(effects_of<alternatives>::target_set ==
+              ops_in<aten::gelu, aten::relu, aten::alias, aten::detach>);
+
+// Real numbers are computed in float32, with casts where the operand or the result is something else.
+struct in_reals : pass {
+    static auto rewrites() {
+        return real_rules(on<aten::log2> = [](auto x) { return log(x) * 1.4426950408889634; });
+    }
+};
+static_assert(effects_of<in_reals>::produced_set == ops_in<aten::log, aten::mul_tensor, aten::_to_copy>);
+
+// Code within an expression says what it emits, and handlers may stand beside rules.
+struct mixture : pass {
+    using target_ops = ops<aten::neg>;
+    using produces = ops<aten::abs>;
+    static auto rewrites() {
+        return rules(on<aten::sqrt> = [](auto x) {
+            return emitting<ops<aten::rsqrt>>(
+                [](emit<ops<aten::rsqrt>> e, value v) { return e.make<aten::rsqrt>(v); }, exp(x));
+        });
+    }
+    value operator()(const args<aten::neg>& a, emit<produces>& e) const { return e.make<aten::abs>(a.self); }
+};
+static_assert(effects_of<mixture>::produced_set == ops_in<aten::abs, aten::rsqrt, aten::exp>);
+static_assert(effects_of<mixture>::removed_set == ops_in<aten::neg, aten::sqrt>);
+
+struct lowers : pipeline<from<aten::silu>, to<aten::mul_tensor, aten::sigmoid>, decompose_silu> {};
+static_assert(lowers::supported.contains<aten::silu>());
+
+std::size_t rewritten_by(auto p, program& of) {
+    of.finish();
+    pass_context context;
+    return apply_pass(p, of.g, context).value().rewritten;
+}
+
+TEST_CASE("an expression makes the nodes that its type says") {
+    CHECK(compare_runs<decompose_silu>([](program& p) {
+              p.output(p.make<aten::silu>({.self = p.input(dtype::float32, {2, 3})}));
+          }).empty());
+    program p;
+    p.output(p.make<aten::silu>({.self = p.input(dtype::float32, {2, 3})}));
+    CHECK(rewritten_by(decompose_silu{}, p) == 1);
+    CHECK(count_of<aten::silu>(p.g) == 0);
+    CHECK(count_of<aten::mul_tensor>(p.g) == 1);
+    CHECK(count_of<aten::sigmoid>(p.g) == 1);
+}
+
+TEST_CASE("only the branch that is chosen is made") {
+    for (const bool approximate : {false, true}) {
+        program p;
+        p.output(p.make<aten::gelu>(
+            {.self = p.input(dtype::float32, {2}), .approximate = approximate ? "tanh" : "none"}));
+        CHECK(rewritten_by(alternatives{}, p) == 1);
+        CHECK(count_of<aten::tanh>(p.g) == (approximate ? 1 : 0));
+        CHECK(count_of<aten::erf>(p.g) == (approximate ? 0 : 1));
+    }
+}
+
+TEST_CASE("a rule can leave its node as it is") {
+    for (const bool matrix : {false, true}) {
+        program p;
+        p.output(
+            p.make<aten::relu>({.self = p.input(dtype::float32, matrix ? int_list{2, 2} : int_list{2})}));
+        CHECK(rewritten_by(alternatives{}, p) == (matrix ? 1 : 0));
+        CHECK(count_of<aten::relu>(p.g) == (matrix ? 0 : 1));
+    }
+}
+
+TEST_CASE("real numbers are cast on the way in and out") {
+    program halves;
+    halves.output(halves.make<aten::log2>({.self = halves.input(dtype::float16, {2})}));
+    CHECK(rewritten_by(in_reals{}, halves) == 1);
+    CHECK(count_of<aten::_to_copy>(halves.g) == 2);
+    program floats;
+    floats.output(floats.make<aten::log2>({.self = floats.input(dtype::float32, {2})}));
+    CHECK(rewritten_by(in_reals{}, floats) == 1);
+    CHECK(count_of<aten::_to_copy>(floats.g) == 0);
+}
+
+TEST_CASE("code in an expression and handlers beside rules are run") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    p.output(p.make<aten::sqrt>({.self = x}));
+    p.output(p.make<aten::neg>({.self = x}));
+    CHECK(rewritten_by(mixture{}, p) == 2);
+    CHECK(count_of<aten::rsqrt>(p.g) == 1);
+    CHECK(count_of<aten::exp>(p.g) == 1);
+    CHECK(count_of<aten::abs>(p.g) == 1);
+}
+
+}  // namespace
