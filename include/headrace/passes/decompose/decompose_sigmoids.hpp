@@ -39,7 +39,8 @@ struct decompose_sigmoids : pass {
             on<aten::logit> = [](auto self, const auto& a) {
                 const auto real = [&] { return as(self, dtype::float32); };
                 const auto p = choose(is_floating(self.dtype()), self, real);
-                const auto limited = choose(a.eps.has_value(), [&] { return clamp(p, *a.eps, 1 - *a.eps); }, p);
+                const auto limit = [&] { return clamp(p, *a.eps, 1 - *a.eps); };
+                const auto limited = choose(a.eps.has_value(), limit, p);
                 const auto x = as(limited, dtype::float32);
                 return in_result_type(log(x / (1 - x)));
             },
