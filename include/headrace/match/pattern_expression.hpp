@@ -11,6 +11,7 @@
 
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/value.hpp>
+#include <headrace/pass/expression.hpp>
 
 namespace headrace {
 
@@ -47,11 +48,6 @@ template <std::size_t I, class Call>
 struct result_expression {
     Call call;
 };
-/// Expression: several operands that are one argument.
-template <class... Items>
-struct tensors_expression {
-    std::tuple<Items...> items;
-};
 /// Expression: an argument by its name in the schema.
 template <class Label, class T>
 struct named_argument {
@@ -74,28 +70,35 @@ inline constexpr any_literal_type any_literal{};
 struct any_constant_type {};
 inline constexpr any_constant_type any_constant{};
 
-/// A node of `Op` with these arguments, in the order of its schema: operands are wildcards and calls,
-/// literals C++ values, any_literal or wildcards, and std::nullopt is None. Arguments that are left out at
-/// the end have the schema's defaults.
-///
-///     [](auto x, auto y) { return call<aten::mul_tensor>(call<aten::add_tensor>(x, y), y); }
-///
-/// Two calls that are the same are one node, unless they are `named` differently.
+namespace detail {
+
+// A call with wildcards, which is a pattern's: a node of `Op` whose operands are wildcards and calls, and
+// whose literals are C++ values, any_literal or wildcards. Two calls that are the same are one node, unless
+// they are `named` differently.
 template <class Op, class... Arguments>
-[[nodiscard]] constexpr auto call(const Arguments&... arguments) {
-    using plain = detail::call_modifiers<false, false, detail::no_label>;
-    return call_expression<Op, plain, std::decay_t<const Arguments&>...>{{arguments...}};
-}
+    requires(!(holds_symbol<Arguments> || ...) && !(holds_term<Arguments> || ...))
+struct read_call<Op, Arguments...> {
+    static constexpr auto read(const Arguments&... arguments) {
+        using plain = call_modifiers<false, false, no_label>;
+        return call_expression<Op, plain, Arguments...>{{arguments...}};
+    }
+};
+
+}  // namespace detail
+
+template <std::size_t I>
+inline constexpr bool is_reading<wildcard<I>> = true;
+template <class Op, class Modifiers, class... Arguments>
+inline constexpr bool is_reading<call_expression<Op, Modifiers, Arguments...>> = true;
+template <std::size_t I, class Call>
+inline constexpr bool is_reading<result_expression<I, Call>> = true;
+template <>
+inline constexpr bool is_reading<any_constant_type> = true;
 
 /// Result `I` of a node that has several.
 template <std::size_t I, class Call>
 [[nodiscard]] constexpr result_expression<I, Call> result_at(const Call& c) {
     return {c};
-}
-/// Operands for an argument that takes a list of them: `call<aten::cat>(tensors(x, y), 1)`.
-template <class... Items>
-[[nodiscard]] constexpr tensors_expression<Items...> tensors(const Items&... items) {
-    return {{items...}};
 }
 /// An argument by name, after those in order: `call<aten::conv2d>(x, w, with<"groups">(2))`.
 template <fixed_string Name, class T>
@@ -105,6 +108,12 @@ template <fixed_string Name, class T>
 /// A constant whose elements are all `number`. A replacement gets one of the type of the first value that it
 /// replaces, and of a shape (1, …, 1) that broadcasts with it.
 [[nodiscard]] constexpr filled_constant filled_with(scalar number) { return {number}; }
+/// In a pattern, a number beside an operand: `x * 0.5`.
+template <reading X>
+    requires(!requires(const X& x) { x.constant(0); })
+[[nodiscard]] constexpr filled_constant constant_beside(const X&, double number) {
+    return filled_with(number);
+}
 /// What a pattern with several outputs returns.
 template <class... Items>
 [[nodiscard]] constexpr returned_values<Items...> returns(const Items&... items) {

@@ -73,21 +73,17 @@ outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& cont
     emit<declared_by<P>> e(g, &n, &n, context);
     return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
 }
-template <class Rule>
-struct rule_call;
-template <class Op, class F, class Policy>
-struct rule_call<rule<Op, F, Policy>> {
-    static outcome_kind call(const void*, graph& g, node& n, pass_context& context, value_list& with) {
-        emitter e(g, &n, &n, context);
-        const bool rewritten = run_rule<Op, F, Policy>(e, args_of<Op>(n), with);
-        if (e.failed()) return outcome_kind::failed;
-        return rewritten ? outcome_kind::replaced : outcome_kind::declined;
-    }
-};
+template <class Rules>
+outcome_kind call_rules(const void*, graph& g, node& n, pass_context& context, value_list& with) {
+    emitter e(g, &n, &n, context);
+    const bool rewritten = Rules::run(e, n, with);
+    if (e.failed()) return outcome_kind::failed;
+    return rewritten ? outcome_kind::replaced : outcome_kind::declined;
+}
 template <class P, class Op>
 constexpr handler handler_for() {
     if constexpr (has_rule<P, Op>) {
-        return {&info_of<Op>, &rule_call<rule_in<P, Op>>::call};
+        return {&info_of<Op>, &call_rules<rules_for_op<P, Op>>};
     } else {
         return {&info_of<Op>, &call_erased<P, Op>};
     }

@@ -62,43 +62,6 @@ concept pass_type = std::is_base_of_v<pass, T>;
 
 namespace detail {
 
-template <class A, class B>
-struct append_new;
-template <class... As, class... Bs>
-struct append_new<ops<As...>, ops<Bs...>> {
-    template <class List, class T>
-    struct add;
-    template <class... Ts, class T>
-    struct add<ops<Ts...>, T> {
-        using type = std::conditional_t<(__is_same(Ts, T) || ...), ops<Ts...>, ops<Ts..., T>>;
-    };
-    template <class List, class... Rest>
-    struct all {
-        using type = List;
-    };
-    template <class List, class First, class... Rest>
-    struct all<List, First, Rest...> : all<typename add<List, First>::type, Rest...> {};
-    using type = typename all<ops<As...>, Bs...>::type;
-};
-template <class... As>
-struct append_new<ops<As...>, ops<>> {
-    using type = ops<As...>;
-};
-template <class... Bs>
-    requires(sizeof...(Bs) > 0)
-struct append_new<ops<>, ops<Bs...>> {
-    using type = ops<Bs...>;
-};
-
-template <class... Lists>
-struct join_ops {
-    using type = ops<>;
-};
-template <class First, class... Rest>
-struct join_ops<First, Rest...> {
-    using type = typename append_new<First, typename join_ops<Rest...>::type>::type;
-};
-
 // One trait per spelling under which passes list their targets.
 template <class P>
 auto own_targets() {
@@ -176,11 +139,6 @@ auto own_removes() {
 }
 
 }  // namespace detail
-
-/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
-/// build::broadcast_ops>`.
-template <class... Lists>
-using joined = typename detail::join_ops<Lists...>::type;
 
 /// Matches passes over the whole graph.
 template <class P>
@@ -322,7 +280,7 @@ inline constexpr handler_kind kind_of_result =
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
     if constexpr (has_rule<P, Op>) {
-        return rule_facts<rule_in<P, Op>>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
+        return rules_for_op<P, Op>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
     } else if constexpr (handles<P, Op>) {
         return kind_of_result<handler_result_t<P, Op>>;
     } else {

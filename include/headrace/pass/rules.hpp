@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <headrace/op/op_list.hpp>
 #include <headrace/pass/expression.hpp>
 
 namespace headrace {
@@ -22,7 +23,8 @@ struct as_they_are {
 };
 
 /// One rewrite: `F`, a stateless callable, takes the operands of a node of `Op` that are neither optional nor
-/// lists, in order, and its `args` after them if it wants them, and returns the expression that replaces it:
+/// lists, in order, and its `args` after them if it wants them. It may take fewer of the operands if the next
+/// parameter is a `const args<Op>&`. It returns the expression that replaces it:
 /// one for each result in a std::tuple if it has several, `unchanged` or a choice with it where it declines.
 template <class Op, class F, class Policy = as_they_are>
 struct rule {};
@@ -30,6 +32,14 @@ struct rule {};
 /// Rules as a type.
 template <class... Rules>
 struct rule_list {};
+
+/// Names the op whose rule cannot be called, in the compile error.
+template <class Op>
+struct not_callable_with {};
+template <class Diagnosis>
+inline constexpr bool rule_takes_operands = false;
+template <>
+inline constexpr bool rule_takes_operands<no_fault> = true;
 
 namespace detail {
 
@@ -64,9 +74,16 @@ constexpr rule_list<As..., Bs...> operator+(rule_list<As...>, rule_list<Bs...>) 
 
 namespace detail {
 
-template <class Policy, class... Ops, class... Fs, class... Policies>
-constexpr auto under(rule_list<rule<Ops, Fs, Policies>...>) {
-    return rule_list<rule<Ops, Fs, Policy>...>{};
+// The same rule under another policy.
+template <class Rule, class Policy>
+struct rule_under;
+template <class Op, class F, class NewPolicy, class Policy>
+struct rule_under<rule<Op, F, Policy>, NewPolicy> {
+    using type = rule<Op, F, NewPolicy>;
+};
+template <class Policy, class... Rules>
+constexpr auto under(rule_list<Rules...>) {
+    return rule_list<typename rule_under<Rules, Policy>::type...>{};
 }
 
 }  // namespace detail
@@ -111,12 +128,36 @@ inline constexpr auto operand_offsets = [] {
 template <std::size_t>
 using operand_symbol = symbol<op_set<>{}>;
 
+// How a rule's callable is called: with how many operands, and with the arguments after them? All of the
+// operands come first; one that needs fewer of them says so by the type of the next parameter.
+struct rule_call {
+    std::size_t operands = 0;
+    bool arguments = false;
+    bool found = false;
+};
+template <class Op, class F, std::size_t... I>
+constexpr rule_call try_call(std::index_sequence<I...>) {
+    if constexpr (std::is_invocable_v<const F&, operand_symbol<I>...>) {
+        return {sizeof...(I), false, true};
+    } else if constexpr (std::is_invocable_v<const F&, operand_symbol<I>..., const args<Op>&>) {
+        return {sizeof...(I), true, true};
+    } else if constexpr (sizeof...(I) > 1) {
+        return try_call<Op, F>(std::make_index_sequence<sizeof...(I) - 1>{});
+    } else {
+        return {};
+    }
+}
+template <class Op, class F>
+inline constexpr rule_call call_of_rule = try_call<Op, F>(std::make_index_sequence<plain_operands<Op>>{});
+
 template <class Op, class F, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
-    if constexpr (std::is_invocable_v<const F&, const Readings&...>) {
-        return F{}(operands...);
-    } else {
+    if constexpr (!call_of_rule<Op, F>.found) {
+        return unchanged;  // the fault is reported where the rule is run
+    } else if constexpr (call_of_rule<Op, F>.arguments) {
         return F{}(operands..., a);
+    } else {
+        return F{}(operands...);
     }
 }
 template <class Op, class F, std::size_t... I>
@@ -125,15 +166,19 @@ auto read_rule(std::index_sequence<I...>)
 
 // What a rule returns when it is called with symbols.
 template <class Op, class F>
-using rule_result = decltype(read_rule<Op, F>(std::make_index_sequence<plain_operands<Op>>{}));
+using rule_result = decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F>.operands>{}));
 
 template <class Rule>
 struct rule_facts;
 template <class Op, class F, class Policy>
 struct rule_facts<rule<Op, F, Policy>> {
+    using targets = ops<Op>;
     using result = rule_result<Op, F>;
     static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
     static constexpr auto made = Policy::made | made_in<result>::value;
+
+    // Makes the nodes of the expression; false if the rule declines.
+    static bool run(emitter& e, const node& n, value_list& out);
 };
 
 template <class Policy>
@@ -144,17 +189,12 @@ template <class Policy, class... Ts>
 void append_term(value_list& out, const std::tuple<Ts...>& ys) {
     std::apply([&](const Ts&... each) { (append_term<Policy>(out, each), ...); }, ys);
 }
-
-/// Makes the nodes of a rule's expression; false if it declines.
-template <class Op, class F, class Policy>
-bool run_rule(emitter& e, const args<Op>& a, value_list& out) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&a);
-    const auto returned = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return apply_rule<Op, F>(
-            a, Policy::operand(term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[I])))...);
-    }(std::make_index_sequence<plain_operands<Op>>{});
-    using result = std::remove_const_t<decltype(returned)>;
-    if constexpr (is_optional<result>) {
+// Flattens what a rule returned; false if it declined.
+template <class Policy, class Returned>
+bool take_result(const Returned& returned, value_list& out) {
+    if constexpr (std::is_same_v<Returned, unchanged_type>) {
+        return false;
+    } else if constexpr (is_optional<Returned>) {
         if (returned) append_term<Policy>(out, *returned);
         return returned.has_value();
     } else {
@@ -163,7 +203,35 @@ bool run_rule(emitter& e, const args<Op>& a, value_list& out) {
     }
 }
 
-// The rule for an op, by overload resolution.
+template <class Op, class F, class Policy>
+bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+    using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
+    static_assert(
+        rule_takes_operands<fault>,
+        "rule: its callable does not take the op's operands; see not_callable_with<Op>, let it take "
+        "them in order, and `const auto& a` after them for the other arguments");
+    const auto* bytes = static_cast<const std::byte*>(n.arguments);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        const auto operand = [&](std::size_t i) {
+            return term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i]));
+        };
+        static_cast<void>(operand);
+        return take_result<Policy>(apply_rule<Op, F>(args_of<Op>(n), Policy::operand(operand(I))...), out);
+    }(std::make_index_sequence<call_of_rule<Op, F>.operands>{});
+}
+
+template <class Op, class... Ops>
+constexpr bool is_listed(ops<Ops...>) {
+    return (__is_same(Op, Ops) || ...);
+}
+// The rules for an op, in order.
+template <class Op, class... Rules>
+constexpr auto rules_on(rule_list<Rules...>) {
+    return decltype((rule_list<>{} + ... +
+                     std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}),
+                                        rule_list<Rules>, rule_list<>>{})){};
+}
+// Most passes have one rule for an op, which overload resolution finds.
 template <class Op, class F, class Policy>
 rule<Op, F, Policy> rule_of(const std::type_identity<rule<Op, F, Policy>>&);
 template <class List>
@@ -171,13 +239,34 @@ struct rule_index;
 template <class... Rules>
 struct rule_index<rule_list<Rules...>> : std::type_identity<Rules>... {};
 
+template <class List, class Op>
+constexpr auto find_rules() {
+    if constexpr (requires(const rule_index<List>& index) { rule_of<Op>(index); }) {
+        return rule_list<decltype(rule_of<Op>(std::declval<const rule_index<List>&>()))>{};
+    } else {
+        return rules_on<Op>(List{});
+    }
+}
+
 template <class List>
 struct list_facts;
-template <class... Ops, class... Fs, class... Policies>
-struct list_facts<rule_list<rule<Ops, Fs, Policies>...>> {
-    using targets = ops<Ops...>;
-    static constexpr auto made = (op_set<>{} | ... | rule_facts<rule<Ops, Fs, Policies>>::made);
+template <class... Rules>
+struct list_facts<rule_list<Rules...>> {
+    using targets = typename join_ops<typename rule_facts<Rules>::targets...>::type;
+    static constexpr auto made = (op_set<>{} | ... | rule_facts<Rules>::made);
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
+};
+// What the rules for one op do: the first that does not decline rewrites the node.
+template <class List>
+struct rules_together;
+template <class... Rules>
+struct rules_together<rule_list<Rules...>> {
+    static constexpr bool any = sizeof...(Rules) != 0;
+    static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
+
+    static bool run(emitter& e, const node& n, value_list& out) {
+        return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);
+    }
 };
 
 template <class P>
@@ -193,9 +282,9 @@ template <class P>
 using rules_of = decltype(own_rewrites<P>());
 
 template <class P, class Op>
-concept has_rule = requires(const rule_index<rules_of<P>>& index) { rule_of<Op>(index); };
+using rules_for_op = rules_together<decltype(find_rules<rules_of<P>, Op>())>;
 template <class P, class Op>
-using rule_in = decltype(rule_of<Op>(std::declval<const rule_index<rules_of<P>>&>()));
+concept has_rule = rules_for_op<P, Op>::any;
 
 }  // namespace detail
 

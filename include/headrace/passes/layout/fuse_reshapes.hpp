@@ -3,24 +3,32 @@
 #ifndef HEADRACE_PASSES_LAYOUT_FUSE_RESHAPES_HPP
 #define HEADRACE_PASSES_LAYOUT_FUSE_RESHAPES_HPP
 
-#include <optional>
-
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
-/// A RESHAPE of a RESHAPE is one, and none if it gives the shape that the tensor had.
 struct fuse_reshapes : pass {
-    using targets = ops<tosa::reshape>;
-    using produces = build::reshape_ops;
+    static constexpr std::string_view summary =
+        "a RESHAPE of a RESHAPE is one; one to the shape that the tensor has is none";
     static constexpr bool repeatable = true;
+    static constexpr bool in_execution_order = true;
 
-    std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
-        value from = a.input1;
-        while (const auto* inner = match<tosa::reshape>(from)) from = inner->input1;
-        const sizes shape(e.result_meta().shape);
-        if (from == a.input1 && e.shape(from) != int_list(shape)) return std::nullopt;
-        return build::reshape(e, from, shape);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on_match(twice<tosa::reshape>) = [](auto x) { return reshaped(x); },
+            on<tosa::reshape> = [](auto x, const args<tosa::reshape>&) {
+                return choose(x.shape() == x.result_meta().shape, x, unchanged);
+            });
+    }
+    // clang-format on
+
+private:
+    static auto reshaped(const auto& x) {
+        return emitting<build::reshape_ops>(
+            [](emit<build::reshape_ops> e, value v) { return build::reshape(e, v, e.result_meta().shape); },
+            x);
     }
 };
 

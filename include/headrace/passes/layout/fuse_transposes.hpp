@@ -3,8 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_FUSE_TRANSPOSES_HPP
 #define HEADRACE_PASSES_LAYOUT_FUSE_TRANSPOSES_HPP
 
-#include <optional>
-
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
@@ -12,17 +11,27 @@ namespace headrace {
 /// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
 /// a RESHAPE.
 struct fuse_transposes : pass {
-    using targets = ops<tosa::transpose>;
-    using produces = build::permute_ops;
+    static constexpr std::string_view summary = "a TRANSPOSE of a TRANSPOSE is one, or none";
     static constexpr bool repeatable = true;
 
-    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        const auto* inner = match<tosa::transpose>(a.input1);
-        const value from = inner != nullptr ? inner->input1 : a.input1;
-        const shape_builder perms =
-            inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
-        if (inner == nullptr && !build::moves_only_ones(e.shape(from), perms)) return std::nullopt;
-        return build::permute(e, from, perms);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on_match(twice<tosa::transpose>) = [](auto x, const auto& m) {
+                const sizes inner = m.template get<"inner">().perms;
+                return permuted(x, build::composed(inner, m.template get<"outer">().perms));
+            },
+            on<tosa::transpose> = [](auto x, const auto& a) {
+                const auto reshaped = [&] { return permuted(x, a.perms); };
+                return choose(build::moves_only_ones(x.shape(), a.perms), reshaped, unchanged);
+            });
+    }
+    // clang-format on
+
+private:
+    static auto permuted(const auto& x, const shape_builder& perms) {
+        return emitting<build::permute_ops>(
+            [&](emit<build::permute_ops> e, value v) { return build::permute(e, v, perms); }, x);
     }
 };
 
