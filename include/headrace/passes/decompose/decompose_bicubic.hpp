@@ -26,10 +26,10 @@ struct decompose_bicubic : pass {
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto input = formula::real(e, detail::resized_input(a));
+        const auto input = formula::real(e, resized_input(a));
         const int_list in = e.shape(input.v);
         const int_list out = e.result_meta().shape;
-        const auto scales = detail::resize_scales(a);
+        const auto scales = resize_scales(a);
         const auto weights = [&](std::size_t axis, bool transposed) {
             return weights_of({in[axis], out[axis], scales[axis - 2], a.align_corners}, transposed);
         };

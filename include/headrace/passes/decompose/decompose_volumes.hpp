@@ -142,7 +142,7 @@ private:
             w = a.scales_w;
         }
         return separately(
-            e, detail::resized_input(a), [&](value v, const image& to) { return resize(v, to, h, w); },
+            e, resized_input(a), [&](value v, const image& to) { return resize(v, to, h, w); },
             [&](value v, const image& to) { return resize(v, to, d, std::nullopt); });
     }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/support/same_node.hpp>
+#include <headrace/passes/support/pure_nodes.hpp>
 
 namespace headrace {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/support/same_node.hpp>
+#include <headrace/passes/support/pure_nodes.hpp>
 
 namespace headrace {
 

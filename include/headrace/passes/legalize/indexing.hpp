@@ -4,6 +4,8 @@
 #define HEADRACE_PASSES_LEGALIZE_INDEXING_HPP
 
 #include <headrace/base/text.hpp>
+#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace::build {
@@ -23,7 +25,7 @@ value iota(E& e, std::int64_t count, std::int64_t step, std::size_t axis, std::s
     });
 }
 
-using number_ops = joined<cast_ops, ops<tosa::select>>;
+using number_ops = joined<cast_ops, select_ops>;
 
 /// The type that stands for bool where an op takes none: one that the target's profile has.
 template <class E>
@@ -72,7 +74,7 @@ value reshape_index(E& e, value v, sizes shape) {
     return as_index(e, reshape(e, index_number(e, v), shape));
 }
 
-using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
+using wrap_ops = joined<cast_ops, reshape_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
 
 /// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
 /// top bit.
@@ -115,7 +117,7 @@ value scatter(E& e, value values, value indices, value rows) {
     return cast(e, written, e.dtype(values));
 }
 
-using position_ops = joined<cast_ops, ops<tosa::mul, tosa::add>>;
+using position_ops = joined<cast_ops, reshape_ops, ops<tosa::mul, tosa::add>>;
 
 /// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
 /// as GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what

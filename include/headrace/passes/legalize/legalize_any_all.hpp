@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_ANY_ALL_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -12,7 +13,7 @@ namespace headrace {
 /// they are 0.
 struct legalize_any_all : pass {
     using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using produces = joined<build::cast_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
+    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
     template <one_of<ops<aten::any, aten::any_dim, aten::any_dims>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

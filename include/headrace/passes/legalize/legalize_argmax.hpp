@@ -17,7 +17,7 @@ namespace headrace {
 struct legalize_argmax : pass {
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
     using produces =
-        joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+        joined<build::cast_ops, build::reshape_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

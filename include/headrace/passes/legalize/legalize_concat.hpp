@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -16,7 +17,7 @@ namespace headrace {
 /// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
 struct legalize_concat : pass {
     using targets = ops<aten::cat, aten::concat>;
-    using produces = joined<build::concat_ops, build::cast_ops>;
+    using produces = joined<build::concat_ops, build::reshape_ops, build::cast_ops>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

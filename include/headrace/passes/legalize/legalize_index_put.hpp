@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
+#include <headrace/passes/support/casting.hpp>
 
 namespace headrace {
 

@@ -15,7 +15,7 @@ struct legalize_logical : pass {
         op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
                becomes<aten::logical_xor, tosa::logical_xor>>;
     using targets = joined<table::keys, ops<aten::logical_not>>;
-    using produces = joined<table::values, build::cast_ops>;
+    using produces = joined<table::values, build::reshape_ops, build::cast_ops>;
 
     template <one_of<table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

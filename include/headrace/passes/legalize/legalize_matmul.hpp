@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {

@@ -11,7 +11,7 @@ namespace headrace {
 /// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
 struct legalize_one_hot : pass {
     using targets = ops<aten::one_hot>;
-    using produces = joined<build::cast_ops, ops<tosa::equal>>;
+    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
         if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");

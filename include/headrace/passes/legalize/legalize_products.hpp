@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_PRODUCTS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -14,7 +15,7 @@ namespace headrace {
 struct legalize_products : pass {
     using targets = ops<aten::prod, aten::prod_dim_int>;
     using produces =
-        joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
+        joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

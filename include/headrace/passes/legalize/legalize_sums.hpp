@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SUMS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -12,7 +13,7 @@ namespace headrace {
 /// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
-    using produces = joined<build::cast_ops, ops<tosa::reduce_sum>>;
+    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -11,7 +11,7 @@ namespace headrace {
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), of operands of the type that PyTorch promotes them to.
 struct legalize_where : pass {
     using targets = ops<aten::where_self>;
-    using produces = build::cast_ops;
+    using produces = joined<build::cast_ops, build::select_ops>;
 
     value operator()(const args<aten::where_self>& a, emit<produces>& e) const {
         const dtype type = build::common_type(e, a.self, a.other);

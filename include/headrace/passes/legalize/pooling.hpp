@@ -35,7 +35,7 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
         input = pad_image(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after}, zero);
         for (window& axis : w) axis.before = axis.after = 0;
     }
-    auto fitted = fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+    auto fitted = fit_windows(e.shape(input), std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
     input = crop(e, input, fitted.used);
     if (a.divisor_override) {
         input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);

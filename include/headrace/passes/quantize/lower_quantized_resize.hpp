@@ -17,7 +17,7 @@ struct lower_quantized_resize : pass {
 
     template <one_of<targets> Op>
     std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto x = as_dequantized(e, detail::resized_input(a));
+        const auto x = as_dequantized(e, resized_input(a));
         if (!x || !x->parameters.is_per_tensor() || e.dtype(x->codes) != dtype::int8) return std::nullopt;
         args<Op> of_codes = a;
         if constexpr (requires { of_codes.input; })

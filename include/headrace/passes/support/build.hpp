@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build, the TOSA idioms that passes share: shapes, casts, broadcasting, zero points.
+// Defines headrace::build, the TOSA idioms that passes share: shapes, broadcasting, zero points,
+// permutations.
 #ifndef HEADRACE_PASSES_SUPPORT_BUILD_HPP
 #define HEADRACE_PASSES_SUPPORT_BUILD_HPP
 
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdint>
 #include <limits>
-#include <memory_resource>
-#include <string>
+#include <type_traits>
 #include <utility>
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/target/tosa_legality.hpp>
 
-/// Each builder takes the handler's `emit`, or one for less, first and returns the value that it made, or the
-/// one that it was given where there is nothing to do. A pass lists in `produces` what the builders that it
-/// calls may emit: the ops<...> list beside each.
+/// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
+/// produces those converts to it. It returns what it made, or its operand where there is nothing to do. The
+/// ops<...> list beside a builder is what its callers put in `produces`.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
@@ -34,15 +34,22 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
 
 using transpose_ops = ops<tosa::transpose>;
 
-/// Axis i of the result is axis perms[i] of `v`.
-inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
-    bool identity = true;
-    for (std::size_t i = 0; i != perms.size(); ++i)
-        identity = identity && perms[i] == static_cast<std::int64_t>(i);
-    return identity ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+/// The axes of a tensor of that rank, in order.
+[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
+    shape_builder order;
+    for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+    return order;
+}
+[[nodiscard]] constexpr bool is_identity(sizes perms) {
+    return shape_builder(perms) == axes_in_order(perms.size());
 }
 
-/// Leading ones up to that rank: TOSA broadcasts only tensors of equal rank.
+/// Axis i of the result is axis perms[i] of `v`.
+inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
+    return is_identity(perms) ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+}
+
+/// `v` with leading axes of size 1 up to that rank: TOSA broadcasts only tensors of equal rank.
 inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
     shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
     shape.append(e.shape(v));
@@ -51,7 +58,7 @@ inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
 
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
 
-/// `v` repeated to that shape, to which it must broadcast.
+/// `v` repeated to a shape that it broadcasts to.
 inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     v = with_rank(e, v, shape.size());
     shape_builder multiples;
@@ -63,12 +70,15 @@ inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     return repeats ? e.make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
 }
 
-/// A zero point operand: one element of that type.
+/// A zero point operand: a constant of one element.
 inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { return e.splat(zero, type, 1); }
 
-/// An elementwise operator of two operands, after their ranks have been made equal.
-template <op_tag Op, class E>
-value binary(E& e, value a, value b) {
+/// What a binary operator emits beside the reshapes that give its operands the same rank.
+template <op_tag Op>
+using binary_ops = joined<reshape_ops, ops<Op>>;
+
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
     const std::size_t rank = std::max(e.rank(a), e.rank(b));
     a = with_rank(e, a, rank);
     b = with_rank(e, b, rank);
@@ -79,106 +89,37 @@ value binary(E& e, value a, value b) {
     }
 }
 
+/// A product of two operands of the same rank.
+inline value multiply(emit<ops<tosa::mul>> e, value a, value b) {
+    return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+}
+
+/// An operator along an axis, such as REDUCE_SUM or ARGMAX.
+template <op_tag Op>
+value along(emit<ops<Op>> e, value v, std::size_t axis) {
+    return e.template make<Op>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+}
+
 inline value negate(emit<ops<tosa::negate>> e, value v) {
     return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? A graph without a
-/// target takes all.
-template <op_tag Op>
-bool allows(const emitter& e, std::initializer_list<dtype> signature) {
-    return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
-}
-
-using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::sub, tosa::mul>>;
-
-/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
-/// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
-inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
-    const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
-    const dtype type = e.dtype(on_true);
-    const auto choose = [&](value t, value f) {
-        return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                     .input2 = with_rank(e, t, rank),
-                                     .input3 = with_rank(e, f, rank)});
-    };
-    const auto to = [&](value v, dtype t) { return e.make<tosa::cast>({.input = v, .output_type = t}); };
-    if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
-    if (type == dtype::int8 || type == dtype::int16) {
-        return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
-    }
-    const auto bit = [&](scalar t, scalar f) {
-        return to(choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)), type);
-    };
-    return binary<tosa::add>(e, binary<tosa::mul>(e, on_true, bit(1, 0)),
-                             binary<tosa::mul>(e, on_false, bit(0, 1)));
-}
-
-using shift_ops =
-    joined<reshape_ops,
-           ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>>;
-
-/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
-/// for numbers that are not negative: those are shifted as -1 - v.
-inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
-    const dtype type = e.dtype(v);
-    if (allows<tosa::arithmetic_right_shift>(e, {type, type, type})) {
-        return binary<tosa::arithmetic_right_shift>(e, v, by);
-    }
-    const std::size_t rank = e.rank(v);
-    const value sign = binary<tosa::logical_right_shift>(e, v, e.splat(31, type, rank));  // 1 below 0
-    const value one = e.splat(1, type, rank);
-    const value factor = binary<tosa::sub>(e, one, binary<tosa::add>(e, sign, sign));
-    const value magnitude = binary<tosa::mul>(e, binary<tosa::add>(e, v, sign), factor);
-    const value shifted = binary<tosa::logical_right_shift>(e, magnitude, by);
-    return binary<tosa::sub>(e, binary<tosa::mul>(e, shifted, factor), sign);
-}
-
-using cast_ops = joined<select_ops, shift_ops,
-                        ops<tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil, tosa::greater_equal,
-                            tosa::logical_left_shift>>;
-
-/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
-/// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
-/// without the integer profile all its ways lead through floating types.
-inline value cast(emit<cast_ops> e, value v, dtype to) {
+/// A RESCALE by one: the same numbers in an integer type that has room for them.
+inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     const dtype from = e.dtype(v);
-    if (!v || from == to) return v;
-    const auto direct = [&](value x) { return e.make<tosa::cast>({.input = x, .output_type = to}); };
-    if (is_boolean(from)) {
-        if (is_integral(to))
-            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return select(e, v, e.splat(1, to, e.rank(v)), e.splat(0, to, e.rank(v)));
-    }
-    if (is_boolean(to)) {
-        if (is_integral(from))
-            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
-    }
-    if (is_floating(from) && is_integral(to)) {
-        const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(
-            select(e, e.make<tosa::greater_equal>(v, zero), e.make<tosa::floor>(v), e.make<tosa::ceil>(v)));
-    }
-    if (allows<tosa::cast>(e, {from, to})) return direct(v);
-    const bool shorter = traits_of(to).bits < traits_of(from).bits;
-    if (is_floating(from) && from != dtype::float32 && to != dtype::float32)
-        return cast(e, cast(e, v, dtype::float32), to);
-    if (is_integral(from) && is_integral(to) && allows<tosa::cast>(e, {from, dtype::float32}) &&
-        allows<tosa::cast>(e, {dtype::float32, to})) {
-        if (shorter) {  // repeat the sign bit of the shorter type
-            v = cast(e, v, dtype::int32);
-            const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
-            v = arithmetic_right_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
-        }
-        return direct(e.make<tosa::cast>({.input = v, .output_type = dtype::float32}));
-    }
-    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
-                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
+    if (from == type) return v;
+    const bool is_wide = from == dtype::int48;  // RESCALE multiplies those by 16 bits
+    const int shift = is_wide ? 14 : 30;
+    return e.make<tosa::rescale>({.input = v,
+                                  .multiplier = e.splat(1 << shift, is_wide ? dtype::int16 : dtype::int32, 1),
+                                  .shift = e.splat(shift, dtype::int8, 1),
+                                  .input_zp = zero_point(e, from),
+                                  .output_zp = zero_point(e, type),
+                                  .scale32 = !is_wide});
 }
 
-/// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.
+/// The smallest and the largest number of a type, as CLAMP and PAD take them: infinities for floating point.
 [[nodiscard]] inline std::pair<scalar, scalar> bounds_of(dtype t) {
     if (is_floating(t)) {
         const double infinity = std::numeric_limits<double>::infinity();
@@ -202,7 +143,7 @@ inline value cast(emit<cast_ops> e, value v, dtype to) {
     return perms;
 }
 
-/// A shape in another order of axes.
+/// Size i of the result is size perms[i] of `shape`.
 [[nodiscard]] constexpr shape_builder permuted(sizes shape, sizes perms) {
     shape_builder result;
     for (const std::int64_t axis : perms) result.push_back(shape[static_cast<std::size_t>(axis)]);

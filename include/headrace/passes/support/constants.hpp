@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::constant_integers and headrace::constant_reals.
+// Defines headrace::constant_integers and headrace::constant_reals, which read the elements of constants.
 #ifndef HEADRACE_PASSES_SUPPORT_CONSTANTS_HPP
 #define HEADRACE_PASSES_SUPPORT_CONSTANTS_HPP
 
@@ -12,8 +12,6 @@
 
 namespace headrace {
 
-namespace detail {
-
 /// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
 template <class Read>
 void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
@@ -22,61 +20,59 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     for (std::int64_t i = 0; i != count; ++i) {
         std::int64_t left = i;
         std::int64_t at = data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d]) {
+        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d])
             at += left % meta.shape[d] * data.strides[d];
-        }
         read(data.bytes + at * width);
     }
 }
 
-}  // namespace detail
-
-/// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
-/// value is computed. For decisions that shapes depend on: what is computed from constants is left to
-/// folding.
+/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
+/// is computed from constants alone has been folded where this is asked.
 [[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
-    if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
-    const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
+    if (width == 0) return std::nullopt;  // packed
+    const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
     const int unused = 64 - 8 * static_cast<int>(width);
     std::pmr::vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
+    for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, at, width);
-        numbers.push_back(with_sign ? static_cast<std::int64_t>(bits << unused) >> unused
+        numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
                                     : static_cast<std::int64_t>(bits));
     });
     return numbers;
 }
 
+/// The one element of such a constant; nothing if it has several.
+[[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
+    const auto numbers = constant_integers(v);
+    return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
+}
+
 /// The elements of a float32 or float64 constant, or of one of integers, likewise.
 [[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
-    if (const auto integers = constant_integers(v)) {
+    if (const auto integers = constant_integers(v))
         return std::pmr::vector<double>(integers->begin(), integers->end());
-    }
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
-    if (meta.dtype != dtype::float32 && meta.dtype != dtype::float64) return std::nullopt;
     std::pmr::vector<double> numbers;
-    numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
-        if (meta.dtype == dtype::float64) {
-            double number = 0;
-            std::memcpy(&number, at, sizeof number);
-            numbers.push_back(number);
-        } else {
-            float number = 0;
+    const auto read_all = [&]<class Number>(Number number) {
+        numbers.reserve(static_cast<std::size_t>(meta.elements()));
+        for_each_element(constant->data, meta, [&](const std::byte* at) {
             std::memcpy(&number, at, sizeof number);
             numbers.push_back(static_cast<double>(number));
-        }
-    });
-    return numbers;
+        });
+        return numbers;
+    };
+    if (meta.dtype == dtype::float64) return read_all(double{});
+    if (meta.dtype == dtype::float32) return read_all(float{});
+    return std::nullopt;
 }
 
 }  // namespace headrace

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// One group per input channel, in two dimensions, forward: what DEPTHWISE_CONV2D is.
+/// Is it what DEPTHWISE_CONV2D computes: one group for each input channel, in two dimensions, not transposed?
 [[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
     const int_list& input = e.shape(a.input);
     const int_list& weight = e.shape(a.weight);
@@ -19,8 +19,8 @@ namespace headrace {
 
 namespace build {
 
-/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
-/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
+/// A window along an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): elements that
+/// PyTorch leaves unread at the end are taken off the padding there, and then off the axis itself.
 struct fitted_window {
     std::int64_t before = 0;
     std::int64_t after = 0;
@@ -35,24 +35,23 @@ struct fitted_window {
 using crop_ops = ops<tosa::const_shape, tosa::slice>;
 
 /// The leading part of `v`, of that shape.
-template <class E>
-value crop(E& e, value v, sizes shape) {
+inline value crop(emit<crop_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.template make<tosa::slice>({.input1 = v,
-                                         .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-                                         .size = const_shape(e, shape)});
+    return e.make<tosa::slice>({.input1 = v,
+                                .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
+                                .size = const_shape(e, shape)});
 }
 
-/// The windows of an NHWC (NDHWC) tensor as TOSA's attributes have them.
+/// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
 struct window_attributes {
     shape_builder kernel, stride, dilation, pad;
     shape_builder used;  ///< the part of the input that the windows cover: its shape
 };
 
-template <class E>
-window_attributes fit_windows(E& e, value channels_last, std::span<const window> windows, sizes positions) {
+[[nodiscard]] inline window_attributes fit_windows(sizes channels_last, std::span<const window> windows,
+                                                   sizes positions) {
     window_attributes fitted;
-    fitted.used = shape_builder(e.shape(channels_last));
+    fitted.used = shape_builder(channels_last);
     for (std::size_t i = 0; i != windows.size(); ++i) {
         const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
         fitted.used[1 + i] = f.size;
@@ -65,7 +64,7 @@ window_attributes fit_windows(E& e, value channels_last, std::span<const window>
     return fitted;
 }
 
-/// The type in which TOSA accumulates products of that type: the widest that the operator has for it.
+/// The widest type in which TOSA accumulates products of that type.
 [[nodiscard]] constexpr dtype accumulator_of(dtype t) {
     if (t == dtype::int8) return dtype::int32;
     if (t == dtype::int16) return dtype::int48;
@@ -76,17 +75,16 @@ using convolution_ops =
     joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
            reshape_ops, transpose_ops, crop_ops>;
 
-/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
-/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
-template <class E>
+/// A convolution in TOSA's terms, of one group or depthwise. Zero points are those of quantized operands. A
+/// missing bias becomes zeros of the accumulator's type.
 class convolution {
 public:
-    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
+    convolution(emit<convolution_ops> e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
                 std::int64_t weight_zero = 0)
         : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
 
-    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
-    /// PyTorch's shape of it, channels first.
+    /// The result with channels last; it has a height of 1 where there is only a width. `result` is its shape
+    /// in PyTorch, channels first.
     value channels_last(int_list result) {
         if (e_.rank(a_.input) == 3) {
             widen();
@@ -96,7 +94,7 @@ public:
     }
 
 private:
-    // A spatial axis of size 1 before the one that is there.
+    // Adds a height of 1.
     void widen() {
         const auto wide = [&](value v) {
             shape_builder shape(e_.shape(v));
@@ -119,7 +117,8 @@ private:
             windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
                           a_.padding[i]};
         }
-        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
+        const auto fitted =
+            fit_windows(e_.shape(input), std::span(windows, rank - 2), sizes(result).subspan(2));
         input = crop(e_, input, fitted.used);
         if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
         return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
@@ -139,15 +138,15 @@ private:
 
     template <class Op>
     value convolve(value input, value weight, const window_attributes& w) {
-        return e_.template make<Op>({.input = input,
-                                     .weight = weight,
-                                     .bias = bias(),
-                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-                                     .pad = int_list(w.pad),
-                                     .stride = int_list(w.stride),
-                                     .dilation = int_list(w.dilation),
-                                     .acc_type = accumulator_of(e_.dtype(input))});
+        return e_.make<Op>({.input = input,
+                            .weight = weight,
+                            .bias = bias(),
+                            .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                            .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                            .pad = int_list(w.pad),
+                            .stride = int_list(w.stride),
+                            .dilation = int_list(w.dilation),
+                            .acc_type = accumulator_of(e_.dtype(input))});
     }
 
     value transposed(const int_list& result) {
@@ -159,32 +158,32 @@ private:
         shape_builder pad;
         shape_builder start{0, 0, 0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
-            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
-            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
-            // No more than the kernel can be taken off here; the rest is sliced off the result.
-            const std::int64_t least = 1 - e_.shape(weight)[1 + i];
+            const std::int64_t kernel = e_.shape(weight)[1 + i];
+            // OH = (IH - 1) * stride + KH + before + after, which gives `after` from the size wanted.
             const std::int64_t before = -a_.padding[i];
-            const std::int64_t after = result[2 + i] - full - before;
-            pad.push_back(std::max(before, least));
-            pad.push_back(std::max(after, least));
+            const std::int64_t after =
+                result[2 + i] - (e_.shape(input)[1 + i] - 1) * a_.stride[i] - kernel - before;
+            // TOSA can take off less than the kernel; the rest is sliced off the result.
+            pad.push_back(std::max(before, 1 - kernel));
+            pad.push_back(std::max(after, 1 - kernel));
             start[1 + i] = pad[2 * i] - before;
         }
-        const value made = e_.template make<tosa::transpose_conv2d>(
-            {.input = input,
-             .weight = weight,
-             .bias = bias(),
-             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-             .out_pad = int_list(pad),
-             .stride = a_.stride,
-             .acc_type = accumulator_of(e_.dtype(input))});
+        const value made =
+            e_.make<tosa::transpose_conv2d>({.input = input,
+                                             .weight = weight,
+                                             .bias = bias(),
+                                             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                                             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                                             .out_pad = int_list(pad),
+                                             .stride = a_.stride,
+                                             .acc_type = accumulator_of(e_.dtype(input))});
         const shape_builder wanted{result[0], result[2], result[3], result[1]};
         if (!made || e_.shape(made) == int_list(wanted)) return made;
-        return e_.template make<tosa::slice>(
+        return e_.make<tosa::slice>(
             {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
     }
 
-    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
+    // TRANSPOSE_CONV2D has no dilation: the weight [O, KH, KW, I] gets zeros between its taps instead.
     value dilated(value weight) {
         for (std::size_t i = 0; i != 2; ++i) {
             if (a_.dilation[i] == 1) continue;
@@ -195,9 +194,9 @@ private:
             shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
             padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
             const value spread =
-                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
-                                             .padding = const_shape(e_, padding),
-                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
+                e_.make<tosa::pad>({.input1 = reshape(e_, weight, apart),
+                                    .padding = const_shape(e_, padding),
+                                    .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
             shape_builder wide(shape);
             wide[axis] *= a_.dilation[i];
             shape_builder cut(wide);
@@ -207,7 +206,7 @@ private:
         return weight;
     }
 
-    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
+    // TOSA always wants a bias: of the accumulator's type if that is an integer type.
     value bias() {
         if (a_.bias) return *a_.bias;
         const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
@@ -215,38 +214,36 @@ private:
         return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
     }
 
-    E& e_;
+    emit<convolution_ops> e_;
     args<aten::convolution> a_;
     std::int64_t input_zero_;
     std::int64_t weight_zero_;
 };
 
-/// What convolution gave, as PyTorch has it: channels first, in that shape.
-template <class E>
-value channels_first(E& e, value channels_last, const int_list& result) {
+/// What `convolution` gave with channels first again, in PyTorch's shape.
+inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value channels_last,
+                            const int_list& result) {
     if (!channels_last) return {};
     return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
 }
 
 /// linear as a convolution with a window of one element: the rows of the input are the image's height, its
 /// features the channels. The result is [1, rows, 1, features].
-template <class E>
-value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
-             std::int64_t weight_zero = 0) {
+inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
+                    std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
     const std::int64_t features = e.shape(a.weight)[0];
     const std::int64_t width = e.shape(a.weight)[1];
     const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
     const dtype type = e.dtype(a.input);
-    return e.template make<tosa::conv2d>(
-        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
-         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-         .bias = bias,
-         .input_zp = zero_point(e, type, input_zero),
-         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
-         .pad = {0, 0, 0, 0},
-         .stride = {1, 1},
-         .dilation = {1, 1},
-         .acc_type = accumulator_of(type)});
+    return e.make<tosa::conv2d>({.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
+                                 .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
+                                 .bias = bias,
+                                 .input_zp = zero_point(e, type, input_zero),
+                                 .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
+                                 .pad = {0, 0, 0, 0},
+                                 .stride = {1, 1},
+                                 .dilation = {1, 1},
+                                 .acc_type = accumulator_of(type)});
 }
 
 }  // namespace build

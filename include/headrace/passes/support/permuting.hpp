@@ -9,13 +9,6 @@
 
 namespace headrace::build {
 
-[[nodiscard]] constexpr bool is_identity(sizes perms) {
-    for (std::size_t i = 0; i != perms.size(); ++i) {
-        if (perms[i] != static_cast<std::int64_t>(i)) return false;
-    }
-    return true;
-}
-
 /// The permutation that undoes one.
 [[nodiscard]] constexpr shape_builder inverse(sizes perms) {
     shape_builder result = shape_builder::filled(perms.size(), 0);
@@ -28,7 +21,7 @@ namespace headrace::build {
 /// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
 [[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
 
-/// The elements stay in order: only axes of size 1 move.
+/// Do the elements stay in order, as only axes of size 1 move?
 [[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
     std::int64_t last = -1;
     for (const std::int64_t axis : perms) {
@@ -44,11 +37,10 @@ struct merged_permutation {
     shape_builder shape;  ///< of the operand
     shape_builder perms;
 };
-/// Axes of size 1 left out, and axes that stay neighbours made one.
+/// The same permutation without axes of size 1, and with axes that stay neighbours made one.
 [[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group =
-        shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
-    shape_builder moved;                          // first axes, in the order of the result
+    shape_builder group = shape_builder::filled(shape.size(), -1);  // the first axis of each one's group
+    shape_builder moved;  // the first axes, in the order of the result
     std::int64_t last = -2;
     for (const std::int64_t axis : perms) {
         const auto i = static_cast<std::size_t>(axis);
@@ -80,14 +72,14 @@ using permute_ops = joined<reshape_ops, transpose_ops>;
 
 /// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
 /// that TOSA does not have is reduced by merging axes that move together.
-template <class E>
-value permute(E& e, value v, sizes perms) {
+inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (!v || is_identity(perms)) return v;
     const shape_builder result = permuted(e.shape(v), perms);
     if (moves_only_ones(e.shape(v), perms)) return reshape(e, v, result);
-    if (perms.size() <= static_cast<std::size_t>(tosa::level_8k::max_rank)) return transpose(e, v, perms);
+    constexpr auto max_rank = static_cast<std::size_t>(tosa::level_8k::max_rank);
+    if (perms.size() <= max_rank) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
-    if (merged.perms.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) {
+    if (merged.perms.size() > max_rank) {
         return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
                              " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
     }

@@ -36,10 +36,10 @@ namespace build {
     return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
 }
 
-/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than
-/// that, the last first; the result has the shape of the node's.
-template <class E, class Args, class Step>
-value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
+/// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
+/// first, unless its size is 1 already. The result has the shape of the node's.
+template <class Args, class Step>
+value reduce(emit<reshape_ops> e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
     const auto axes = reduced_axes(a, e.rank(v), empty);
     if (!axes) return e.fail(axes.error());
     for (std::size_t i = e.rank(v); i-- != 0;) {

@@ -4,13 +4,16 @@
 #define HEADRACE_PASSES_SUPPORT_RESIZING_HPP
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <memory_resource>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include <headrace/base/text.hpp>
-#include <headrace/passes/support/convolution.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -20,63 +23,22 @@ using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, 
                         aten::upsample_nearest1d>;
 using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
                               aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-/// Those of [N, C, W].
-using one_dimensional_resizes =
-    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-
-namespace detail {
-
 enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 
-/// RESIZE's parameters for one axis.
+/// RESIZE's parameters for one axis: output o reads position (o * d + offset) / n.
 struct sampled_axis {
     std::int64_t n = 1, d = 1, offset = 0, border = 0;
 
-    // Does output o read position o?
+    /// Does output o read position o?
     [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
-    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
-    [[nodiscard]] bool legal() const {
+    /// RESIZE's ERROR_IFs, and level 8K's limit on the scale.
+    [[nodiscard]] bool is_legal() const {
         return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
                border >= -16 * n && border < n;
     }
 };
 
-[[nodiscard]] inline std::pmr::string resize_fault(std::int64_t in, std::int64_t out) {
-    return "resizing " + number_text(in) + " to " + number_text(out) +
-           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
-}
-
-template <class Args>
-value resized_input(const Args& a) {
-    if constexpr (requires { a.input; })
-        return a.input;
-    else
-        return a.self;
-}
-template <class Op>
-sampling_mode sampling_mode_of(const args<Op>& a) {
-    if constexpr (requires { a.align_corners; }) {
-        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-    } else {
-        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
-    }
-}
-// Of height and width; 0 where the caller gave an output size.
-template <class Args>
-std::array<double, 2> resize_scales(const Args& a) {
-    if constexpr (requires { a.scale_factors; }) {
-        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
-        const auto& s = *a.scale_factors;
-        return {s[0], s[s.size() - 1]};
-    } else if constexpr (requires { a.scales_h; }) {
-        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-    } else {
-        return {a.scales.value_or(0), 0};
-    }
-}
-
-// The closest fraction with a small denominator, by continued fractions; exact for what people write.
+/// The closest fraction with a small denominator, by continued fractions: exact for the scales in models.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
     std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
     double rest = x;
@@ -93,10 +55,12 @@ std::array<double, 2> resize_scales(const Args& a) {
     return {p1, q1};
 }
 
-// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
+/// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
+/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
+/// in / out where `scale` is not 0. n and d are doubled so that halves are whole.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
-    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
+    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
     std::int64_t n = out, d = in;
     if (mode == sampling_mode::aligned) {
         n = out > 1 ? out - 1 : 1;
@@ -114,7 +78,41 @@ std::array<double, 2> resize_scales(const Args& a) {
     return a;
 }
 
-}  // namespace detail
+/// What ATen's resizing ops ask for; their arguments differ.
+struct resize_request {
+    value input{};  ///< [N, C, H, W] or [N, C, W]
+    sampling_mode mode = sampling_mode::nearest;
+    std::array<double, 2> scales{};
+};
+
+template <class Args>
+[[nodiscard]] value resized_input(const Args& a) {
+    if constexpr (requires { a.input; }) {
+        return a.input;
+    } else {
+        return a.self;
+    }
+}
+/// Of the spatial axes; 0 where the model gives a size instead.
+template <class Args>
+[[nodiscard]] std::array<double, 2> resize_scales(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
+        return {(*a.scale_factors)[0], (*a.scale_factors)[a.scale_factors->size() - 1]};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
+    } else {
+        return {a.scales.value_or(0), 0};
+    }
+}
+template <op_tag Op>
+[[nodiscard]] sampling_mode sampling_mode_of(const args<Op>& a) {
+    if constexpr (requires { a.align_corners; }) {
+        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+    } else {
+        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
+    }
+}
 
 namespace build {
 
@@ -126,41 +124,41 @@ struct resized {
     std::int64_t unit = 1;
 };
 
-/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
-/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
-/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
-/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
-template <op_tag Op, class E>
-resized resize(E& e, const args<Op>& a) {
-    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
+/// Upsampling as RESIZE (TOSA 1.0, 2.11.1). [N, C, W] gets a height of 1.
+inline resized resize(emit<resize_ops> e, const resize_request& r) {
     const int_list result = e.result_meta().shape;
-    value input = headrace::detail::resized_input(a);
-    shape_builder in(e.shape(input));
+    const bool is_row = e.rank(r.input) == 3;
+    shape_builder in(e.shape(r.input));
     shape_builder out(result);
-    if constexpr (rows_only) {
+    if (is_row) {
         in.insert(2, 1);
         out.insert(2, 1);
-        input = reshape(e, input, in);
     }
-    const auto scales = headrace::detail::resize_scales(a);
-    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
-    headrace::detail::sampled_axis axes[2];
+    const value input = is_row ? reshape(e, r.input, in) : r.input;
+    sampled_axis axes[2];
     for (std::size_t i = 0; i != 2; ++i) {
-        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
-        axes[i] = headrace::detail::sampling(mode, in[2 + i], out[2 + i], scale);
-        if (!axes[i].legal()) return {e.unsupported(headrace::detail::resize_fault(in[2 + i], out[2 + i]))};
+        const double scale = !is_row ? r.scales[i] : i == 0 ? 0 : r.scales[0];
+        axes[i] = sampling(r.mode, in[2 + i], out[2 + i], scale);
+        if (!axes[i].is_legal()) {
+            return {e.unsupported("resizing " + number_text(in[2 + i]) + " to " + number_text(out[2 + i]) +
+                                  " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
+                                  "and at most 256)")};
+        }
     }
     const auto& [h, w] = axes;
     if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
-    const bool interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
-                              mode == headrace::detail::sampling_mode::aligned;
+    const bool interpolates = r.mode == sampling_mode::half_pixel || r.mode == sampling_mode::aligned;
     const value made =
-        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
-                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
-                                       .border = const_shape(e, shape_builder{h.border, w.border}),
-                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+        e.make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+                              .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                              .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+                              .border = const_shape(e, shape_builder{h.border, w.border}),
+                              .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
     return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
+}
+template <op_tag Op>
+resized resize(emit<resize_ops> e, const args<Op>& a) {
+    return resize(e, {resized_input(a), sampling_mode_of<Op>(a), resize_scales(a)});
 }
 
 }  // namespace build

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's parts and joins: slices, strided slices, concatenations, paddings and reversals.
+// Defines headrace::build's slices, concatenations, paddings and reversals along one axis.
 #ifndef HEADRACE_PASSES_SUPPORT_SLICING_HPP
 #define HEADRACE_PASSES_SUPPORT_SLICING_HPP
 
@@ -14,15 +14,14 @@
 
 namespace headrace::build {
 
-/// An axis of `v` that an argument names; refuses one that is out of range.
-template <class E>
-std::size_t axis_in(E& e, std::int64_t axis, std::size_t rank) {
+/// An axis that an argument names, counted from the front; refuses one that is out of range.
+inline std::size_t axis_in(emit<ops<>> e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
     e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
     return 0;
 }
 
-/// A shape folded to three sizes around `count` axes: what lies before them, they, and what lies after.
+/// A shape as three sizes: the elements before `count` axes, of them, and after them.
 struct three_axes {
     std::int64_t before = 1;
     std::int64_t size = 1;
@@ -33,7 +32,7 @@ struct three_axes {
     return {element_count(shape.first(first)), element_count(shape.subspan(first, count)),
             element_count(shape.subspan(first + count))};
 }
-/// That shape with those axes replaced.
+/// The shape with `count` axes from `first` on replaced.
 [[nodiscard]] constexpr shape_builder with_axes(sizes shape, std::size_t first, std::size_t count, sizes by) {
     shape_builder result(shape.first(std::min(first, shape.size())));
     result.append(by);
@@ -46,56 +45,68 @@ struct three_axes {
 
 using slice_ops = ops<tosa::const_shape, tosa::slice>;
 
-/// `count` elements of an axis, from `start` on; both must lie in it.
-template <class E>
-value slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
+/// `count` elements of an axis, from `start` on, all of which exist.
+inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == count) return v;
     shape_builder starts = shape_builder::filled(e.rank(v), 0);
     starts[axis] = start;
     const shape_builder counts = with_axis(e.shape(v), axis, count);
-    return e.template make<tosa::slice>(
+    return e.make<tosa::slice>(
         {.input1 = v, .start = const_shape(e, starts), .size = const_shape(e, counts)});
 }
 
 using concat_ops = ops<tosa::concat>;
 
 /// The parts one after another. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
-template <class E>
-value concat(E& e, std::span<const value> parts, std::size_t axis) {
-    constexpr auto most = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
+inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_t axis) {
+    constexpr auto max_parts = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
     if (parts.size() == 1) return parts[0];
-    if (parts.size() > most) {
-        std::pmr::vector<value> groups;
-        for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), most))) {
-            groups.push_back(concat(e, parts.first(std::min(parts.size(), most)), axis));
-        }
-        return concat(e, groups, axis);
+    if (parts.size() <= max_parts)
+        return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    std::pmr::vector<value> groups;
+    for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), max_parts)))
+        groups.push_back(concat(e, parts.first(std::min(parts.size(), max_parts)), axis));
+    return concat(e, groups, axis);
+}
+
+/// Elements of an axis by their positions: slices of consecutive ones, joined.
+inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
+                  std::span<const std::int64_t> positions) {
+    std::pmr::vector<value> parts;
+    for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
+        for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
+        parts.push_back(slice(e, v, axis, positions[i], static_cast<std::int64_t>(end - i)));
     }
-    return e.template make<tosa::concat>(
-        {.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return concat(e, parts, axis);
+}
+/// How many slices that takes.
+[[nodiscard]] inline std::size_t count_runs(std::span<const std::int64_t> positions) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i != positions.size(); ++i)
+        count += i == 0 || positions[i] != positions[i - 1] + 1;
+    return count;
 }
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
 
-/// `before` and `after` elements more along an axis, each `with`.
-template <class E>
-value pad(E& e, value v, std::size_t axis, std::int64_t before, std::int64_t after, scalar with = 0) {
+/// `v` with so many elements `with` before and after those of an axis.
+inline value pad(emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after,
+                 scalar with = 0) {
     if (before == 0 && after == 0) return v;
     shape_builder padding = shape_builder::filled(2 * e.rank(v), 0);
     padding[2 * axis] = before;
     padding[2 * axis + 1] = after;
-    return e.template make<tosa::pad>(
+    return e.make<tosa::pad>(
         {.input1 = v, .padding = const_shape(e, padding), .pad_const = e.splat(with, e.dtype(v), 1)});
 }
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 
-/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n,
-/// step], of which one column is kept; the span is moved back to fit in the axis, or padded where the axis is
-/// too short.
-template <class E>
-value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count,
-                    std::int64_t step) {
+/// `count` elements of an axis: `start`, `start + step` and so on. An axis of n * step elements is reshaped
+/// to [n, step], of which one column is kept; the span is moved back to fit in the axis, or padded where the
+/// axis is too short.
+inline value strided_slice(emit<strided_slice_ops> e, value v, std::size_t axis, std::int64_t start,
+                           std::int64_t count, std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
     const std::int64_t size = e.shape(v)[axis];
     const std::int64_t span = saturating_mul(count, step);
@@ -111,10 +122,9 @@ value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::in
 
 using reverse_ops = ops<tosa::reverse>;
 
-template <class E>
-value reverse(E& e, value v, std::size_t axis) {
+inline value reverse(emit<reverse_ops> e, value v, std::size_t axis) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == 1) return v;
-    return e.template make<tosa::reverse>({.input1 = v, .axis = static_cast<std::int64_t>(axis)});
+    return e.make<tosa::reverse>({.input1 = v, .axis = static_cast<std::int64_t>(axis)});
 }
 
 }  // namespace headrace::build

@@ -9,14 +9,17 @@
 
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/same_node.hpp>
+#include <headrace/passes/support/pure_nodes.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
-/// COND_IF without control flow, which Ethos-U55 does not have: both branches run, and each result is
-/// selected from theirs. Branches that do more than compute, such as write variables, stay.
+/// Ethos-U55 has no control flow. A COND_IF stays if its branches do more than compute, such as write
+/// variables.
 struct blend_conditions : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "runs both branches of a COND_IF and selects each result from theirs";
+
     using targets = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;
 
@@ -29,7 +32,7 @@ struct blend_conditions : pass, for_u55 {
                 continue;
             node* before = n->previous;
             blend(g, *n, context);
-            next = before == nullptr ? g.first() : before->next;  // branches may hold conditions themselves
+            next = before == nullptr ? g.first() : before->next;  // branches may hold more of them
             ++count;
         }
         return count;
@@ -63,11 +66,11 @@ private:
             g.replace_all_uses(n.result(i), chosen);
         }
         detail::erase_dead(g, n);
-        for (graph* region : {a.then_graph, a.else_graph}) {  // so that no pass finds its nodes
+        for (graph* region : {a.then_graph, a.else_graph}) {  // no pass must find their nodes
             while (region->last() != nullptr) region->erase(*region->last());
         }
     }
-    // The region's outputs, of copies of its nodes.
+    // Copies the nodes of a region before the call; returns the copies of its outputs.
     static std::pmr::vector<value> inlined(graph& g, const graph& region, node& call,
                                            const list<value>& inputs) {
         std::pmr::unordered_map<const node*, node*> copies;

@@ -3,56 +3,50 @@
 #ifndef HEADRACE_PASSES_U55_EXPAND_GATHER_HPP
 #define HEADRACE_PASSES_U55_EXPAND_GATHER_HPP
 
+#include <array>
 #include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <headrace/passes/legalize/indexing.hpp>
-#include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
 
-/// GATHER and SCATTER (TOSA 1.0, 2.10) without either. Rows that are known are slices, joined again. Else
-/// each index is compared with all rows, and what that selects is a product with ones and zeros: MATMUL of
-/// INT8, or a convolution of one element where the table is constant, MUL and REDUCE_SUM of INT32.
+/// GATHER and SCATTER: TOSA 1.0, 2.10. Rows that are known are slices, joined again. Else each index is
+/// compared with all rows, and the rows are multiplied by the zeros and ones that this gives.
 struct expand_gather : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "lowers GATHER and SCATTER to slices, or to products with 0 and 1";
+
     using targets = ops<tosa::gather, tosa::scatter>;
-    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops, build::cast_ops,
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
                             ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,
-                                tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
+                                tosa::cast, tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
 
     value operator()(const args<tosa::gather>& a, emit<produces>& e) const {
-        const shape_builder values(e.shape(a.values));
-        const std::int64_t count = e.shape(a.indices)[1];
         if (const auto rows = known_rows(a.indices)) return gathered(e, a.values, *rows);
-        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
-        const shape_builder one_row{values[0], count, 1};
-        const value hits =
-            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 2, 3));
-        return build::cast(e, product(e, hits, a.values), e.dtype(a.values));
+        const std::int64_t rows = e.shape(a.values)[1];
+        if (!is_small(e, a.values, a.indices)) return {};
+        return selected_rows(e, hits_of(e, a.indices, rows, 2), a.values);
     }
 
     value operator()(const args<tosa::scatter>& a, emit<produces>& e) const {
-        const shape_builder values(e.shape(a.values_in));
-        const std::int64_t count = e.shape(a.indices)[1];
         if (const auto rows = known_rows(a.indices)) return scattered(e, a, *rows);
-        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
-        const shape_builder one_row{values[0], 1, count};
-        const value hits =
-            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 1, 3));
-        const value written = e.make<tosa::reduce_any>({.input = hits, .axis = 2});
-        const value rows = product(e, hits, a.input);
-        const dtype type = e.dtype(a.values_in);
-        return e.make<tosa::select>(written, build::cast(e, rows, type), a.values_in);
+        const std::int64_t rows = e.shape(a.values_in)[1];
+        if (!is_small(e, a.values_in, a.indices)) return {};
+        const value hits = hits_of(e, a.indices, rows, 1);
+        const value written = build::along<tosa::reduce_any>(e, hits, 2);
+        return e.make<tosa::select>(written, selected_rows(e, hits, a.input), a.values_in);
     }
 
 private:
-    static constexpr std::int64_t most_products = std::int64_t{1} << 26;
-    static constexpr std::size_t most_pieces = 1024;
+    static constexpr std::size_t max_slices = 1024;
+    static constexpr const char* too_many_slices = "these rows would be more than 1024 slices";
 
-    // The rows that constant indices name, the same in all batches.
+    // The rows that constant indices name, if they are the same in all batches.
     static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
@@ -63,42 +57,41 @@ private:
         rows->resize(count);
         return rows;
     }
-    static bool is_small(emit<produces>& e, std::int64_t products) {
-        if (products <= most_products) return true;
-        e.unsupported(
-            "Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-            ", and the products that stand for it would be more than 2^26; drop u55 from the target");
+    static value refuse(emit<produces>& e, const char* reason) {
+        return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
+                             ", and " + reason + "; drop u55 from the target");
+    }
+    static bool is_small(emit<produces>& e, value values, value indices) {
+        constexpr std::int64_t max_products = std::int64_t{1} << 26;
+        if (element_count(e.shape(values)) * e.shape(indices)[1] <= max_products) return true;
+        refuse(e, "the products that stand for it would be more than 2^26");
         return false;
     }
 
-    // Consecutive rows are one slice.
+    // --- known rows --------------------------------------------------------------------------
+
+    static bool all_exist(emit<produces>& e, const std::pmr::vector<std::int64_t>& rows, std::int64_t count) {
+        for (const std::int64_t row : rows) {
+            if (row >= 0 && row < count) continue;
+            e.unsupported("an index is out of range");
+            return false;
+        }
+        return true;
+    }
     static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
-        std::pmr::vector<value> pieces;
-        for (std::size_t i = 0, end = 0; i != rows.size(); i = end) {
-            for (end = i + 1; end != rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
-            if (rows[i] < 0 || rows[end - 1] >= e.shape(values)[1])
-                return e.unsupported("an index is out of range");
-            pieces.push_back(build::slice(e, values, 1, rows[i], static_cast<std::int64_t>(end - i)));
-        }
-        return joined_rows(e, pieces);
+        if (!all_exist(e, rows, e.shape(values)[1])) return {};
+        if (build::count_runs(rows) > max_slices) return refuse(e, too_many_slices);
+        return build::pick(e, values, 1, rows);
     }
-    static value joined_rows(emit<produces>& e, const std::pmr::vector<value>& pieces) {
-        if (pieces.size() > most_pieces) {
-            return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-                                 ", and these rows would be more than 1024 slices; drop u55 from the target");
-        }
-        return build::concat(e, pieces, 1);
-    }
-    // Each row of the result is one of the old or of the new ones.
+    // Each row of the result is an old one or a new one.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
                            const std::pmr::vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
+        if (!all_exist(e, rows, count)) return {};
         constexpr std::int64_t kept = -1;
         std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
-        for (std::size_t i = 0; i != rows.size(); ++i) {
-            if (rows[i] < 0 || rows[i] >= count) return e.unsupported("an index is out of range");
+        for (std::size_t i = 0; i != rows.size(); ++i)
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
-        }
         std::pmr::vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
@@ -110,63 +103,67 @@ private:
                                  ? build::slice(e, a.values_in, 1, static_cast<std::int64_t>(k), length)
                                  : build::slice(e, a.input, 1, from[k], length));
         }
-        return joined_rows(e, pieces);
+        if (pieces.size() > max_slices) return refuse(e, too_many_slices);
+        return build::concat(e, pieces, 1);
     }
 
-    // hits [N, R, K] of booleans and values [N, K, C]: the sum over K, [N, R, C] in INT32.
-    static value product(emit<produces>& e, value hits, value values) {
-        if (e.dtype(values) != dtype::int8) return sum(e, hits, build::cast(e, values, dtype::int32));
-        const value ones = build::cast(e, hits, dtype::int8);
-        const auto zero = [&] { return build::zero_point(e, dtype::int8); };
-        const shape_builder h(e.shape(hits));
-        const shape_builder v(e.shape(values));
+    // --- computed rows -----------------------------------------------------------------------
+
+    // Which of `rows` rows, along axis 1 or 2, is each index?
+    static value hits_of(emit<produces>& e, value indices, std::int64_t rows, std::size_t axis) {
+        const int_list shape = e.shape(indices);
+        const shape_builder apart =
+            axis == 2 ? shape_builder{shape[0], shape[1], 1} : shape_builder{shape[0], 1, shape[1]};
+        return e.make<tosa::equal>(build::reshape(e, indices, apart), build::iota(e, rows, 1, axis, 3));
+    }
+    // hits [N, R, K] and values [N, K, C] give the sums over K, [N, R, C].
+    static value selected_rows(emit<produces>& e, value hits, value values) {
+        if (e.dtype(values) != dtype::int8) return selected_by_sum(e, hits, values);
+        const value ones = e.make<tosa::cast>({.input = hits, .output_type = dtype::int8});
         const auto table = constant_integers(values);
-        if (!table || h[0] != 1) {
-            return whole(
-                e,
-                e.make<tosa::matmul>(
-                    {.a = ones, .b = values, .a_zp = zero(), .b_zp = zero(), .output_type = dtype::int32}));
+        if (table && e.shape(hits)[0] == 1) return selected_by_convolution(e, ones, e.shape(values), *table);
+        const value product = e.make<tosa::matmul>({.a = ones,
+                                                    .b = values,
+                                                    .a_zp = build::zero_point(e, dtype::int8),
+                                                    .b_zp = build::zero_point(e, dtype::int8),
+                                                    .output_type = dtype::int32});
+        return build::narrow(e, product, dtype::int8);
+    }
+    // A convolution costs a hundredth of MATMUL, but its weights must be constant.
+    static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
+                                         const std::pmr::vector<std::int64_t>& table) {
+        const auto rows = static_cast<std::size_t>(values[1]);
+        const auto channels = static_cast<std::size_t>(values[2]);
+        std::pmr::vector<std::int8_t> weight(table.size());
+        for (std::size_t k = 0; k != rows; ++k) {
+            for (std::size_t c = 0; c != channels; ++c)
+                weight[c * rows + k] = static_cast<std::int8_t>(table[k * channels + c]);
         }
-        // A convolution's weights are constant, and it costs a hundredth of MATMUL.
-        const shape_builder kernel{v[2], 1, 1, v[1]};
-        std::pmr::vector<std::int8_t> weight(table->size());
-        for (std::size_t k = 0; k != static_cast<std::size_t>(v[1]); ++k) {
-            for (std::size_t c = 0; c != static_cast<std::size_t>(v[2]); ++c) {
-                weight[c * static_cast<std::size_t>(v[1]) + k] =
-                    static_cast<std::int8_t>((*table)[k * static_cast<std::size_t>(v[2]) + c]);
-            }
-        }
+        const shape_builder kernel{values[2], 1, 1, values[1]};
+        const shape_builder h(e.shape(ones));
         const value found =
             e.make<tosa::conv2d>({.input = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]}),
                                   .weight = e.constant<std::int8_t>(dtype::int8, kernel, weight),
-                                  .bias = e.splat(0, dtype::int32, std::array{v[2]}),
-                                  .input_zp = zero(),
-                                  .weight_zp = zero(),
+                                  .bias = e.splat(0, dtype::int32, std::array{values[2]}),
+                                  .input_zp = build::zero_point(e, dtype::int8),
+                                  .weight_zp = build::zero_point(e, dtype::int8),
                                   .pad = {0, 0, 0, 0},
                                   .stride = {1, 1},
                                   .dilation = {1, 1},
                                   .acc_type = dtype::int32});
-        return build::reshape(e, whole(e, found), shape_builder{1, h[1], v[2]});
+        return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
     }
-    // An accumulator that holds a code of 8 bits, as that.
-    static value whole(emit<produces>& e, value v) {
-        constexpr int shift = 30;
-        return e.make<tosa::rescale>({.input = v,
-                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                      .shift = e.splat(shift, dtype::int8, 1),
-                                      .input_zp = e.splat(0, dtype::int32, 1),
-                                      .output_zp = e.splat(0, dtype::int8, 1)});
-    }
-    static value sum(emit<produces>& e, value hits, value values) {
+    static value selected_by_sum(emit<produces>& e, value hits, value values) {
+        const dtype type = e.dtype(values);
+        const auto as = [&](value v, dtype to) {
+            return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
+        };
         const shape_builder h(e.shape(hits));
         const shape_builder v(e.shape(values));
-        const value ones = build::cast(e, hits, dtype::int32);
-        const value products =
-            e.make<tosa::mul>({.input1 = build::reshape(e, ones, shape_builder{h[0], h[1], h[2], 1}),
-                               .input2 = build::reshape(e, values, shape_builder{v[0], 1, v[1], v[2]}),
-                               .shift = e.splat(0, dtype::int8, 1)});
-        const value sums = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
-        return build::reshape(e, sums, shape_builder{h[0], h[1], v[2]});
+        const value ones = build::reshape(e, as(hits, dtype::int32), shape_builder{h[0], h[1], h[2], 1});
+        const value rows = build::reshape(e, as(values, dtype::int32), shape_builder{v[0], 1, v[1], v[2]});
+        const value sums = build::along<tosa::reduce_sum>(e, build::multiply(e, ones, rows), 2);
+        return as(build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), type);
     }
 };
 

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_U55_EXPAND_MOVES_HPP
 
 #include <algorithm>
+#include <array>
 #include <memory_resource>
 #include <optional>
 #include <vector>
@@ -15,9 +16,12 @@
 
 namespace headrace {
 
-/// REVERSE of any axis as that of an image's width, and of INT32 element by element; TRANSPOSE of more
-/// elements, or of more axes, than Ethos-U55 can address, as several of fewer.
+/// A REVERSE of any axis becomes one of an image's width, or one SLICE for each element if it is of INT32. A
+/// TRANSPOSE of more axes or elements than Ethos-U55 can address becomes several.
 struct expand_moves : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "lowers REVERSE and TRANSPOSE of shapes and types that Ethos-U55 does not have";
+
     using targets = ops<tosa::reverse, tosa::transpose>;
     using produces = joined<build::permute_ops, build::slice_ops, build::concat_ops, build::reverse_ops>;
 
@@ -31,11 +35,11 @@ struct expand_moves : pass, for_u55 {
         const value image =
             build::reshape(e, a.input1, shape_builder{around.before, around.size, around.after});
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
-        constexpr std::int64_t most = 256;
-        if (size > most) return std::nullopt;
-        std::pmr::vector<value> elements;
-        for (std::int64_t i = size; i-- != 0;) elements.push_back(build::slice(e, image, 1, i, 1));
-        return build::reshape(e, build::concat(e, elements, 1), shape);
+        constexpr std::int64_t max_slices = 256;
+        if (size > max_slices) return std::nullopt;
+        std::pmr::vector<std::int64_t> positions;
+        for (std::int64_t i = size; i-- != 0;) positions.push_back(i);
+        return build::reshape(e, build::pick(e, image, 1, positions), shape);
     }
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
@@ -46,46 +50,41 @@ struct expand_moves : pass, for_u55 {
     }
 
 private:
-    // Of merged axes. Those of too many axes are moved to their places one after another; what then still
-    // is too large is moved in parts.
+    static std::size_t longest_axis(const shape_builder& shape) {
+        return static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+    }
+
+    // Of merged axes. More than three are moved to their places one after another; what is still too large is
+    // moved in parts of its longest axis.
     static value transposed(emit<produces>& e, value v, const shape_builder& perms) {
         if (!v || build::is_identity(perms)) return v;
         const shape_builder shape(e.shape(v));
         if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
         if (perms.size() > 3) return one_by_one(e, v, perms);
-        // Two neighbours change places, or three axes do; the longest axis is cut.
-        const auto longest =
-            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
-        std::size_t to = 0;
-        while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
+        const std::size_t longest = longest_axis(shape);
         std::pmr::vector<value> parts;
         for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
             const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
         }
-        return build::concat(e, parts, to);
+        return build::concat(e, parts, static_cast<std::size_t>(build::inverse(perms)[longest]));
     }
-    // The axis that belongs in front changes places with those before it; then the rest behind it likewise.
+    // Axis perms[0] changes places with all before it, then perms[1] with those left before it, and so on.
     static value one_by_one(emit<produces>& e, value v, const shape_builder& perms) {
-        shape_builder order;  // of the axes as they lie now
-        for (std::size_t i = 0; i != perms.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
+        shape_builder order = build::axes_in_order(perms.size());  // of the axes as they lie now
         shape_builder shape(e.shape(v));
         for (std::size_t i = 0; v && i != perms.size(); ++i) {
             std::size_t from = i;
             while (order[from] != perms[i]) ++from;
             if (from == i) continue;
-            const std::int64_t before = element_count(sizes(shape).first(i));
-            const std::int64_t passed = element_count(sizes(shape).subspan(i, from - i));
             const std::int64_t size = shape[from];
-            const std::int64_t after = element_count(sizes(shape).subspan(from + 1));
-            v = swapped(e, build::reshape(e, v, shape_builder{before, passed, size, after}));
-            const std::int64_t axis = order[from];
-            for (std::size_t k = from; k != i; --k) {
-                order[k] = order[k - 1];
-                shape[k] = shape[k - 1];
-            }
-            order[i] = axis;
-            shape[i] = size;
+            v = swapped(e,
+                        build::reshape(e, v,
+                                       shape_builder{element_count(sizes(shape).first(i)),
+                                                     element_count(sizes(shape).subspan(i, from - i)), size,
+                                                     element_count(sizes(shape).subspan(from + 1))}));
+            std::rotate(order.begin() + i, order.begin() + from, order.begin() + from + 1);
+            std::rotate(shape.begin() + i, shape.begin() + from, shape.begin() + from + 1);
         }
         return build::reshape(e, v, shape);
     }
@@ -98,15 +97,11 @@ private:
         if (merged.perms.size() <= 3)
             return build::reshape(e, transposed(e, build::reshape(e, v, merged.shape), merged.perms),
                                   build::permuted(shape, perms));
-        // Halves of the first axis, or else of the longest.
-        const auto longest =
-            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
-        const std::size_t to = longest == 1 ? 2 : longest == 2 ? 1 : longest;
+        const std::size_t longest = longest_axis(shape);
         const std::int64_t half = shape[longest] / 2;
-        return build::concat(e,
-                             std::array{swapped(e, build::slice(e, v, longest, 0, half)),
-                                        swapped(e, build::slice(e, v, longest, half, shape[longest] - half))},
-                             to);
+        const std::array halves{swapped(e, build::slice(e, v, longest, 0, half)),
+                                swapped(e, build::slice(e, v, longest, half, shape[longest] - half))};
+        return build::concat(e, halves, static_cast<std::size_t>(perms[longest]));
     }
 };
 

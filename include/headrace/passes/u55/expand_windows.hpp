@@ -12,24 +12,28 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/support/convolution.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 
 namespace headrace {
 
-/// Convolutions and poolings whose windows Ethos-U55 does not have, by those that it has; results are exact.
+/// The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
-/// - A transposed convolution of another stride than 2 is one convolution for each row within the stride;
-///   the columns within it are channels, which are in the order of the result then.
-/// - Padding that a long stride excludes is a PAD, and dilation zeros in the weight; a depthwise convolution
-///   takes steps of up to 3, of which some are dropped.
+/// - A transposed convolution with a stride other than 2 is one convolution for each row within the stride.
+/// The
+///   columns within it are channels, which the order of the result makes neighbours.
+/// - Where a long stride excludes padding or dilation, these are a PAD and zeros in the weight. A depthwise
+///   convolution takes steps of up to 3 and drops some results.
 /// - A kernel that is too large is cut up, and the parts are added.
-/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart on the rims.
+/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
+/// edges.
 struct expand_windows : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "lowers convolutions and poolings with windows that Ethos-U55 does not have";
+
     using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
                         tosa::avg_pool2d, tosa::max_pool2d>;
     using produces =
@@ -44,7 +48,7 @@ struct expand_windows : pass, for_u55 {
 
     std::optional<value> operator()(const args<tosa::conv3d>& a, emit<produces>& e) const {
         const shape_builder kernel(e.shape(a.weight));
-        const auto zero = zero_of(a.input_zp);
+        const auto zero = constant_integer(a.input_zp);
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
@@ -84,7 +88,7 @@ struct expand_windows : pass, for_u55 {
         for (std::size_t i = 0; i != 2; ++i)
             axes[i] = phases_of(a.stride[i], kernel[1 + i], image[1 + i], a.out_pad[2 * i], result[1 + i]);
         const auto& [h, w] = axes;
-        if (h.after < 0 || w.after < 0) return std::nullopt;  // nothing but padding before the image
+        if (h.after < 0 || w.after < 0) return std::nullopt;  // windows that only read padding
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
         std::pmr::vector<value> rows;
@@ -102,7 +106,7 @@ struct expand_windows : pass, for_u55 {
                                            });
             rows.push_back(convolved<tosa::conv2d>(e, {.input = input,
                                                        .weight = weight,
-                                                       .bias = repeated(e, a.bias, w.stride),
+                                                       .bias = u55::repeat(e, a.bias, w.stride),
                                                        .input_zp = a.input_zp,
                                                        .weight_zp = a.weight_zp,
                                                        .pad = {h.before, h.after, w.before, w.after},
@@ -122,8 +126,8 @@ struct expand_windows : pass, for_u55 {
         const shape_builder result(e.result_meta().shape);
         const auto rows = parts_of(a, 0, e.shape(a.input)[1], result[1]);
         const auto columns = parts_of(a, 1, e.shape(a.input)[2], result[2]);
-        constexpr std::size_t most_parts = 256;
-        if (rows.size() * columns.size() > most_parts) {
+        constexpr std::size_t max_parts = 256;
+        if (rows.size() * columns.size() > max_parts) {
             return e.unsupported(
                 "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
                 "u55 from the target, or pool with less padding");
@@ -145,7 +149,7 @@ struct expand_windows : pass, for_u55 {
         return build::concat(e, strips, 1);
     }
 
-    // Padding never is the largest.
+    // What is padded with is never the largest element.
     std::optional<value> operator()(const args<tosa::max_pool2d>& a, emit<produces>& e) const {
         const u55::pooling_window window{a.kernel, a.pad, a.stride};
         if (window.fits() || !window.is_padded()) return std::nullopt;
@@ -160,7 +164,7 @@ struct expand_windows : pass, for_u55 {
 private:
     // --- weights ---------------------------------------------------------------------------
 
-    /// The elements of a constant weight of INT8, by their positions.
+    /// A constant weight of INT8, by positions.
     struct weight_view {
         std::span<const std::byte> bytes;
         shape_builder shape;
@@ -176,18 +180,14 @@ private:
     template <class Args>
     static weight_view view(const Args& a) {
         return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
-                static_cast<std::int8_t>(zero_of(a.weight_zp).value_or(0))};
-    }
-    static std::optional<std::int64_t> zero_of(value zero_point) {
-        const auto zero = constant_integers(zero_point);
-        return zero && zero->size() == 1 ? std::optional((*zero)[0]) : std::nullopt;
+                static_cast<std::int8_t>(constant_integer(a.weight_zp).value_or(0))};
     }
     template <class Args>
     static bool is_constant(emit<produces>& e, const Args& a) {
         return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
-               constant_integers(a.bias) && zero_of(a.weight_zp) && zero_of(a.input_zp);
+               constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
-    /// A weight of four axes from what `element` says of each position.
+    /// A weight of four axes; `element` gives the element at each position.
     template <class F>
     static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
         std::pmr::vector<std::int8_t> elements;
@@ -202,17 +202,6 @@ private:
         }
         return e.constant<std::int8_t>(dtype::int8, shape, elements);
     }
-    static value repeated(emit<produces>& e, value bias, std::int64_t times) {
-        const auto numbers = constant_integers(bias);
-        const dtype type = e.dtype(bias);
-        const auto count = static_cast<std::int64_t>(numbers->size());
-        return e.constant({type, {count * times}, {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                std::memcpy(&data[i * width], &(*numbers)[i % numbers->size()], width);
-        });
-    }
-
     // --- forward ---------------------------------------------------------------------------
 
     template <class Op>
@@ -238,7 +227,8 @@ private:
     static value convolved(emit<produces>& e, args<Op> a) {
         if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
         for (std::size_t i = 0; i != 2; ++i)
-            a.input = build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], *zero_of(a.input_zp));
+            a.input =
+                build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], *constant_integer(a.input_zp));
         a.pad = {0, 0, 0, 0};
         if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
         if (!window_of<Op>(e, a).stride_fits()) {
@@ -265,7 +255,7 @@ private:
         return a;
     }
 
-    // A stride above 3 as the longest that divides it and is short enough; then some results are dropped.
+    // A stride above 3 becomes the longest short one that divides it, and some results are dropped.
     static value in_steps(emit<produces>& e, args<tosa::depthwise_conv2d> a) {
         shape_builder dropped{1, 1};
         shape_builder stride(a.stride);
@@ -285,13 +275,13 @@ private:
         return v;
     }
 
-    // The taps in parts, each over its part of the image.
+    // The kernel in parts, each of which reads a part of the image; their sums are added.
     template <class Op>
     static value in_parts(emit<produces>& e, const args<Op>& a) {
         if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added up
         constexpr std::size_t first = first_axis<Op>;
         const weight_view w = view(a);
-        const std::int64_t most[2] = {
+        const std::int64_t max_part[2] = {
             std::min(w.shape[first], u55::most_kernel_height),
             u55::most_kernel_taps / std::min(w.shape[first], u55::most_kernel_height)};
         std::int64_t positions[2];
@@ -300,13 +290,13 @@ private:
             positions[i] = (e.shape(a.input)[1 + i] - extent) / a.stride[i] + 1;
         }
         value sum;
-        for (std::int64_t y = 0; y < w.shape[first]; y += most[0]) {
-            for (std::int64_t x = 0; x < w.shape[first + 1]; x += most[1]) {
+        for (std::int64_t y = 0; y < w.shape[first]; y += max_part[0]) {
+            for (std::int64_t x = 0; x < w.shape[first + 1]; x += max_part[1]) {
                 const std::int64_t from[2] = {y, x};
                 args<Op> part = a;
                 shape_builder shape = w.shape;
                 for (std::size_t i = 0; i != 2; ++i) {
-                    shape[first + i] = std::min(most[i], w.shape[first + i] - from[i]);
+                    shape[first + i] = std::min(max_part[i], w.shape[first + i] - from[i]);
                     const std::int64_t extent = (shape[first + i] - 1) * a.dilation[i] + 1;
                     part.input = build::slice(e, part.input, 1 + i, from[i] * a.dilation[i],
                                               (positions[i] - 1) * a.stride[i] + extent);
@@ -327,21 +317,18 @@ private:
     // --- transposed ------------------------------------------------------------------------
 
     /// Result o of an axis adds up tap k times element i where i · stride + k + out_pad = o. Results of the
-    /// same remainder by the stride are a convolution with every stride-th tap, turned round.
+    /// same remainder by the stride are a convolution with every stride-th tap, in reverse order.
     struct phases {
         std::int64_t stride, taps;
         std::int64_t first, count;   ///< the elements that are read
         std::int64_t before, after;  ///< padding
         std::int64_t positions, skipped;
     };
-    static std::int64_t floor_division(std::int64_t a, std::int64_t b) {
-        return a >= 0 ? a / b : -((b - 1 - a) / b);
-    }
     static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
                             std::int64_t result) {
         const std::int64_t taps = (kernel + stride - 1) / stride;
-        const std::int64_t from = floor_division(-out_pad, stride);
-        const std::int64_t to = floor_division(result - 1 - out_pad, stride);
+        const std::int64_t from = u55::floor_division(-out_pad, stride);
+        const std::int64_t to = u55::floor_division(result - 1 - out_pad, stride);
         const std::int64_t least = from - taps + 1;  // the first element that a window reads, and the last
         const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
         const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
@@ -351,7 +338,7 @@ private:
 
     // --- poolings --------------------------------------------------------------------------
 
-    /// Positions of a window along an axis that hold as many elements of the image.
+    /// Positions of a window along an axis that read the same number of elements.
     struct part {
         std::int64_t first, size, kernel, stride;
     };
@@ -360,7 +347,7 @@ private:
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
         std::pmr::vector<part> parts;
-        std::int64_t whole = 0;  // positions within the image so far
+        std::int64_t whole = 0;  // positions so far that read no padding
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];
             const std::int64_t first = std::max<std::int64_t>(from, 0);

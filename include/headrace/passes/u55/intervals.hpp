@@ -1,83 +1,75 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::interval_of, between which numbers an integral value's elements are known to lie.
+// Defines headrace::interval_of, bounds of the elements of an integer value.
 #ifndef HEADRACE_PASSES_U55_INTERVALS_HPP
 #define HEADRACE_PASSES_U55_INTERVALS_HPP
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
+#include <optional>
 
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
+/// The numbers from `least` to `most`.
 struct interval {
     std::int64_t least = 0;
     std::int64_t most = 0;
 
+    [[nodiscard]] static interval of_type(dtype type) {
+        const auto [lowest, highest] = range_of(type);
+        return {lowest, highest};
+    }
     /// The largest magnitude.
     [[nodiscard]] std::int64_t reach() const { return std::max(std::abs(least), std::abs(most)); }
-    [[nodiscard]] bool lies_in(std::int64_t from, std::int64_t to) const {
-        return least >= from && most <= to;
+    [[nodiscard]] bool lies_in(const interval& other) const {
+        return least >= other.least && most <= other.most;
     }
+    [[nodiscard]] bool fits(dtype type) const { return lies_in(of_type(type)); }
 };
 
 namespace detail {
 
-/// Reads producers up to that many nodes away.
+/// Follows producers up to a depth.
 class interval_reader {
 public:
     [[nodiscard]] interval of(value v, int depth) const {
         const tensor_meta* meta = meta_of(v);
         if (meta == nullptr || is_floating(meta->dtype)) return {INT32_MIN, INT32_MAX};
-        const auto [lowest, highest] = is_boolean(meta->dtype) ? std::pair<std::int64_t, std::int64_t>{0, 1}
-                                                               : range_of(meta->dtype);
-        const interval whole{lowest, highest};
+        const interval whole = is_boolean(meta->dtype) ? interval{0, 1} : interval::of_type(meta->dtype);
         if (depth == 0) return whole;
         const interval known = computed(v, whole, depth - 1);
-        // What might have wrapped around is not known.
-        return known.lies_in(whole.least, whole.most) ? known : whole;
+        return known.lies_in(whole) ? known : whole;  // it might have wrapped around
     }
 
 private:
     [[nodiscard]] interval computed(value v, const interval& whole, int depth) const {
+        static constexpr auto moves = set_of<ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile,
+                                                 tosa::reverse, tosa::reduce_max, tosa::reduce_min>>;
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
-        if (const auto* a = match<tosa::maximum>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {std::max(x.least, y.least), std::max(x.most, y.most)};
-        }
-        if (const auto* a = match<tosa::minimum>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {std::min(x.least, y.least), std::min(x.most, y.most)};
-        }
-        if (const auto* a = match<tosa::add>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {x.least + y.least, x.most + y.most};
-        }
-        if (const auto* a = match<tosa::sub>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {x.least - y.most, x.most - y.least};
-        }
-        if (const auto* a = match<tosa::mul>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            const auto [least, most] =
-                std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
-            return {least, most};
-        }
         if (const auto* a = match<tosa::abs>(v)) return {0, of(a->input1, depth).reach()};
         if (is<tosa::argmax>(*v.producer)) return {0, INT32_MAX};
-        const bool moves = is_any(*v.producer, ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile,
-                                                   tosa::reverse, tosa::reduce_max, tosa::reduce_min>{});
-        return moves ? of(v.producer->operand(0), depth) : whole;
+        if (moves.contains(*v.producer->op)) return of(v.producer->operand(0), depth);
+        return computed_by_two(v, depth).value_or(whole);
     }
-    template <class... Ops>
-    static bool is_any(const node& n, ops<Ops...>) {
-        return (is<Ops>(n) || ...);
+    [[nodiscard]] std::optional<interval> computed_by_two(value v, int depth) const {
+        static constexpr auto arithmetic =
+            set_of<ops<tosa::maximum, tosa::minimum, tosa::add, tosa::sub, tosa::mul>>;
+        const node& n = *v.producer;
+        if (!arithmetic.contains(*n.op)) return std::nullopt;
+        const interval x = of(n.operand(0), depth), y = of(n.operand(1), depth);
+        if (is<tosa::maximum>(n)) return interval{std::max(x.least, y.least), std::max(x.most, y.most)};
+        if (is<tosa::minimum>(n)) return interval{std::min(x.least, y.least), std::min(x.most, y.most)};
+        if (is<tosa::add>(n)) return interval{x.least + y.least, x.most + y.most};
+        if (is<tosa::sub>(n)) return interval{x.least - y.most, x.most - y.least};
+        const auto [least, most] =
+            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+        return interval{least, most};
     }
     static interval elements(value v, const interval& whole) {
         const auto numbers = constant_integers(v);
@@ -88,8 +80,8 @@ private:
     [[nodiscard]] interval scaled(const args<tosa::rescale>& a, const interval& whole, int depth) const {
         const auto multipliers = constant_integers(a.multiplier);
         const auto shifts = constant_integers(a.shift);
-        const auto input_zero = constant_integers(a.input_zp);
-        const auto output_zero = constant_integers(a.output_zp);
+        const auto input_zero = constant_integer(a.input_zp);
+        const auto output_zero = constant_integer(a.output_zp);
         if (!multipliers || !shifts || !input_zero || !output_zero) return whole;
         const interval x = of(a.input, depth);
         double least = 0;
@@ -98,25 +90,25 @@ private:
             const double factor =
                 std::ldexp(static_cast<double>((*multipliers)[i]), -static_cast<int>((*shifts)[i]));
             for (const std::int64_t end : {x.least, x.most}) {
-                const double y = static_cast<double>(end - (*input_zero)[0]) * factor;
+                const double y = static_cast<double>(end - *input_zero) * factor;
                 least = std::min(least, y);
                 most = std::max(most, y);
             }
         }
-        const auto code = [&](double y) {
-            return static_cast<std::int64_t>(std::clamp(y + static_cast<double>((*output_zero)[0]),
+        const auto quantized = [&](double y) {
+            return static_cast<std::int64_t>(std::clamp(y + static_cast<double>(*output_zero),
                                                         static_cast<double>(whole.least),
                                                         static_cast<double>(whole.most)));
         };
-        return {code(std::floor(least) - 1), code(std::ceil(most) + 1)};
+        return {quantized(std::floor(least) - 1), quantized(std::ceil(most) + 1)};
     }
 };
 
 }  // namespace detail
 
 [[nodiscard]] inline interval interval_of(value v) {
-    constexpr int nodes = 6;
-    return detail::interval_reader().of(v, nodes);
+    constexpr int max_depth = 6;
+    return detail::interval_reader().of(v, max_depth);
 }
 
 }  // namespace headrace

@@ -7,16 +7,17 @@
 #include <optional>
 #include <vector>
 
-#include <headrace/passes/support/build.hpp>
-#include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
+#include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
 
-/// A RESCALE of accumulators to fewer bits goes ahead of what only moves them and nothing else reads: so
-/// fewer bits are moved, and the RESCALE is part of the convolution before. That of channels keeps them
-/// apart: the last axis must stay the last, or become a multiple of itself.
+/// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
+/// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
 struct rescale_before_moving : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "moves a RESCALE of accumulators ahead of the ops that only move its operand";
+
     using targets = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
 
@@ -29,7 +30,8 @@ struct rescale_before_moving : pass, for_u55 {
 private:
     using moves = ops<tosa::reshape, tosa::slice, tosa::concat, tosa::transpose, tosa::tile>;
 
-    // Is it a move whose results have the channels of its operands, if there are several?
+    // Can the RESCALE go before the producer of `v`? It can if that only moves elements, and keeps channels
+    // apart if they have factors of their own.
     static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
         const node& n = *v.producer;
         if (!set_of<moves>.contains(*n.op) || !has_one_use(v)) return false;
@@ -42,9 +44,9 @@ private:
         }
         if (const auto* t = args_if<tosa::transpose>(n))
             return t->perms[t->perms.size() - 1] + 1 == static_cast<std::int64_t>(t->perms.size());
-        // A slice or a tiling of other axes, and a reshape that splits channels off.
         if (const auto* c = args_if<tosa::concat>(n))
             return c->axis + 1 != static_cast<std::int64_t>(e.rank(v));
+        // A SLICE or TILE of other axes, or a RESHAPE that splits channels.
         return is<tosa::reshape>(n) || e.shape(n.operand(0))[e.rank(v) - 1] == channels;
     }
     static value rescaled(emit<produces>& e, value v, const args<tosa::rescale>& a) {
@@ -63,25 +65,19 @@ private:
         node* copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.dtype = type; });
         return copy == nullptr ? value{} : copy->result();
     }
-    // The factors of as many channels as a value has.
-    static args<tosa::rescale> for_channels(emit<produces>& e, value v, const args<tosa::rescale>& a) {
-        args<tosa::rescale> wide = a;
-        if (!a.per_channel) return wide;
-        const auto count = static_cast<std::size_t>(e.shape(v)[e.rank(v) - 1]);
+    // With the factors repeated for as many channels as a value has.
+    static args<tosa::rescale> for_channels(emit<produces>& e, value v, args<tosa::rescale> a) {
+        if (!a.per_channel) return a;
         const auto repeated = [&](value factors) {
-            const auto numbers = constant_integers(factors);
-            if (!numbers || numbers->size() == count) return factors;
-            const dtype type = e.dtype(factors);
-            return e.constant({type, {static_cast<std::int64_t>(count)}, {}}, [&](std::span<std::byte> data) {
-                const std::size_t width = traits_of(type).bits / 8U;
-                for (std::size_t i = 0; i != count; ++i) {
-                    headrace::detail::store_element((*numbers)[i % numbers->size()], type, &data[i * width]);
-                }
-            });
+            const std::int64_t count = e.meta(factors).elements();
+            const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
+            return count == channels || !constant_integers(factors)
+                       ? factors
+                       : u55::repeat(e, factors, channels / count);
         };
-        wide.multiplier = repeated(a.multiplier);
-        wide.shift = repeated(a.shift);
-        return wide;
+        a.multiplier = repeated(a.multiplier);
+        a.shift = repeated(a.shift);
+        return a;
     }
 };
 

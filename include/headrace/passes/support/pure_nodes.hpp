@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::same_computation, equality of nodes.
-#ifndef HEADRACE_PASSES_SUPPORT_SAME_NODE_HPP
-#define HEADRACE_PASSES_SUPPORT_SAME_NODE_HPP
+// Defines headrace::is_pure and headrace::same_computation: which nodes only compute, and which the same.
+#ifndef HEADRACE_PASSES_SUPPORT_PURE_NODES_HPP
+#define HEADRACE_PASSES_SUPPORT_PURE_NODES_HPP
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
+/// Is the node a function of its operands and arguments alone, which no one can observe running?
 [[nodiscard]] inline bool is_pure(const node& n) {
     if (n.result_count == 0 || has_effects(*n.op)) return false;
     if (n.op->dialect != &info_of_dialect<aten::dialect> &&
@@ -27,7 +27,7 @@ namespace headrace {
     return true;
 }
 
-/// NPUs fuse a RESCALE with the operator that reads it, or that it reads, where it has one reader. So each
+/// NPUs fuse a RESCALE with the operator before or after it, if it has one reader. So each
 /// reader keeps its own, also of a constant, which is smaller before it than after it.
 [[nodiscard]] inline bool belongs_to_reader(const node& n) { return is<tosa::rescale>(n); }
 
