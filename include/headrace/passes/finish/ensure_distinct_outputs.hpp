@@ -11,9 +11,11 @@
 
 namespace headrace {
 
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
-/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+/// A TOSA block demands that (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
+    static constexpr std::string_view summary =
+        "copies outputs that are inputs, constants or listed twice, by IDENTITY";
+
     using produces = ops<tosa::identity>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

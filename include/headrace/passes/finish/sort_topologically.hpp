@@ -10,10 +10,11 @@
 
 namespace headrace {
 
-/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
-/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
-/// leaves open which argument of a call is made first, and compilers differ.
+/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
+/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
+/// argument of a call is evaluated first, and compilers differ.
 struct sort_topologically : pass {
+    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -32,7 +33,7 @@ private:
         };
         for (node& input : g.inputs()) place(input);
         visit(*end, placed, place);
-        // What no output needs, such as writes of variables, keeps its order.
+        // Nodes that no output needs, such as writes of variables, keep their order.
         std::pmr::vector<node*> rest;
         for (node& n : g.nodes()) {
             if (!placed[n.id]) rest.push_back(&n);

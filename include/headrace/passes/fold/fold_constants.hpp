@@ -16,18 +16,18 @@
 
 namespace headrace {
 
-/// Computes what depends on constants alone and puts the results in its place. `Evaluator` executes nodes:
+/// `Evaluator` executes nodes:
 ///
 ///     using tensor_type = …;
 ///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
-///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's
-///     data
+///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // constant data
 ///
-/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
-/// of a number do not become tables; what is computed from it on the way to a smaller one is. Dequantized
-/// numbers are not stored either: weights stay the codes that they are.
+/// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
+/// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
+/// are not stored either: weights stay quantized.
 template <class Evaluator>
 struct fold_constants : pass {
+    static constexpr std::string_view summary = "computes nodes whose operands are constants";
     static constexpr std::string_view name = "fold_constants";
     static constexpr bool repeatable = true;
     using produces = ops<builtin::constant>;
@@ -43,7 +43,10 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t most_at_once = std::uint64_t{256} << 20U;
+    static constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20U;
+
+    using dequantize_ops =
+        ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
 
     class run {
     public:
@@ -53,17 +56,7 @@ private:
             for (node& n : graph_.nodes()) {
                 if (is_computable(n)) compute(n);
             }
-            std::pmr::vector<node*> stored;
-            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
-                computed& c = known_[n->id];
-                const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
-                if (needed && !c.kept) {
-                    stored.push_back(n);
-                } else {
-                    c.results.clear();  // memory: what nobody needs goes before the constants are made
-                }
-            }
+            const std::pmr::vector<node*> stored = choose_stored();
             for (node* n : stored) {
                 store(*n);
                 known_[n->id].results.clear();
@@ -75,27 +68,36 @@ private:
     private:
         struct computed {
             std::pmr::vector<typename Evaluator::tensor_type> results;
-            std::uint64_t from_bytes = 0;  // of the constants below
+            std::uint64_t from_bytes = 0;  // of the constants that it comes from
             bool folded = false;
-            bool dequantized = false;  // real numbers that are stored as their codes
-            bool kept = false;         // too large to store, or stored as codes already
+            bool dequantized = false;
+            bool kept = false;  // stays a node, as it is too large or dequantized
         };
+
+        // The computed nodes that become constants; frees the results of the others. Users come first, as a
+        // node is not needed if all its users are stored.
+        std::pmr::vector<node*> choose_stored() {
+            std::pmr::vector<node*> stored;
+            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
+                computed& c = known_[n->id];
+                const bool needed = c.folded && is_needed(*n);
+                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
+                if (needed && !c.kept) {
+                    stored.push_back(n);
+                } else {
+                    c.results.clear();
+                }
+            }
+            return stored;
+        }
 
         static bool is_computable(const node& n) {
             return is_pure(n) && !belongs_to_reader(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
         }
         static std::uint64_t bytes_of(const node& n) {
             std::uint64_t bytes = 0;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const tensor_meta& meta = *n.results[i].meta;
-                bytes += packed_bytes(meta);
-            }
+            for (std::uint32_t i = 0; i != n.result_count; ++i) bytes += packed_bytes(*n.results[i].meta);
             return bytes;
-        }
-        static bool is_real(const node& n) { return is_floating(n.results[0].meta->dtype); }
-        static bool is_dequantize(const node& n) {
-            return is<quantized_decomposed::dequantize_per_tensor>(n) ||
-                   is<quantized_decomposed::dequantize_per_channel>(n);
         }
         static bool has_metadata(const node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -103,7 +105,7 @@ private:
             }
             return true;
         }
-        // Constants and shapes are looked at when something that may be folded asks for them.
+        // Constants and shapes are read when a node that may be folded asks for them.
         bool is_known(const node& n) {
             computed& c = known_[n.id];
             if (!c.results.empty()) return true;
@@ -115,7 +117,7 @@ private:
             return true;
         }
         void compute(node& n) {
-            if (!has_metadata(n) || bytes_of(n) > most_at_once) return;
+            if (!has_metadata(n) || bytes_of(n) > max_bytes) return;
             for (const edge& e : n.operand_edges()) {
                 if (!is_known(*e.source)) return;
             }
@@ -126,7 +128,8 @@ private:
                 c.from_bytes += known_[e.source->id].from_bytes;
                 c.dequantized = c.dequantized || known_[e.source->id].dequantized;
             }
-            c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
+            c.dequantized = is_floating(n.results[0].meta->dtype) &&
+                            (c.dequantized || set_of<dequantize_ops>.contains(*n.op));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
             std::ranges::move(evaluated.value(), std::back_inserter(c.results));
@@ -158,9 +161,10 @@ private:
     };
 };
 
-/// The same in graphs with quantized parts, before these are lowered: what is quantized there is known then.
+/// The same, before quantized parts are lowered, which need to know what is constant.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
+    static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts";
     static constexpr std::string_view name = "fold_quantized_constants";
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,

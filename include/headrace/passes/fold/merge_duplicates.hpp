@@ -12,8 +12,10 @@
 
 namespace headrace {
 
-/// Nodes that compute the same from the same operands become one, the first (common subexpressions).
+/// Common subexpression elimination; the first node stays.
 struct merge_duplicates : pass {
+    static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
+
     using produces = ops<>;
     static constexpr bool repeatable = true;
 
@@ -43,7 +45,6 @@ private:
                 g.replace_all_uses(current.result(i), same->second->result(i));
             }
             g.erase(current);
-            current.owner = nullptr;
             ++merged;
         }
         return merged;

@@ -4,19 +4,22 @@
 #define HEADRACE_PASSES_FOLD_MERGE_EQUAL_CONSTANTS_HPP
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <span>
 #include <vector>
 
-#include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
-/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and
-/// shape are hashed (FNV-1a), and equal hashes are compared element by element.
+/// Only constants of the same type and shape are hashed, and those with equal hashes are compared byte by
+/// byte.
 struct merge_equal_constants : pass {
+    static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
+
     using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -48,7 +51,7 @@ private:
         }
         return merged;
     }
-    /// Of constants with the same metadata.
+    /// Merges constants with the same metadata.
     static std::size_t merge_alike(graph& g, std::span<entry> alike) {
         for (entry& e : alike) e.hash = hash_of_data(*e.constant);
         std::ranges::sort(alike, [](const entry& a, const entry& b) {
@@ -66,7 +69,6 @@ private:
             }
             g.replace_all_uses(e.constant->result(), same->constant->result());
             g.erase(*e.constant);
-            e.constant->owner = nullptr;
             ++merged;
         }
         return merged;
@@ -80,52 +82,28 @@ private:
         return a.position < b.position;
     }
 
-    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false.
-    /// Packed types (INT4) have no strides.
-    template <class F>
-    static bool each_run(const node& n, F&& f) {
+    /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
+    /// (INT4) have none.
+    static std::span<const std::byte> bytes_of(const node& n, std::pmr::vector<std::byte>& copy) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
-        const auto count = static_cast<std::uint64_t>(meta.elements());
-        if (data.strides.empty()) return f(std::span(data.bytes, bytes_in_memory(meta)));
+        if (data.strides.empty()) return {data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))};
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
-        for (std::uint64_t i = 0; i != count; ++i) {
-            std::int64_t at = 0;
-            auto left = static_cast<std::int64_t>(i);
-            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d])
-                at += left % meta.shape[d] * data.strides[d];
-            if (!f(std::span(data.bytes + at * static_cast<std::int64_t>(width), width))) return false;
-        }
-        return true;
+        copy.clear();
+        for_each_element(data, meta, [&](const std::byte* at) { copy.insert(copy.end(), at, at + width); });
+        return copy;
     }
+    /// FNV-1a.
     static std::uint64_t hash_of_data(const node& n) {
         std::uint64_t hash = 14695981039346656037U;
-        each_run(n, [&](std::span<const std::byte> bytes) {
-            for (const std::byte b : bytes)
-                hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
-            return true;
-        });
+        std::pmr::vector<std::byte> copy;
+        for (const std::byte b : bytes_of(n, copy))
+            hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
         return hash;
     }
     static bool same_data(const node& a, const node& b) {
-        const bool packed = args_of<builtin::constant>(a).data.strides.empty();
-        if (packed && args_of<builtin::constant>(b).data.strides.empty()) {
-            const std::byte* other = args_of<builtin::constant>(b).data.bytes;
-            return each_run(a, [&](std::span<const std::byte> bytes) {
-                return bytes.empty() || std::memcmp(bytes.data(), other, bytes.size()) == 0;
-            });
-        }
-        std::pmr::vector<std::byte> elements;
-        each_run(a, [&](std::span<const std::byte> bytes) {
-            elements.insert(elements.end(), bytes.begin(), bytes.end());
-            return true;
-        });
-        std::size_t at = 0;
-        return each_run(b, [&](std::span<const std::byte> bytes) {
-            const bool same = bytes.empty() || std::memcmp(&elements[at], bytes.data(), bytes.size()) == 0;
-            at += bytes.size();
-            return same;
-        });
+        std::pmr::vector<std::byte> copy_a, copy_b;
+        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
 

@@ -8,8 +8,9 @@
 
 namespace headrace {
 
-/// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
+/// See ir/dead_code.hpp.
 struct remove_dead_code : pass {
+    static constexpr std::string_view summary = "removes nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
 
     using produces = ops<>;

@@ -1,105 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout, the order in which the elements of a tensor lie, and its algebra.
+// Defines headrace::axis_layout, a layout by the axes of a shape, and what it says of single axes.
 #ifndef HEADRACE_PASSES_LAYOUT_AXIS_LAYOUT_HPP
 #define HEADRACE_PASSES_LAYOUT_AXIS_LAYOUT_HPP
 
 #include <algorithm>
+#include <memory_resource>
 #include <optional>
+#include <span>
+#include <vector>
 
-#include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/layout/layout_algebra.hpp>
 
 namespace headrace {
 
-/// Where the elements of a tensor lie: its row-major index is split into factors, outermost first, and
-/// `order[i]` is the factor that is at place i of the order in which they are stored. A RESHAPE keeps the
-/// row-major index and so the layout; a TRANSPOSE is a change of layout. In the canonical form, which all
-/// functions here give, no factor is 1 and those that stay neighbours are one, so that equal layouts have
-/// equal members; both lists are empty for row-major.
-struct layout {
-    shape_builder factors;
-    shape_builder order;
-
-    [[nodiscard]] constexpr bool row_major() const { return order.empty(); }
-    friend constexpr bool operator==(const layout&, const layout&) = default;
-};
-
-/// The canonical form of a split index and the order of its factors.
-[[nodiscard]] constexpr layout canonical(sizes factors, sizes order) {
-    const build::merged_permutation merged = build::merge_axes(factors, order);
-    return merged.perms.size() <= 1 ? layout{} : layout{merged.shape, merged.perms};
-}
-
-/// What TRANSPOSE does to a tensor of that shape.
-[[nodiscard]] constexpr layout layout_of(sizes shape, sizes perms) { return canonical(shape, perms); }
-
-/// The sizes of the factors in the order in which they are stored.
-[[nodiscard]] constexpr shape_builder stored_factors(const layout& l) {
-    return build::permuted(l.factors, l.order);
-}
-
-[[nodiscard]] constexpr layout inverse(const layout& l) {
-    return {stored_factors(l), build::inverse(l.order)};
-}
-
-/// The coarsest split of an index that refines two splits of it; none where no split does, as of 6 = 2·3
-/// and 6 = 3·2. Factors of 1 are left out.
-[[nodiscard]] constexpr std::optional<shape_builder> common_refinement(sizes a, sizes b) {
-    shape_builder reversed;
-    std::size_t i = a.size();
-    std::size_t j = b.size();
-    std::int64_t of_a = 1;
-    std::int64_t of_b = 1;
-    while (true) {
-        while (of_a == 1 && i != 0) of_a = a[--i];
-        while (of_b == 1 && j != 0) of_b = b[--j];
-        const std::int64_t factor = std::min(of_a, of_b);
-        if (of_a == 1 && of_b == 1) break;
-        if (factor <= 1 || std::max(of_a, of_b) % factor != 0) return std::nullopt;
-        reversed.push_back(factor);
-        of_a /= factor;
-        of_b /= factor;
-    }
-    if (reversed.overflowed()) return std::nullopt;
-    std::reverse(reversed.begin(), reversed.end());
-    return reversed;
-}
-
-namespace detail {
-
-// The same layout, not canonical, with each factor split as in `split`, which refines its factors.
-[[nodiscard]] constexpr layout split_factors(const layout& l, const shape_builder& split) {
-    shape_builder first;  // of each factor: the first of those that it is split into
-    std::size_t at = 0;
-    for (const std::int64_t factor : l.factors) {
-        first.push_back(static_cast<std::int64_t>(at));
-        for (std::int64_t left = factor; left != 1; left /= split[at++]) {
-        }
-    }
-    first.push_back(static_cast<std::int64_t>(at));
-    layout fine{split, {}};
-    for (const std::int64_t factor : l.order) {
-        const auto f = static_cast<std::size_t>(factor);
-        for (std::int64_t k = first[f]; k != first[f + 1]; ++k) fine.order.push_back(k);
-    }
-    return fine;
-}
-
-}  // namespace detail
-
-/// The layout of a tensor that is laid out by `first`, and what is stored then by `second`. None where the
-/// factors of the two do not go together; then only a way by row-major leads from one to the other.
-[[nodiscard]] constexpr std::optional<layout> then(const layout& first, const layout& second) {
-    if (first.row_major()) return second;
-    if (second.row_major()) return first;
-    const auto split = common_refinement(stored_factors(first), second.factors);
-    if (!split) return std::nullopt;
-    const layout undo = detail::split_factors(inverse(first), *split);
-    const layout redo = detail::split_factors(second, *split);
-    const shape_builder factors = stored_factors(undo);
-    return canonical(factors, build::permuted(build::inverse(undo.order), redo.order));
-}
-
-/// A layout, not canonical, whose factors lie each within one axis of a shape.
+/// A layout, not canonical, each of whose factors lies within one axis of a shape.
 struct axis_layout {
     layout pieces;
     shape_builder axis;  ///< of each factor
@@ -113,12 +27,12 @@ struct axis_layout {
     }
 };
 
-/// The layout of a tensor of that shape by its axes; none where a factor and an axis cut each other.
+/// The layout of a tensor by its axes; none where a factor overlaps two axes partly.
 [[nodiscard]] constexpr std::optional<axis_layout> along_axes(const layout& l, sizes shape) {
     const layout whole = l.row_major() ? layout{{element_count(shape)}, {0}} : l;
     const auto split = common_refinement(whole.factors, shape);
     if (!split) return std::nullopt;
-    axis_layout result{detail::split_factors(whole, *split), {}};
+    axis_layout result{split_factors(whole, *split), {}};
     std::size_t d = 0;
     std::int64_t left = shape.empty() ? 1 : shape[0];
     for (const std::int64_t factor : *split) {
@@ -129,9 +43,9 @@ struct axis_layout {
     return result;
 }
 
-/// The layout of a tensor beside one that is laid out so, with the same axes but other sizes of some: axes of
-/// size 1 there take no place, others of another size must not be split. None where that does not say how
-/// it lies: where it has an axis that is 1 here.
+/// The layout of a tensor with the axes in the same order as in `l` but other sizes: `to` instead of `from`.
+/// An axis that gets another size must not be split, unless the size is 1. None where it is, and where an
+/// axis of size 1 gets another size, since `l` has no place for it.
 [[nodiscard]] constexpr std::optional<layout> resized(const axis_layout& l, sizes from, sizes to) {
     shape_builder factors;
     shape_builder place = shape_builder::filled(l.axis.size(), -1);  // of each factor that is kept
@@ -149,6 +63,105 @@ struct axis_layout {
     for (const std::int64_t k : l.pieces.order) {
         if (place[static_cast<std::size_t>(k)] >= 0) order.push_back(place[static_cast<std::size_t>(k)]);
     }
+    return canonical(factors, order);
+}
+
+/// The layout within axis d.
+[[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
+    shape_builder factors;
+    shape_builder order;
+    std::size_t first = 0;
+    while (first != l.axis.size() && static_cast<std::size_t>(l.axis[first]) != d) ++first;
+    for (std::size_t k = first; k != l.axis.size() && static_cast<std::size_t>(l.axis[k]) == d; ++k)
+        factors.push_back(l.pieces.factors[k]);
+    for (std::size_t i = 0; i != l.axis.size(); ++i) {
+        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - static_cast<std::int64_t>(first));
+    }
+    return canonical(factors, order);
+}
+
+/// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
+[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+                                                                       sizes order) {
+    const auto axes = along_axes(l, shape);
+    if (!axes) return std::nullopt;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
+        if (at == order.size()) return std::nullopt;
+    }
+    std::pmr::vector<layout> blocks;
+    for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
+    return blocks;
+}
+
+/// The layout of a tensor whose axes are stored in that order and have those layouts.
+[[nodiscard]] inline layout from_blocks(sizes shape, std::span<const layout> blocks, sizes order) {
+    shape_builder factors;
+    shape_builder first;
+    for (std::size_t d = 0; d != shape.size(); ++d) {
+        first.push_back(static_cast<std::int64_t>(factors.size()));
+        if (blocks[d].row_major()) {
+            factors.push_back(shape[d]);
+        } else {
+            factors.append(blocks[d].factors);
+        }
+    }
+    shape_builder places;
+    for (const std::int64_t axis : order) {
+        const auto d = static_cast<std::size_t>(axis);
+        if (blocks[d].row_major()) places.push_back(first[d]);
+        for (const std::int64_t k : blocks[d].order) places.push_back(first[d] + k);
+    }
+    return canonical(factors, places);
+}
+
+/// The layout within the last axis; row-major where that is not an axis of the layout.
+[[nodiscard]] inline layout channels_of(const layout& l, sizes shape) {
+    const auto axes = along_axes(l, shape);
+    return axes ? within(*axes, shape.size() - 1) : layout{};
+}
+
+/// The layout of a tensor of shape `other` with the channels in the same order as in `wanted`; none if that
+/// changes more than the order of the channels.
+[[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
+                                                              sizes other) {
+    const shape_builder order = build::axes_in_order(shape.size());
+    auto blocks = blocks_of(wanted, shape, order);
+    if (!blocks) return std::nullopt;
+    for (std::size_t d = 0; d + 1 != shape.size(); ++d) {
+        if (!(*blocks)[d].row_major()) return std::nullopt;
+    }
+    return from_blocks(other, *blocks, order);
+}
+
+/// The layout of a tensor of shape `other` with the pixels in the same order as in `wanted`, and channels of
+/// its own; none if `wanted` does not keep the channels last.
+[[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
+                                                            const layout& channels) {
+    const std::size_t last = shape.size() - 1;
+    const auto axes = along_axes(wanted, shape);
+    if (!axes) return std::nullopt;
+    shape_builder factors;
+    shape_builder order;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        if (axes->axis_at(i) != last) {
+            order.push_back(axes->pieces.order[i]);
+        } else if (axes->axis.size() - i != axes->pieces_of(last)) {
+            return std::nullopt;
+        } else {
+            break;
+        }
+    }
+    for (std::size_t k = 0; k != axes->axis.size() && static_cast<std::size_t>(axes->axis[k]) != last; ++k)
+        factors.push_back(axes->pieces.factors[k]);
+    const auto pixels = static_cast<std::int64_t>(factors.size());
+    if (channels.row_major()) {
+        order.push_back(pixels);
+        factors.push_back(other[last]);
+    }
+    for (const std::int64_t k : channels.order) order.push_back(pixels + k);
+    factors.append(channels.factors);
     return canonical(factors, order);
 }
 

@@ -8,11 +8,12 @@
 
 namespace headrace {
 
-/// Chooses in which order of its axes, and of their parts, each op is computed, so that the fewest bytes are
-/// transposed in the whole graph; see layout_search. Never worse than the graph as it stands. Constants are
-/// transposed for nothing, as they are folded; a convolution takes its channels in any order, as its weights
-/// are reordered.
+/// The result is never worse than the graph as it is; see layout_search. Transposing constants costs nothing,
+/// as they are folded, and a convolution takes its channels in any order, as its weights are reordered.
 struct choose_layouts : pass {
+    static constexpr std::string_view summary =
+        "chooses the order of each op's axes so that the fewest bytes are transposed";
+
     using targets = ops<tosa::transpose>;
     using produces = layout_rewrite::produces;
 

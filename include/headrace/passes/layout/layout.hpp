@@ -18,8 +18,8 @@
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, as weights take any, and after, when they have been
-/// transposed.
+/// Constants are folded before layouts are chosen, because weights take any layout, and again afterwards,
+/// when they have been transposed.
 template <class Evaluator>
 using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
                                 fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,

@@ -3,18 +3,21 @@
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
 
+#include <algorithm>
 #include <map>
 #include <memory_resource>
 #include <utility>
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/layout/computed_axes.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
 
 namespace headrace {
 
-/// Rebuilds the ops whose layouts are others than they were, and makes the transposes that are needed then.
-/// RESHAPEs and TRANSPOSEs on the way go: each operand is brought from where it lies to where it is wanted.
+/// Rebuilds the ops whose layouts have changed, and makes the transposes that they need. The RESHAPEs and
+/// TRANSPOSEs of the graph go: each operand is brought from its stored layout to the one that its reader
+/// wants.
 class layout_rewrite {
 public:
     using along_axis =
@@ -38,13 +41,6 @@ public:
 private:
     using kind = layout_rules::kind;
     using emitting = emit<produces>;
-
-    /// One axis of the tensor in which an op is computed.
-    struct computed_axis {
-        std::int64_t size;
-        std::size_t axis;  ///< one of those of the op that it stands for
-        bool whole;        ///< it is that axis
-    };
 
     [[nodiscard]] bool is_affected(const node& n) const {
         if (chosen_->is_changed(n)) return true;
@@ -75,7 +71,7 @@ private:
 
     // --- moving tensors -----------------------------------------------------------------
 
-    /// The operand as it is wanted there, in that shape; in any where `shape` is empty.
+    /// The operand in the layout that its reader wants, and in that shape; in any if `shape` is empty.
     value bring(emitting& e, const edge& operand, sizes shape) {
         const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
         return shape.empty() ? moved : build::reshape(e, moved, shape);
@@ -94,31 +90,28 @@ private:
         moved_[v.producer->id].push_back({v, way, to});
         return to;
     }
-    // By its own axes where they are fine enough: axes of size 1 keep their place then.
+    // By the tensor's own axes where they are fine enough: axes of size 1 keep their place then.
     static value transposed(emitting& e, value v, const layout& way) {
         const auto split = common_refinement(way.factors, e.shape(v));
-        shape_builder own;
-        for (const std::int64_t size : e.shape(v)) {
-            if (size != 1) own.push_back(size);
-        }
-        if (!split || *split != own) return build::permute(e, build::reshape(e, v, way.factors), way.order);
-        const layout fine = detail::split_factors(way, *split);
-        shape_builder axis_of;  // of each factor
+        shape_builder longer_sizes;  // of the axes longer than 1
+        shape_builder longer_axes;
         for (std::size_t d = 0; d != e.rank(v); ++d) {
-            if (e.shape(v)[d] != 1) axis_of.push_back(static_cast<std::int64_t>(d));
+            if (e.shape(v)[d] == 1) continue;
+            longer_sizes.push_back(e.shape(v)[d]);
+            longer_axes.push_back(static_cast<std::int64_t>(d));
         }
-        shape_builder perms;
+        if (!split || *split != longer_sizes)
+            return build::permute(e, build::reshape(e, v, way.factors), way.order);
+        shape_builder perms = build::axes_in_order(e.rank(v));
         std::size_t at = 0;
-        for (std::size_t d = 0; d != e.rank(v); ++d) {
-            const bool one = e.shape(v)[d] == 1;
-            perms.push_back(one ? static_cast<std::int64_t>(d)
-                                : axis_of[static_cast<std::size_t>(fine.order[at])]);
-            at += !one;
+        for (const std::int64_t factor : split_factors(way, *split).order) {
+            perms[static_cast<std::size_t>(longer_axes[at++])] =
+                longer_axes[static_cast<std::size_t>(factor)];
         }
         return build::permute(e, v, perms);
     }
 
-    // What follows uses `v` for the result of `n`.
+    // Makes `v` stand for the result of `n`.
     void replace(emitting& e, node& n, value v) {
         if (!v) return;
         if (chosen_->stored(n.result()).row_major()) {
@@ -139,8 +132,7 @@ private:
         }
         if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
         if (is<tosa::depthwise_conv2d>(n)) {
-            const layout channels =
-                layout_rules::detail::channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+            const layout channels = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
             reorder(e, n.operands[1], 2, channels);
             reorder(e, n.operands[2], 0, channels);
         }
@@ -159,15 +151,14 @@ private:
     }
 
     [[nodiscard]] bool keeps_pixels(const node& n) const {
-        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
-        return layout_rules::detail::with_same_channels(chosen_->demanded(n.operands[0]), shape, shape)
-            .has_value();
+        const sizes shape = layout_rules::shape_of(n.operand(0));
+        return with_same_channels(chosen_->demanded(n.operands[0]), shape, shape).has_value();
     }
-    // A convolution of pixels in whatever order they lie.
+    // A convolution of pixels in the order in which they are stored.
     void compute_pointwise(emitting& e, node& n) {
         value v = bring(e, n.operands[0], {});
         if (!v) return;
-        const sizes own = layout_rules::detail::shape_of(n.operand(0));
+        const sizes own = layout_rules::shape_of(n.operand(0));
         const bool fits = e.rank(v) == 4 && e.shape(v)[3] == own[3];
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
@@ -183,17 +174,15 @@ private:
     }
 
     void reorder_weights(emitting& e, node& n) {
-        using layout_rules::detail::channels_of;
-        const layout in =
-            channels_of(chosen_->demanded(n.operands[0]), layout_rules::detail::shape_of(n.operand(0)));
+        const layout in = channels_of(chosen_->demanded(n.operands[0]), layout_rules::shape_of(n.operand(0)));
         const layout out = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
         reorder(e, n.operands[1], meta_of(n.operand(1))->rank() - 1, in);
         reorder(e, n.operands[1], 0, out);
         reorder(e, n.operands[2], 0, out);
     }
-    // A constant parameter with its indices along an axis in another order.
+    // Reorders a constant parameter along an axis.
     void reorder(emitting& e, edge& operand, std::size_t axis, const layout& l) {
-        const shape_builder shape(layout_rules::detail::shape_of(*operand.slot));
+        const shape_builder shape(layout_rules::shape_of(*operand.slot));
         if (l.row_major() || shape[axis] == 1) return;
         const value v = reordered(e, *operand.slot, axis, l, shape);
         if (v) g_->set_operand(operand, v);
@@ -202,27 +191,26 @@ private:
                            const shape_builder& shape) {
         std::pmr::vector<layout> blocks(shape.size());
         blocks[axis] = l;
-        const layout way =
-            layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
+        const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
         return build::reshape(e, transposed(e, v, way), shape);
     }
 
     [[nodiscard]] bool is_swapped(node& n) const {
-        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        const sizes shape = layout_rules::shape_of(n.operand(0));
         const layout a = chosen_->demanded(n.operands[0]);
         const layout b = chosen_->demanded(n.operands[1]);
         const auto straight = [](const layout& l, sizes s) {
-            return layout_rules::detail::blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
+            return blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
         };
-        return !straight(a, shape) || !straight(b, layout_rules::detail::shape_of(n.operand(1))) ||
+        return !straight(a, shape) || !straight(b, layout_rules::shape_of(n.operand(1))) ||
                !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
     }
-    // (A·B)ᵀ = Bᵀ·Aᵀ
+    // (A * B)^T = B^T * A^T
     void swap_matmul(emitting& e, node& n) {
         args<tosa::matmul> a = args_of<tosa::matmul>(n);
-        const auto turned = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
-        const value left = bring(e, n.operands[0], turned(meta_of(a.a)->shape));
-        const value right = bring(e, n.operands[1], turned(meta_of(a.b)->shape));
+        const auto swapped = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
+        const value left = bring(e, n.operands[0], swapped(meta_of(a.a)->shape));
+        const value right = bring(e, n.operands[1], swapped(meta_of(a.b)->shape));
         a.a = right;
         a.b = left;
         std::swap(a.a_zp, a.b_zp);
@@ -242,7 +230,7 @@ private:
         }
         const shape_builder result = computed_shape(axes, op.full, op.result);
         value made{};
-        if (layout_rules::detail::is_any(n, along_axis{})) {
+        if (set_of<along_axis>.contains(*n.op)) {
             made = make_along_axis(e, n, operands, axes, op, along_axis{});
         } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                        meta = {meta.dtype, int_list(result), {}};
@@ -251,7 +239,7 @@ private:
         }
         replace(e, n, made);
     }
-    // Multipliers for each channel go with their channels.
+    // Multipliers of channels are reordered with them.
     value parameter(emitting& e, node& n, std::size_t i, const layout_rules::axes_of_op& op) {
         const value v = *n.operands[i].slot;
         if (is<tosa::const_shape>(*v.producer)) return v;
@@ -259,35 +247,19 @@ private:
         if (rescale == nullptr || !rescale->per_channel || meta_of(v)->elements() == 1) {
             return bring(e, n.operands[i], meta_of(v)->shape);
         }
-        const layout channels = layout_rules::detail::channels_of(chosen_->stored(n.result()), op.full);
+        const layout channels = channels_of(chosen_->stored(n.result()), op.full);
         return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
     }
 
-    // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
+    // The axes in the order in which they are stored: as few as possible, or those of an operand.
     std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        std::pmr::vector<computed_axis> runs;
-        const layout all = layout_of_full(n, op);
-        const auto lies = along_axes(all, op.full);
-        const std::uint32_t apart = op.whole | op.trailing;
-        for (std::size_t i = 0; i != lies->axis.size(); ++i) {
-            const std::size_t d = lies->axis_at(i);
-            const std::int64_t size = lies->pieces.factors[static_cast<std::size_t>(lies->pieces.order[i])];
-            const bool whole = (op.whole & 1U << d) != 0;
-            const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
-                               (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
-                                (!whole && !runs.back().whole && d == runs.back().axis));
-            if (joins) {
-                runs.back().size *= size;
-            } else {
-                runs.push_back({size, d, whole});
-            }
-        }
+        const std::pmr::vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
         const reference like = find_reference(e, n, op);
         if (like.shape.empty()) return runs;
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
-                          (apart & ~op.whole) != 0);
+                          (op.trailing & ~op.whole) != 0);
     }
-    // Of the tensor that has all axes.
+    // The layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
         if (op.result == op.full) return chosen_->stored(n.result());
         for (std::size_t i = 0; i != op.operands.size(); ++i) {
@@ -295,10 +267,10 @@ private:
         }
         return {};
     }
-    // An operand as whose axes the op is computed: one of all axes if there is one, and one that needs no
-    // transpose rather than one that does.
+    // The operand whose axes the op is computed with: preferably one that has all axes, and then one that
+    // needs no transpose.
     struct reference {
-        shape_builder shape;  ///< in which it lies, or will after the transpose; empty if there is none
+        shape_builder shape;  ///< after its transpose; empty if there is no such operand
         std::size_t operand = 0;
     };
     reference find_reference(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
@@ -315,54 +287,6 @@ private:
         }
         return best;
     }
-    // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
-    static std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
-                                                      sizes shape, sizes of_operand, bool keep_last) {
-        constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
-        const auto split = common_refinement(of_operand, shape);
-        if (!split || shape.size() > most) return runs;
-        std::pmr::vector<computed_axis> fine;
-        shape_builder of_fine;  // the sizes of the operand along them
-        std::size_t at = 0;
-        for (std::size_t i = 0; i != runs.size(); ++i) {
-            const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
-            if (keep) {
-                fine.push_back(runs[i]);
-                of_fine.push_back(of_operand[i]);
-            }
-            for (std::int64_t left = of_operand[i]; left != 1; left /= (*split)[at++]) {
-                if (keep) continue;
-                fine.push_back({(*split)[at], runs[i].axis, false});
-                of_fine.push_back((*split)[at]);
-            }
-        }
-        if (fine.size() > most) return runs;
-        // With the axes of size 1 that the operand has, no RESHAPE is needed.
-        std::pmr::vector<computed_axis> padded;
-        std::size_t next = 0;
-        for (const std::int64_t size : shape) {
-            if (next != fine.size() && of_fine[next] == size) {
-                padded.push_back(fine[next++]);
-            } else if (size == 1) {
-                padded.push_back({1, no_axis, false});
-            } else {
-                return fine;
-            }
-        }
-        return next == fine.size() ? padded : fine;
-    }
-    static constexpr std::size_t no_axis = SIZE_MAX;
-
-    static shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
-                                        const shape_builder& full, const shape_builder& shape) {
-        shape_builder result;
-        for (const computed_axis& a : axes) {
-            const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
-            result.push_back(has ? a.size : a.whole ? shape[a.axis] : 1);
-        }
-        return result;
-    }
-
     template <class... Ops>
     static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
                                  const std::pmr::vector<computed_axis>& axes,
@@ -376,10 +300,10 @@ private:
     static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
                        const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
-            const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
+            const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
-            });
-            a.axis = at - axes.begin();
+            };
+            a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
         }
         if constexpr (std::is_same_v<Op, tosa::concat>) {
             a.input1 = list<value>(operands);
@@ -388,25 +312,26 @@ private:
         } else {
             a.input = operands[0];
         }
-        // What is said for each axis is 0 for those that others have been joined with.
-        const auto for_each_axis = [&](value items, std::size_t per_axis, std::int64_t otherwise) {
-            shape_builder values;
-            const int_list& old = match<tosa::const_shape>(items)->values;
-            for (const computed_axis& x : axes) {
-                for (std::size_t i = 0; i != per_axis; ++i)
-                    values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
-            }
-            return build::const_shape(e, values);
-        };
         if constexpr (std::is_same_v<Op, tosa::slice>) {
-            a.start = for_each_axis(a.start, 1, 0);
+            a.start = for_each_axis(e, axes, a.start, 1, 0);
             a.size = build::const_shape(e, computed_shape(axes, op.full, op.result));
         } else if constexpr (std::is_same_v<Op, tosa::pad>) {
-            a.padding = for_each_axis(a.padding, 2, 0);
+            a.padding = for_each_axis(e, axes, a.padding, 2, 0);
         } else if constexpr (std::is_same_v<Op, tosa::tile>) {
-            a.multiples = for_each_axis(a.multiples, 1, 1);
+            a.multiples = for_each_axis(e, axes, a.multiples, 1, 1);
         }
         return e.make<Op>(a);
+    }
+    // A shape operand with `per_axis` items for each axis, which are `otherwise` for merged axes.
+    static value for_each_axis(emitting& e, const std::pmr::vector<computed_axis>& axes, value items,
+                               std::size_t per_axis, std::int64_t otherwise) {
+        const int_list& old = match<tosa::const_shape>(items)->values;
+        shape_builder values;
+        for (const computed_axis& x : axes) {
+            for (std::size_t i = 0; i != per_axis; ++i)
+                values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
+        }
+        return build::const_shape(e, values);
     }
 
     struct known_move {
@@ -417,9 +342,8 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::pmr::vector<value>
-        actual_;  // of each node by its id: what stands for its result; empty if it itself
-    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::pmr::vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
+    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the moved node
     std::pmr::vector<node*> replaced_;
 };
 

@@ -11,49 +11,17 @@
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
-#include <headrace/passes/layout/minimum_cut.hpp>
+#include <headrace/passes/layout/layout_table.hpp>
 
 namespace headrace {
 
-/// Layouts, each once, under numbers: 0 is row-major. Two tensors lie alike if their numbers are equal.
-class layout_table {
-public:
-    using number = std::uint32_t;
-
-    [[nodiscard]] const layout& operator[](number n) const { return items_[n]; }
-    [[nodiscard]] number of(const layout& l) {
-        if (l.row_major()) return 0;
-        const auto at = static_cast<std::size_t>(std::find(items_.begin(), items_.end(), l) - items_.begin());
-        if (at == items_.size()) items_.push_back(l);
-        return static_cast<number>(at);
-    }
-    /// How often the bytes of a tensor are moved to bring it from one layout to another.
-    [[nodiscard]] std::int64_t moves(number from, number to) {
-        if (from == to) return 0;
-        const auto [at, is_new] = moves_.try_emplace(std::uint64_t{from} << 32U | to);
-        if (is_new) at->second = count_moves(items_[from], items_[to]);
-        return at->second;
-    }
-    static constexpr std::int64_t impossible = std::int64_t{1} << 20U;
-
-private:
-    static std::int64_t count_moves(const layout& from, const layout& to) {
-        const auto way = then(inverse(from), to);
-        if (!way) return 2;  // by row-major
-        if (way->order.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) return impossible;
-        return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
-    }
-
-    std::pmr::vector<layout> items_{layout{}};
-    std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
-};
-
-/// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
-/// that they need cheaper. A move changes the layouts of any number of ops at once: from a transpose that
-/// is needed, the layout at its one end is proposed to all that can take it over; which of them do is a
-/// minimum cut. (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with
-/// two layouts that is the optimum.)
+/// Starts with the layouts of the graph as it is, and improves them until no move makes the transposes that
+/// they need cheaper. A move changes the layouts of any number of ops at once: the layout at one end of a
+/// needed transpose is proposed to all ops that can adopt it, and a minimum cut finds which of them do.
+/// (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with two layouts
+/// that is the optimum.)
 class layout_search {
 public:
     using kind = layout_rules::kind;
@@ -67,11 +35,11 @@ public:
         }
     }
 
-    /// Makes moves until none is left that gains something; how many.
+    /// Makes moves until none is an improvement; returns how many.
     std::size_t run() {
         std::size_t moves = 0;
-        // A move may open the way for another; each makes the sum less, so this ends, and soon does.
-        for (int round = 0; round != most_rounds; ++round) {
+        // One move may make another possible.
+        for (int round = 0; round != max_rounds; ++round) {
             const std::size_t before = moves;
             for (const edge* t : needed_transposes()) {
                 if (!needs_transpose(*t)) continue;
@@ -83,8 +51,8 @@ public:
         return moves;
     }
 
-    /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
-    /// them; constants are free.
+    /// The bytes that the transposes of the graph move, and the costs of slices and joins of inner axes.
+    /// Constants are free.
     [[nodiscard]] std::int64_t cost() {
         std::pmr::vector<value> values;
         std::int64_t of_ops = 0;
@@ -96,13 +64,13 @@ public:
         return of_ops + cost_of(values);
     }
 
-    /// What a node was when the search began.
+    /// The kind of a node when the search began.
     [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
-    /// How a value is stored.
+    /// The layout in which a value is stored.
     [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
-    /// How an operand of a node is to lie.
+    /// The layout in which a node reads an operand.
     [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
-    /// Is an op computed in another layout than it was?
+    /// Has the layout of an op changed?
     [[nodiscard]] bool is_changed(const node& n) const {
         return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
     }
@@ -114,7 +82,7 @@ public:
 private:
     using number = layout_table::number;
 
-    static constexpr int most_rounds = 4;
+    static constexpr int max_rounds = 4;
     static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
@@ -188,7 +156,7 @@ private:
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
-    // Of all transposes of the values; readers that want the same layout share one.
+    // Of the transposes of values; readers that want the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
         std::int64_t sum = 0;
         std::pmr::vector<number> wanted;
@@ -220,7 +188,8 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with that port laid out so; none if it cannot be.
+    // The layouts of a node with the wanted one at a port, or `none`; cached where they depend on nothing
+    // else.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
@@ -251,7 +220,7 @@ private:
     [[nodiscard]] bool covers(const proposal& p, node_port port) const {
         return site_of(*p.n, p.part) == site_of(*p.n, port);
     }
-    // Calls f for each operand of the site, and g for each use of its result.
+    // Calls of_operand for each operand of the site, and of_use for each use of its result.
     template <class F, class G>
     void for_each_edge(const proposal& p, F&& of_operand, G&& of_use) const {
         if (covers(p, {0})) {
@@ -292,7 +261,7 @@ private:
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
-    // What the choice between each site's layouts, as they are and as proposed, costs.
+    // For each site: 0 keeps its layouts, 1 takes the proposed ones.
     [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {

@@ -14,18 +14,18 @@
 
 namespace headrace {
 
-/// A TRANSPOSE that layout passes have left.
+/// A TRANSPOSE that the layout passes could not remove.
 struct remaining_transpose {
     std::pmr::string node;  ///< the exported node that it descends from
     std::pmr::vector<std::int64_t> shape;
     std::pmr::vector<std::int64_t> perms;
     std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< what at its two ends wants different layouts
+    std::pmr::string reason;  ///< which ops before and after it want different layouts
 };
 
 namespace detail {
 
-/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
+/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
 [[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
@@ -51,30 +51,22 @@ namespace detail {
     return "";
 }
 
-[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
-    const node* n = &transpose;
+/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
+template <class Next>
+[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
     std::pmr::string words;
-    while (words.empty() && n->operand_count != 0) {
-        n = n->operand(0).producer;
+    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
         words = settled_layout(*n);
-    }
-    return words;
-}
-[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
-    const node* n = &transpose;
-    std::pmr::string words;
-    while (words.empty() && n->first_use != nullptr) {
-        n = n->first_use->target;
-        words = settled_layout(*n);
-    }
     return words;
 }
 
 }  // namespace detail
 
-/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
+/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
 [[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
     std::pmr::vector<remaining_transpose> found;
+    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
+    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
     for (const node& n : g.nodes()) {
         const auto* t = args_if<tosa::transpose>(n);
         if (t == nullptr || !n.results[0].meta) continue;
@@ -84,7 +76,7 @@ namespace detail {
                          {shape.begin(), shape.end()},
                          {t->perms.begin(), t->perms.end()},
                          static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
+                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
     }
     return found;
 }

@@ -7,17 +7,19 @@
 #include <optional>
 #include <vector>
 
-#include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
-/// A TRANSPOSE of a few planes to the innermost axis, as of an image to channels-last, as a convolution that
-/// multiplies by 0 and 1: groups of 16 pixels are its channels, the planes its window. Vela estimates a sixth
-/// of the cycles for an Ethos-U85; an Ethos-U55 gains nothing.
+/// As in an image that becomes channels-last. Groups of 16 pixels are the channels of the convolution, the
+/// planes its window, and its weights are 0 and 1. Vela estimates a sixth of the cycles for an Ethos-U85; an
+/// Ethos-U55 gains nothing.
 struct transpose_by_convolution : pass {
+    static constexpr std::string_view summary =
+        "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
+
     using targets = ops<tosa::transpose>;
-    using produces = joined<build::reshape_ops, build::rescale_ops, ops<tosa::conv2d>>;
+    using produces = joined<build::reshape_ops, ops<tosa::conv2d, tosa::rescale>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return g.target().has(target_feature::profile_int) && !g.target().has(target_feature::u55);
@@ -25,8 +27,8 @@ struct transpose_by_convolution : pass {
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         constexpr std::int64_t group = 16;
-        constexpr std::int64_t most_planes = 4;
-        constexpr std::int64_t fewest_pixels = 256;  // where it begins to pay
+        constexpr std::int64_t max_planes = 4;
+        constexpr std::int64_t min_pixels = 256;  // fewer are not worth it
         const auto moved = build::merge_axes(e.shape(a.input1), a.perms);
         const bool batched = moved.perms == shape_builder{0, 2, 1};
         if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(a.input1) != dtype::int8)
@@ -34,7 +36,7 @@ struct transpose_by_convolution : pass {
         const std::int64_t batch = batched ? moved.shape[0] : 1;
         const std::int64_t planes = moved.shape[batched ? 1 : 0];
         const std::int64_t pixels = moved.shape[batched ? 2 : 1];
-        if (planes > most_planes || pixels < fewest_pixels || pixels % group != 0) return std::nullopt;
+        if (planes > max_planes || pixels < min_pixels || pixels % group != 0) return std::nullopt;
 
         const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
         const value sums = e.make<tosa::conv2d>({.input = image,
@@ -46,11 +48,11 @@ struct transpose_by_convolution : pass {
                                                  .stride = {1, 1},
                                                  .dilation = {1, 1},
                                                  .acc_type = dtype::int32});
-        return build::reshape(e, build::rescale(e, sums, 1.0, {.to = dtype::int8}), e.result_meta().shape);
+        return build::reshape(e, build::narrow(e, sums, dtype::int8), e.result_meta().shape);
     }
 
 private:
-    // Output channel (pixel, plane) takes that pixel of that plane.
+    // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const int_list shape{group * planes, planes, 1, group};
         std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));

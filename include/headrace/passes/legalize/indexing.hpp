@@ -5,7 +5,6 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/passes/support/casting.hpp>
-#include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace::build {
@@ -74,7 +73,8 @@ value reshape_index(E& e, value v, sizes shape) {
     return as_index(e, reshape(e, index_number(e, v), shape));
 }
 
-using wrap_ops = joined<cast_ops, reshape_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
+using wrap_ops =
+    joined<cast_ops, reshape_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
 
 /// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
 /// top bit.

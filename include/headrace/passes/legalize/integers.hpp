@@ -23,8 +23,9 @@ inline value widened(emit<cast_ops> e, value v) {
     return is_integral(e.dtype(v)) ? cast(e, v, dtype::int32) : v;
 }
 
-using compare_ops = joined<cast_ops, reshape_ops, ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_xor,
-                                         tosa::logical_and, tosa::logical_or, tosa::logical_not>>;
+using compare_ops = joined<cast_ops, reshape_ops,
+                           ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_xor,
+                               tosa::logical_and, tosa::logical_or, tosa::logical_not>>;
 
 /// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
 /// bits.

@@ -16,8 +16,8 @@ namespace headrace {
 /// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces =
-        joined<build::cast_ops, build::reshape_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+    using produces = joined<build::cast_ops, build::reshape_ops,
+                            ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -14,9 +14,9 @@ namespace headrace {
 struct legalize_bitwise : pass {
     using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
                         aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
-    using produces =
-        joined<build::cast_ops, build::shift_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-                                    tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
+    using produces = joined<build::cast_ops, build::shift_ops,
+                            ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+                                tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
 
     value operator()(const args<aten::bitwise_and_tensor>& a, emit<produces>& e) const {
         return lower<tosa::bitwise_and, tosa::logical_and>(e, a.self, a.other);

@@ -17,7 +17,8 @@ namespace headrace {
 /// it. What is shifted in is -0, the one number that changes nothing when it is added.
 struct legalize_cumsum : pass {
     using targets = ops<aten::cumsum>;
-    using produces = joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
+    using produces =
+        joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
 
     value operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
         const dtype type = build::lowered(e.result_meta().dtype);

@@ -14,8 +14,8 @@ namespace headrace {
 /// axis are multiplied until one element is left.
 struct legalize_products : pass {
     using targets = ops<aten::prod, aten::prod_dim_int>;
-    using produces =
-        joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
+    using produces = joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::concat_ops,
+                            ops<tosa::reduce_product, tosa::mul>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {

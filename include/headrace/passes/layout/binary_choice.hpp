@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::binary_choice, which makes many choices between two at the least sum of their costs.
-#ifndef HEADRACE_PASSES_LAYOUT_MINIMUM_CUT_HPP
-#define HEADRACE_PASSES_LAYOUT_MINIMUM_CUT_HPP
+// Defines headrace::binary_choice, the cheapest combination of choices between two alternatives each.
+#ifndef HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
+#define HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
-// g++ takes iterators for uninitialized that boost::tie sets.
+// g++ warns of iterators that boost::tie does initialize.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -22,17 +22,17 @@
 
 namespace headrace {
 
-/// Choices between two alternatives, 0 and 1, each with a cost of its own, and costs of pairs. The cheapest
-/// is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph Cuts?", 2004),
-/// which Boost.Graph finds.
+/// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
+/// combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph
+/// Cuts?", 2004), which Boost.Graph finds.
 class binary_choice {
 public:
     explicit binary_choice(std::size_t choices) : of_one_(choices) {}
 
-    /// What alternative 1 of a choice costs more than 0; may be negative.
+    /// Adds to what alternative 1 of a choice costs more than 0; may be negative.
     void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
-    /// The costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. Where equal choices cost
-    /// more than unequal ones, which no cut can say, the least is changed that makes them cost the same.
+    /// Adds the costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. A cut cannot express
+    /// that equal choices cost more than unequal ones; they cost the same then.
     void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
         of_one_[first] += cost[1][0] - cost[0][0];
         of_one_[second] += cost[1][1] - cost[1][0];
@@ -40,10 +40,10 @@ public:
         if (apart > 0) arcs_.push_back({first, second, apart});
     }
 
-    /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
+    /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
     [[nodiscard]] std::pmr::vector<bool> cheapest() const {
         flow_network network(of_one_.size() + 2);
-        const std::size_t zero = of_one_.size();  // the side of the source
+        const std::size_t zero = of_one_.size();  // the source's side
         const std::size_t one = zero + 1;
         for (std::size_t i = 0; i != of_one_.size(); ++i) {
             if (of_one_[i] > 0) add_arc(network, zero, i, of_one_[i]);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include <headrace/passes/layout/minimum_cut.hpp>
+#include <headrace/passes/layout/binary_choice.hpp>
 
 using namespace headrace;
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::layout_rules::kind, how freely an op of TOSA lets the layouts of its tensors be chosen.
+#ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_KIND_HPP
+#define HEADRACE_PASSES_LAYOUT_LAYOUT_KIND_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <vector>
+
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/passes/layout/layout_algebra.hpp>
+
+namespace headrace {
+
+/// The layouts of the tensors that an op reads and makes.
+struct op_layouts {
+    std::pmr::vector<layout> operands;  ///< of its data operands, which come first
+    layout result;
+
+    friend bool operator==(const op_layouts&, const op_layouts&) = default;
+};
+
+/// An operand of a node, or its result.
+struct node_port {
+    static constexpr std::size_t result = SIZE_MAX;
+
+    std::size_t index = result;  ///< of the operand
+
+    [[nodiscard]] bool is_result() const { return index == result; }
+};
+
+namespace layout_rules {
+
+/// In which layouts an op can be computed.
+enum class kind : std::uint8_t {
+    fixed,      ///< all tensors row-major
+    move,       ///< RESHAPE, TRANSPOSE: the result has the operand's elements where they are stored
+    axes,       ///< any order of the axes, the same for all tensors; axes that the op works along stay whole
+    channels,   ///< the outer axes in order, the factors of the last in any order, the same for all tensors
+    window,     ///< a convolution: as `channels`, but independently for operand and result
+    pointwise,  ///< a convolution of single pixels: also the pixels in any order, the same for both tensors
+    matmul,     ///< rows, columns and the axis summed over in any order of factors; or all of it transposed
+};
+
+using unary =
+    ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::abs, tosa::bitwise_not, tosa::ceil,
+        tosa::clz, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not, tosa::negate,
+        tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::cast, tosa::rescale, tosa::table, tosa::identity>;
+using binary =
+    ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
+        tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+        tosa::logical_or, tosa::logical_xor, tosa::maximum, tosa::minimum, tosa::mul, tosa::pow, tosa::sub,
+        tosa::equal, tosa::greater, tosa::greater_equal>;
+using along_axis = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
+                       tosa::reduce_product, tosa::reduce_sum, tosa::argmax, tosa::reverse>;
+
+[[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
+
+[[nodiscard]] inline bool is_constant(value v) { return is<builtin::constant>(*v.producer); }
+
+template <class Op>
+[[nodiscard]] bool has_constant_weights(const args<Op>& a) {
+    return is_constant(a.weight) && is_constant(a.bias);
+}
+
+[[nodiscard]] inline bool all_are(const int_list& items, std::int64_t number) {
+    for (const std::int64_t item : items) {
+        if (item != number) return false;
+    }
+    return true;
+}
+
+[[nodiscard]] inline kind kind_of_convolution(const node& n) {
+    if (const auto* a = args_if<tosa::conv2d>(n)) {
+        if (!has_constant_weights<tosa::conv2d>(*a)) return kind::fixed;
+        const sizes kernel = shape_of(a->weight);
+        const bool single = kernel[1] == 1 && kernel[2] == 1 && all_are(a->stride, 1) && all_are(a->pad, 0);
+        return single ? kind::pointwise : kind::window;
+    }
+    if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
+        return has_constant_weights<tosa::depthwise_conv2d>(*a) && shape_of(a->weight)[3] == 1
+                   ? kind::channels
+                   : kind::fixed;
+    }
+    if (const auto* a = args_if<tosa::transpose_conv2d>(n)) {
+        return has_constant_weights<tosa::transpose_conv2d>(*a) ? kind::window : kind::fixed;
+    }
+    const auto* a = args_if<tosa::conv3d>(n);
+    return a != nullptr && has_constant_weights<tosa::conv3d>(*a) ? kind::window : kind::fixed;
+}
+
+/// The axis that an op works along.
+[[nodiscard]] inline std::optional<std::int64_t> worked_axis(const node& n) {
+    std::optional<std::int64_t> axis;
+    const auto look = [&]<class... Ops>(ops<Ops...>) {
+        static_cast<void>(((is<Ops>(n) && (axis = args_of<Ops>(n).axis, true)) || ...));
+    };
+    look(joined<along_axis, ops<tosa::concat>>{});
+    return axis;
+}
+
+/// The first so many operands are tensors whose layouts the op relates to that of its result. The others are
+/// parameters: weights, zero points, shapes.
+[[nodiscard]] inline std::size_t data_operands(const node& n) {
+    if (is<tosa::concat>(n)) return n.operand_count;
+    if (is<tosa::select>(n)) return 3;
+    return set_of<joined<binary, ops<tosa::matmul>>>.contains(*n.op) ? 2 : 1;
+}
+
+[[nodiscard]] inline kind kind_of(const node& n) {
+    if (n.result_count != 1 || !n.results[0].meta.has_value()) return kind::fixed;
+    for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
+        if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
+    }
+    if (set_of<ops<tosa::transpose, tosa::reshape>>.contains(*n.op)) return kind::move;
+    if (const auto axis = worked_axis(n)) {  // an axis of one element has no place in a layout
+        const sizes shape = is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : shape_of(n.operand(0));
+        return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
+    }
+    if (const auto* pad = args_if<tosa::pad>(n))
+        return match<tosa::const_shape>(pad->padding) != nullptr ? kind::axes : kind::fixed;
+    if (const auto* slice = args_if<tosa::slice>(n)) {
+        return match<tosa::const_shape>(slice->start) != nullptr ? kind::axes : kind::fixed;
+    }
+    const auto* rescale = args_if<tosa::rescale>(n);
+    if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
+        return kind::fixed;
+    if (set_of<joined<unary, binary, ops<tosa::select, tosa::tile>>>.contains(*n.op)) return kind::axes;
+    if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
+        return kind::channels;
+    return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
+}
+
+}  // namespace layout_rules
+}  // namespace headrace
+
+#endif
