@@ -39,15 +39,8 @@ struct transpose_by_convolution : pass {
         if (planes > max_planes || pixels < min_pixels || pixels % group != 0) return std::nullopt;
 
         const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
-        const value sums = e.make<tosa::conv2d>({.input = image,
-                                                 .weight = weights(e, planes, group),
-                                                 .bias = e.splat(0, dtype::int32, 1),
-                                                 .input_zp = build::zero_point(e, dtype::int8),
-                                                 .weight_zp = build::zero_point(e, dtype::int8),
-                                                 .pad = {0, 0, 0, 0},
-                                                 .stride = {1, 1},
-                                                 .dilation = {1, 1},
-                                                 .acc_type = dtype::int32});
+        const value sums = e.make<tosa::conv2d>(
+            build::unpadded<tosa::conv2d>(e, image, weights(e, planes, group), e.splat(0, dtype::int32, 1)));
         return build::reshape(e, build::narrow(e, sums, dtype::int8), e.result_meta().shape);
     }
 

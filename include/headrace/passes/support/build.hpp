@@ -105,6 +105,31 @@ inline value negate(emit<ops<tosa::negate>> e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
+/// The widest type in which TOSA accumulates products of that type.
+[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
+    if (t == dtype::int8) return dtype::int32;
+    if (t == dtype::int16) return dtype::int48;
+    return is_floating(t) ? dtype::float32 : t;
+}
+
+/// The arguments of a convolution without padding, strides and dilation.
+template <op_tag Op>
+args<Op> unpadded(emit<ops<>> e, value input, value weight, value bias, std::int64_t input_zero = 0,
+                  std::int64_t weight_zero = 0) {
+    static constexpr std::int64_t zeros[] = {0, 0, 0, 0, 0, 0};
+    static constexpr std::int64_t ones[] = {1, 1, 1};
+    const std::size_t axes = std::clamp<std::size_t>(e.rank(input), 3, 5) - 2;
+    return {.input = input,
+            .weight = weight,
+            .bias = bias,
+            .input_zp = zero_point(e, e.dtype(input), input_zero),
+            .weight_zp = zero_point(e, e.dtype(weight), weight_zero),
+            .pad = int_list(sizes(zeros).first(2 * axes)),
+            .stride = int_list(sizes(ones).first(axes)),
+            .dilation = int_list(sizes(ones).first(axes)),
+            .acc_type = accumulator_of(e.dtype(input))};
+}
+
 /// A RESCALE by one: the same numbers in an integer type that has room for them.
 inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     const dtype from = e.dtype(v);

@@ -64,13 +64,6 @@ struct window_attributes {
     return fitted;
 }
 
-/// The widest type in which TOSA accumulates products of that type.
-[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
-    if (t == dtype::int8) return dtype::int32;
-    if (t == dtype::int16) return dtype::int48;
-    return is_floating(t) ? dtype::float32 : t;
-}
-
 using convolution_ops =
     joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
            reshape_ops, transpose_ops, crop_ops>;
@@ -138,15 +131,11 @@ private:
 
     template <class Op>
     value convolve(value input, value weight, const window_attributes& w) {
-        return e_.make<Op>({.input = input,
-                            .weight = weight,
-                            .bias = bias(),
-                            .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-                            .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-                            .pad = int_list(w.pad),
-                            .stride = int_list(w.stride),
-                            .dilation = int_list(w.dilation),
-                            .acc_type = accumulator_of(e_.dtype(input))});
+        args<Op> made = unpadded<Op>(e_, input, weight, bias(), input_zero_, weight_zero_);
+        made.pad = int_list(w.pad);
+        made.stride = int_list(w.stride);
+        made.dilation = int_list(w.dilation);
+        return e_.make<Op>(made);
     }
 
     value transposed(const int_list& result) {
@@ -234,16 +223,9 @@ inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<a
     const std::int64_t features = e.shape(a.weight)[0];
     const std::int64_t width = e.shape(a.weight)[1];
     const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
-    const dtype type = e.dtype(a.input);
-    return e.make<tosa::conv2d>({.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
-                                 .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-                                 .bias = bias,
-                                 .input_zp = zero_point(e, type, input_zero),
-                                 .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
-                                 .pad = {0, 0, 0, 0},
-                                 .stride = {1, 1},
-                                 .dilation = {1, 1},
-                                 .acc_type = accumulator_of(type)});
+    return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(
+        e, reshape(e, a.input, shape_builder{1, rows, 1, width}),
+        reshape(e, a.weight, shape_builder{features, 1, 1, width}), bias, input_zero, weight_zero));
 }
 
 }  // namespace build

@@ -4,11 +4,11 @@
 #define HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 
 #include <memory_resource>
-#include <unordered_map>
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/inlining.hpp>
 #include <headrace/passes/support/pure_nodes.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
@@ -53,8 +53,8 @@ private:
 
     static void blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::pmr::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
-        const std::pmr::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
+        const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
+        const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return;
@@ -66,35 +66,8 @@ private:
             g.replace_all_uses(n.result(i), chosen);
         }
         detail::erase_dead(g, n);
-        for (graph* region : {a.then_graph, a.else_graph}) {  // no pass must find their nodes
-            while (region->last() != nullptr) region->erase(*region->last());
-        }
-    }
-    // Copies the nodes of a region before the call; returns the copies of its outputs.
-    static std::pmr::vector<value> inlined(graph& g, const graph& region, node& call,
-                                           const list<value>& inputs) {
-        std::pmr::unordered_map<const node*, node*> copies;
-        std::pmr::unordered_map<const node*, value> given;
-        std::size_t next = 0;
-        for (const node& n : region.nodes()) {
-            if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
-        }
-        const auto mapped = [&](value v) {
-            const auto input = given.find(v.producer);
-            return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
-        };
-        for (const node& n : region.nodes()) {
-            if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
-            node& made = g.create(*n.op, n.arguments, n.result_count, &call);
-            for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
-            for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
-            made.annotations = n.annotations;
-            g.inherit_annotations(made, call);
-            copies[&n] = &made;
-        }
-        std::pmr::vector<value> outputs;
-        for (const value v : region.outputs()) outputs.push_back(mapped(v));
-        return outputs;
+        erase_nodes(*a.then_graph);
+        erase_nodes(*a.else_graph);
     }
 };
 

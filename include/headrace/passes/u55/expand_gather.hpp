@@ -141,16 +141,10 @@ private:
         }
         const shape_builder kernel{values[2], 1, 1, values[1]};
         const shape_builder h(e.shape(ones));
-        const value found =
-            e.make<tosa::conv2d>({.input = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]}),
-                                  .weight = e.constant<std::int8_t>(dtype::int8, kernel, weight),
-                                  .bias = e.splat(0, dtype::int32, std::array{values[2]}),
-                                  .input_zp = build::zero_point(e, dtype::int8),
-                                  .weight_zp = build::zero_point(e, dtype::int8),
-                                  .pad = {0, 0, 0, 0},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1},
-                                  .acc_type = dtype::int32});
+        const value image = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]});
+        const value found = e.make<tosa::conv2d>(
+            build::unpadded<tosa::conv2d>(e, image, e.constant<std::int8_t>(dtype::int8, kernel, weight),
+                                          e.splat(0, dtype::int32, std::array{values[2]})));
         return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
     }
     static value selected_by_sum(emit<produces>& e, value hits, value values) {

@@ -116,19 +116,14 @@ private:
     value convolve(value input, const shape_builder& kernel, const std::pmr::vector<std::int64_t>& weights,
                    std::int64_t results, const shape_builder& stride) {
         const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
-        const dtype sums = is_int8() ? dtype::int32 : dtype::int48;
         std::pmr::vector<std::int8_t> elements;
         for (const std::int64_t w : weights)
             elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
-        return e_.make<Op>({.input = input,
-                            .weight = e_.constant<std::int8_t>(dtype::int8, kernel, elements),
-                            .bias = e_.splat(bias_, sums, std::array{results}),
-                            .input_zp = e_.splat(0, e_.dtype(image_), 1),
-                            .weight_zp = e_.splat(zero, dtype::int8, 1),
-                            .pad = {0, 0, 0, 0},
-                            .stride = int_list(stride),
-                            .dilation = {1, 1},
-                            .acc_type = sums});
+        const dtype sums = build::accumulator_of(e_.dtype(image_));
+        args<Op> a = build::unpadded<Op>(e_, input, e_.constant<std::int8_t>(dtype::int8, kernel, elements),
+                                         e_.splat(bias_, sums, std::array{results}), 0, zero);
+        a.stride = int_list(stride);
+        return e_.make<Op>(a);
     }
 
     /// `before` times the first element of an axis more, and `after` times the last.
