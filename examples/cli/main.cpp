@@ -7,7 +7,7 @@
 #include <headrace/version.hpp>
 
 #include "commands.hpp"
-#include "files.hpp"
+#include "messages.hpp"
 
 namespace {
 

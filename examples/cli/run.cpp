@@ -3,10 +3,11 @@
 
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
-#include "evaluation.hpp"
-#include "files.hpp"
+#include "messages.hpp"
 
 namespace headrace::cli {
 
@@ -28,7 +29,7 @@ void print_summary(std::size_t i, const tensor& t) {
 result<void> run_model(const run_model_options& options) {
     BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
     const program& p = loaded.model;
-    BOOST_OUTCOME_TRY(inputs, read_inputs(*p.graph, options.inputs));
+    BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, options.inputs));
     BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
     outputs.resize(std::min(outputs.size(), p.user_outputs));
     if (!options.outputs.empty() && options.outputs.size() != outputs.size()) {

@@ -6,9 +6,10 @@
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
-#include "files.hpp"
+#include "messages.hpp"
 
 namespace headrace::cli {
 

@@ -57,8 +57,8 @@ inline std::string temporary_name(const std::string& path) {
 class temporary_file {
 public:
     temporary_file(const std::string& beside, mode_t rights) {
-        constexpr int most_attempts = 10'000;
-        for (int i = 0; i != most_attempts && !made_; ++i) {
+        constexpr int max_attempts = 10'000;
+        for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = temporary_name(beside);
             descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
             made_ = descriptor_ >= 0;
