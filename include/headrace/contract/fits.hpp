@@ -113,7 +113,7 @@ auto diagnose_node() {
     } else if constexpr (types.limit != type_limit::none) {
         return held<refused<op, types.limit, where, rest>>{};
     } else {
-        return held<refused<op, level.limit, where, above<level.size, level.most>, rest>>{};
+        return held<refused<op, level.limit, where, above<level.size, level.max>, rest>>{};
     }
 }
 

@@ -88,7 +88,7 @@ public:
     [[nodiscard]] result<void> read_host(const package_method& m, graph& g,
                                          ReadDelegate&& read_delegate) const {
         BOOST_OUTCOME_TRY(text, open_mapped(directory_ / m.host));
-        std::uint64_t budget = most_delegate_bytes;
+        std::uint64_t budget = max_delegate_bytes;
         const graph_json_sources sources{
             .data = [&](std::uint64_t number) -> std::span<const std::byte> {
                 if (number >= data_.size()) fail_malformed("there is no data " + std::to_string(number));
@@ -112,7 +112,7 @@ public:
 
 private:
     // One delegate may be called often; a hostile graph does nothing else.
-    static constexpr std::uint64_t most_delegate_bytes = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t max_delegate_bytes = std::uint64_t{1} << 32;
 
     using element = simdjson::dom::element;
 

@@ -88,9 +88,9 @@ private:
     // That of its elements at least, which divides the size: so a file that has the strictest first has no
     // gaps.
     static std::size_t alignment_of(std::size_t size) {
-        constexpr std::size_t most = 16;
+        constexpr std::size_t max_alignment = 16;
         std::size_t alignment = 1;
-        while (alignment != most && size % (2 * alignment) == 0) alignment *= 2;
+        while (alignment != max_alignment && size % (2 * alignment) == 0) alignment *= 2;
         return alignment;
     }
 

@@ -315,7 +315,7 @@ private:
 
 /// The same into a buffer of the caller's, without any other heap than std::pmr::get_default_resource():
 /// returns the part of the buffer that the file takes, at its end. Fails with `invalid`, too, if the buffer
-/// has less than `tosa_tosa_size_bound(g)` bytes, to which its alignment to 16 bytes adds.
+/// has less than `tosa_size_bound(g)` bytes, to which its alignment to 16 bytes adds.
 [[nodiscard]] inline result<std::span<const std::byte>> emit_tosa(const graph& g,
                                                                   std::span<std::byte> buffer) {
     return detail::tosa_emitter::emit(g, buffer);

@@ -37,7 +37,7 @@ struct expand_extrema : pass, for_u55 {
         const auto axis = static_cast<std::size_t>(a.axis);
         const std::int64_t channels = e.shape(a.input)[axis];
         const std::int64_t rows = e.meta(a.input).elements() / channels;
-        if (type == dtype::int8 && channels <= u55::most_argmax && rows <= u55::most_size) {
+        if (type == dtype::int8 && channels <= u55::max_argmax && rows <= u55::max_size) {
             shape_builder last;
             for (std::size_t i = 0; i != e.rank(a.input); ++i) {
                 if (i != axis) last.push_back(static_cast<std::int64_t>(i));

@@ -59,8 +59,8 @@ private:
         std::size_t to = 0;
         while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
         std::pmr::vector<value> parts;
-        for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
-            const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
+        for (std::int64_t at = 0; at < shape[longest]; at += u55::max_size) {
+            const std::int64_t count = std::min(u55::max_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
         }
         return build::concat(e, parts, to);
