@@ -10,7 +10,7 @@
 
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/dot.hpp>
-#include <headrace/lowering/lower_definition.hpp>
+#include <headrace/lowering/models.hpp>
 
 #include "batch.hpp"
 #include "package.hpp"

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/package.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/lowering/lower_package_definition.hpp>
+#include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
@@ -116,7 +119,21 @@ int lower_package(const lower_options& options) {
     return status ? status.value() : report_error(status.error());
 }
 
+int check_method_option(const std::string& model, const std::string& method) {
+    if (!package::is_package(model)) {
+        if (method.empty() || !std::filesystem::exists(model)) return status_ok;
+        return report_usage(fmt::format("--method {}: {} is not a package", method, model));
+    }
+    const auto opened = package::open(model);
+    // Whoever reads the package next reports what is wrong with it.
+    if (!method.empty() || !opened || opened.value().methods().size() == 1) return status_ok;
+    const auto known = opened.value().method(method);
+    return known ? status_ok : report_usage(known.error().message);
+}
+
 int unpack(const unpack_options& options) {
+    if (const int status = check_method_option(options.package, options.method); status != status_ok)
+        return status;
     const result<void> done = unpack_delegate(options);
     if (done) return status_ok;
     return done.error().kind == error_kind::invalid ? report_usage(done.error().message)

@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "messages.hpp"
+#include "package.hpp"
 
 namespace headrace::cli {
 
@@ -104,6 +105,10 @@ result<void> plan_all(const plan_options& options, json_writer& out) {
 int plan(const plan_options& options) {
     if (options.alignment == 0 || (options.alignment & (options.alignment - 1)) != 0)
         return report_usage("--alignment must be a power of two");
+    if (!options.method.empty()) {
+        if (const int status = check_method_option(options.model, options.method); status != status_ok)
+            return status;
+    }
     json_writer out;
     const result<void> planned = plan_all(options, out);
     if (!planned) return report_error(planned.error());

@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "messages.hpp"
+#include "package.hpp"
 
 namespace headrace::cli {
 
@@ -49,6 +50,8 @@ result<void> run_model(const run_model_options& options) {
 }  // namespace
 
 int run(const run_model_options& options) {
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
     const result<void> done = run_model(options);
     return done ? status_ok : report_error(done.error());
 }

@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "messages.hpp"
+#include "package.hpp"
 
 namespace headrace::cli {
 
@@ -49,7 +50,10 @@ int show(const show_options& options) {
     if (!options.op.empty() || !options.pass.empty())
         return report_usage("--op and --pass ask about the pipeline: add --pipeline");
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
-    if (package::is_package(options.model) && !options.dot) return show_package(options);
+    const bool is_package = package::is_package(options.model);
+    if (is_package && !options.dot) return show_package(options);
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
     const auto loaded = load_model(options.model, options.method);
     if (!loaded) return report_error(loaded.error());
     const program& p = loaded.value().model;
