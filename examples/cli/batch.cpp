@@ -44,7 +44,7 @@ void find_models(const fs::path& root, const fs::path& folder, std::vector<entry
     fs::directory_iterator at(root / folder, failure);
     for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
         const fs::path path = folder / at->path().filename();
-        std::error_code unknown;  // then it is no folder, and who reads it says what it is
+        std::error_code unknown;  // then it counts as a file, and reading it says what is wrong
         if (at->is_directory(unknown)) {
             if (!at->is_symlink(unknown)) find_models(root, path, found);
         } else if (path.extension() == ".pt2") {

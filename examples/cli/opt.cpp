@@ -23,7 +23,7 @@ namespace headrace::cli {
 
 namespace {
 
-// Those of the standard pipeline, and those that prepare what the host executes.
+// The passes of the standard pipeline, and two that prepare graphs for the host.
 const pass_registry& all_passes() {
     static const pass_registry registry = [] {
         pass_registry all = standard_passes();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t everything = SIZE_MAX;
 
-// The names, as far as there is room, and how many more there are.
+// As many names as there is room for, and how many more there are.
 std::string text_of(const op_name_list& names, std::string_view separator = " ",
                     std::size_t room = everything) {
     if (names.empty()) return "nothing";

@@ -34,8 +34,8 @@ using extents = std::vector<std::int64_t>;
     return strides;
 }
 
-/// A tensor with its elements, row-major and contiguous. Copies share the elements; only who has made a
-/// tensor may write to it, before the first copy. INT4 takes a byte, INT48 and shapes eight (see
+/// A tensor with its elements, row-major and contiguous. Copies share the elements: write to
+/// a tensor only before its first copy. INT4 takes a byte, INT48 and shapes eight (see
 /// visit_elements).
 class tensor {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::embed_model: C texts that link a model into a firmware image, and describe it.
+// Defines headrace::embed_model: C files that link a model into a firmware image and describe it.
 #ifndef HEADRACE_IO_MODEL_EMBEDDING_HPP
 #define HEADRACE_IO_MODEL_EMBEDDING_HPP
 
@@ -40,7 +40,7 @@ struct embedded_symbol {
     std::uint64_t size;
 };
 
-/// Writes the texts of one model.
+/// Writes the two files of one model.
 class model_embedder {
 public:
     model_embedder(std::string_view name, std::string_view file) : name_(name), file_(file) {}

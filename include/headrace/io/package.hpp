@@ -208,7 +208,7 @@ private:
         m.calls = read_numbers(json_get<simdjson::dom::array>(text, "calls"), delegates_.size());
         for (const element note : json_get<simdjson::dom::array>(text, "host_nodes")) {
             const auto parts = value_of<simdjson::dom::array>(note, "a host node");
-            if (parts.size() != 3) fail_malformed("a host node has not three texts");
+            if (parts.size() != 3) fail_malformed("a host node does not have three strings");
             std::string words[3];
             for (std::size_t i = 0; i != 3; ++i)
                 words[i] = value_of<std::string_view>(parts.at(i).value(), "a host node");

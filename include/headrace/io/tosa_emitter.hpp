@@ -273,8 +273,8 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // A variable is a tensor that the operators reading and writing it name; its declaration is no operator,
-    // which is how MLIR's serializer has it.
+    // A variable is a tensor that operators read and write by its name. Its declaration is no operator of the
+    // file: MLIR's serializer does the same.
     result<void> write_variable(block& b, const node& n) {
         const auto& v = args_of<tosa::variable>(n);
         const text name = builder_.CreateString(names_.make(v.variable_name));
@@ -304,9 +304,9 @@ private:
 /// Writes a graph of the tosa and builtin dialects, whose values all have metadata, as TOSA 1.0.0. The same
 /// graph gives the same bytes everywhere.
 ///
-/// Inputs and outputs keep the names of their values, and so does every other value as far as names differ;
-/// what has no name takes its exported node's, or its op's. Regions of control flow become regions of the
-/// file.
+/// Inputs and outputs keep the names of their values, and so do other values unless the name is taken. A
+/// value without a name gets that of its exported node, or of its op. Regions of control flow become regions
+/// of the file.
 ///
 /// Fails with `unsupported` on a node or a type that TOSA 1.0 lacks, and with `invalid` if metadata is
 /// missing, or if an output is an input, a constant or another output: a pass must have put a tosa.IDENTITY

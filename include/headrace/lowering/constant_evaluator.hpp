@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <headrace/base/error.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {

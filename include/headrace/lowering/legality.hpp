@@ -61,7 +61,7 @@ inline void report_illegal_types(graph& g, pass_context& context) {
     });
 }
 
-/// Reports each node that a pipeline has left although it is no TOSA; if there is none, each node that the
+/// Reports each node that a pipeline has left and that is not TOSA; if there is none, each node that the
 /// target does not take.
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {

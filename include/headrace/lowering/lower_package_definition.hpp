@@ -213,7 +213,8 @@ private:
             to_out_variants convert;
             convert.ignore_missing = true;  // the host has kernels that allocate
             BOOST_OUTCOME_TRYV(convert(host, context));
-            BOOST_OUTCOME_TRYV(headrace::plan_memory{}(host, context));
+            const plan_memory plan{};
+            BOOST_OUTCOME_TRYV(plan(host, context));
         }
         const graph_json_stores stores{
             .add_data = [&](std::span<const std::byte> bytes) { return made_.files.add_constant(bytes); },
@@ -221,7 +222,7 @@ private:
                 const auto known = numbers.find(&n);
                 return known == numbers.end() ? std::nullopt : std::optional(known->second);
             }};
-        BOOST_OUTCOME_TRY(text, graph_json(host, stores));
+        BOOST_OUTCOME_TRY(text, headrace::graph_json(host, stores));
         entry.host = name + ".host.json";
         entry.user_outputs = methods_[name].model.user_outputs;
         made_.files.add_file(entry.host, text);

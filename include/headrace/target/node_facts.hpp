@@ -114,7 +114,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
     }
 }
 
-/// All but those that take a look at the elements of weights, or at who uses the results.
+/// The facts of a node that need neither the elements of its weights nor the users of its results.
 [[nodiscard]] inline op_facts quick_facts_of(const node& n) {
     op_facts f;
     f.op = n.op;

@@ -42,8 +42,8 @@ enum class u55_limit : std::uint8_t {
     shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
 };
 
-/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
-/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
+/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
+/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
 namespace u55 {
 
 inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
