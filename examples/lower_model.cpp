@@ -3,14 +3,14 @@
 #include <cstdio>
 
 #include <headrace/io/atomic_file.hpp>
-#include <headrace/io/pt2.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/models.hpp>
 
 using namespace headrace;
 
 // Another unit of the program includes headrace/lowering/definitions.hpp, which is slow to compile.
 result<lowered_model> lower(const char* model, const char* output) {
-    BOOST_OUTCOME_TRY(exported, read_pt2(model));
+    BOOST_OUTCOME_TRY(exported, read_model(model));
     BOOST_OUTCOME_TRY(lowered, lower_to_tosa(std::move(exported), {.channels_last = true}));
     BOOST_OUTCOME_TRY(write_atomically(output, lowered.flatbuffer.bytes));
     return lowered;
