@@ -47,8 +47,7 @@ program relu_program() {
 program unknown_program() {
     auto g = std::make_unique<graph>();
     const value x = add_input(*g);
-    const value operands[] = {x};
-    const value y = g->create<builtin::opaque>({.target = "my.op", .operands = operands}, 1).result();
+    const value y = g->create<builtin::opaque>({.target = "my.op", .operands = {x}}, 1).result();
     g->set_meta(y, {dtype::float32, {1, 2, 4, 3}, {}});
     return finish(std::move(g), y);
 }
@@ -139,7 +138,8 @@ TEST_CASE("the default target depends on quantization", "[lower]") {
     add_input(g);
     CHECK(default_targets(g) == std::vector{floats});
     CHECK(widest_default_target(g) == floats);
-    g.create<quantized_decomposed::quantize_per_tensor>({.input = (*g.inputs().begin()).result()});
+    g.create<quantized_decomposed::quantize_per_tensor>(
+        {(*g.inputs().begin()).result(), 0.5, 0, -128, 127, dtype::int8});
     CHECK(default_targets(g) == std::vector{integers, integers.with(target_feature::profile_fp)});
     CHECK(widest_default_target(g) == integers.with(target_feature::profile_fp));
 }
@@ -161,8 +161,11 @@ TEST_CASE("a package has the methods that were given, or the nodes that were ref
     CHECK(refused.value().methods.empty());
 
     std::map<std::string, program, std::less<>> parts;
-    parts.emplace("forward", unknown_program());
-    const auto on_host = lower_to_package(std::move(parts), {.partition = true});
-    REQUIRE(on_host);
-    REQUIRE(on_host.value().methods.at("forward").host_nodes.size() == 1);
+    parts.emplace("forward", relu_program());
+    const auto partitioned = lower_to_package(std::move(parts), {.partition = true});
+    REQUIRE(partitioned);
+    const method_report& report = partitioned.value().methods.at("forward");
+    REQUIRE(report.delegates.size() == 1);
+    CHECK(report.delegates[0].nodes_in == 1);
+    CHECK(report.host_nodes.empty());
 }
