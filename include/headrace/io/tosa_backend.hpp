@@ -85,8 +85,8 @@ private:
         for (int shift = 60; shift >= 0; shift -= 4) key += digits[hash >> shift & 15U];
         return key;
     }
-    // It divides the size, so that a file with the strictest alignments first has no gaps. It is at least that
-    // of the elements.
+    // The alignment divides the size, so that a file with the strictest alignments first has no gaps.
+    // It is at least that of the elements.
     static std::size_t alignment_of(std::size_t size) {
         constexpr std::size_t max_alignment = 16;
         std::size_t alignment = 1;
