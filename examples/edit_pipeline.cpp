@@ -9,7 +9,7 @@
 
 using namespace headrace;
 
-struct some_evaluator;  // who computes constants is of no matter here: nothing is run
+struct some_evaluator;  // never defined: nothing is run here
 using standard = standard_lowering<some_evaluator>;
 
 // Ops of one's own in front: what becomes of them must be what the standard pipeline takes.

@@ -12,7 +12,7 @@
 using namespace headrace;
 
 //! [contract]
-struct some_evaluator;  // who computes constants is of no matter here: nothing is run
+struct some_evaluator;  // never defined: nothing is run here
 struct firmware_pipeline : standard_lowering<some_evaluator> {};
 static_assert(lowers<firmware_pipeline, kws>);
 

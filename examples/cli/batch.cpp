@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <system_error>
@@ -20,8 +19,8 @@
 #include <vector>
 
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/json_writer.hpp>
 
-#include "files.hpp"
 #include "lower.hpp"
 
 namespace headrace::cli {
@@ -29,7 +28,6 @@ namespace headrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 
 /// A model of the batch, or a folder in which nobody can look for some. There may be ten thousands: what
 /// became of one is kept as text.
@@ -46,7 +44,7 @@ void find_models(const fs::path& root, const fs::path& folder, std::vector<entry
     fs::directory_iterator at(root / folder, failure);
     for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
         const fs::path path = folder / at->path().filename();
-        std::error_code unknown;  // then it is no folder, and who reads it says what it is
+        std::error_code unknown;  // then it counts as a file, and reading it says what is wrong
         if (at->is_directory(unknown)) {
             if (!at->is_symlink(unknown)) find_models(root, path, found);
         } else if (path.extension() == ".pt2") {
@@ -63,20 +61,35 @@ std::vector<entry> find_models(const fs::path& root) {
     return found;
 }
 
-std::string described(const lower_outcome& outcome, const lower_options& options) {
+// The row of a model in the report.
+std::string described(const file_outcome& outcome, const lower_options& options) {
     const lowering_report& report = outcome.report;
-    json row{{"model", options.model}, {"output", nullptr}, {"status", outcome.status}};
-    if (outcome.status == status_ok) row["output"] = options.output;
-    row["target"] = report.target;
-    row["nodes"] = {{"in", report.nodes_in}, {"out", report.nodes_out}};
-    json& times = row["nanoseconds"] = json::object();
-    for (const stage_time& s : report.stages) times[s.name] = s.nanoseconds;
-    if (!outcome.error.empty()) row["error"] = outcome.error;
+    json_writer w(json_style::compact);
+    w.begin_object();
+    w.member("model", options.model);
+    w.key("output");
+    outcome.status == status_ok ? w.value(options.output) : w.value(nullptr);
+    w.member("status", outcome.status);
+    w.member("target", report.target);
+    w.begin_object("nodes");
+    w.member("in", report.nodes_in);
+    w.member("out", report.nodes_out);
+    w.end_object();
+    w.begin_object("nanoseconds");
+    for (const stage_time& s : report.stages) w.member(s.name, s.nanoseconds);
+    w.end_object();
+    if (!outcome.error.empty()) w.member("error", outcome.error);
+    if (!outcome.refusals.empty()) w.begin_array("refused");
     for (const diagnostic& d : outcome.refusals) {
-        row["refused"].push_back({{"node", d.node}, {"op", d.op}, {"reason", d.reason}});
+        w.begin_object();
+        w.member("node", d.node);
+        w.member("op", d.op);
+        w.member("reason", d.reason);
+        w.end_object();
     }
-    // A file's name may be of any bytes.
-    return row.dump(-1, ' ', false, json::error_handler_t::replace);
+    if (!outcome.refusals.empty()) w.end_array();
+    w.end_object();
+    return std::move(w).text();
 }
 
 /// How far the batch is. On a terminal a line says so, which is written again and again.
@@ -88,8 +101,8 @@ public:
         ++done_;
         ++with_status_[static_cast<std::size_t>(status)];
         constexpr std::uint64_t tenth_of_a_second = 100'000'000;
-        if (!terminal_ || now() - shown_ < tenth_of_a_second) return;
-        shown_ = now();
+        if (!terminal_ || steady_nanoseconds() - shown_ < tenth_of_a_second) return;
+        shown_ = steady_nanoseconds();
         fmt::print(stderr, "\r\033[K{}/{}, {} failed, {:.0f} files/s", done_, all_, failed(), rate());
     }
     void clear() const {
@@ -100,7 +113,7 @@ public:
         return with_status_[static_cast<std::size_t>(status)];
     }
     [[nodiscard]] std::size_t failed() const { return done_ - with(status_ok); }
-    [[nodiscard]] std::uint64_t nanoseconds() const { return now() - began_; }
+    [[nodiscard]] std::uint64_t nanoseconds() const { return steady_nanoseconds() - began_; }
     [[nodiscard]] double rate() const {
         return static_cast<double>(done_) / (static_cast<double>(nanoseconds()) / 1e9);
     }
@@ -110,7 +123,7 @@ private:
     std::size_t done_ = 0;
     std::array<std::size_t, 4> with_status_{};
     bool terminal_ = isatty(STDERR_FILENO) != 0;
-    std::uint64_t began_ = now();
+    std::uint64_t began_ = steady_nanoseconds();
     std::uint64_t shown_ = began_;
 };
 
@@ -130,7 +143,7 @@ public:
             const auto written = write_atomically(options_.report, report(nanoseconds));
             if (!written) return report_usage(written.error().message);
         }
-        return gravest();
+        return worst();
     }
 
 private:
@@ -169,11 +182,11 @@ private:
         one.output = fs::path(output).replace_extension(".tosa").string();
         if (options_.io_files) one.io = fs::path(output).replace_extension(".io.json").string();
         one.report.clear();
-        lower_outcome outcome;
+        file_outcome outcome;
         if (e.status == status_ok) {
             outcome = lower_to_files(one, target_);
         } else {
-            outcome = {.status = e.status, .error = one.model + ": " + e.text, .refusals = {}, .report = {}};
+            outcome = {.status = e.status, .error = one.model + ": " + e.text};
         }
         e.status = outcome.status;
         e.text = text_of(outcome, one.model);
@@ -196,13 +209,16 @@ private:
 
     // A row on each line.
     [[nodiscard]] std::string report(std::uint64_t nanoseconds) {
-        const json counts{{"models", entries_.size()},
-                          {"lowered", progress_.with(status_ok)},
-                          {"cannot_be_lowered", progress_.with(status_unsupported)},
-                          {"cannot_be_read", progress_.with(status_malformed)},
-                          {"cannot_be_written", progress_.with(status_usage)}};
+        json_writer counts(json_style::compact);
+        counts.begin_object();
+        counts.member("models", entries_.size());
+        counts.member("lowered", progress_.with(status_ok));
+        counts.member("cannot_be_lowered", progress_.with(status_unsupported));
+        counts.member("cannot_be_read", progress_.with(status_malformed));
+        counts.member("cannot_be_written", progress_.with(status_usage));
+        counts.end_object();
         std::string text = fmt::format("{{\"counts\": {},\n\"jobs\": {}, \"nanoseconds\": {},\n\"models\": [",
-                                       counts.dump(), jobs(), nanoseconds);
+                                       counts.text(), jobs(), nanoseconds);
         std::size_t size = text.size();
         for (const entry& e : entries_) size += e.row.size() + 2;
         text.reserve(size + 4);  // growing would double it
@@ -214,7 +230,7 @@ private:
         return text + "\n]}\n";
     }
 
-    [[nodiscard]] int gravest() const {
+    [[nodiscard]] int worst() const {
         for (const int status : {status_usage, status_malformed, status_unsupported}) {
             if (progress_.with(status) != 0) return status;
         }

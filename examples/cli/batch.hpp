@@ -12,7 +12,7 @@
 namespace headrace::cli {
 
 /// Lowers each .pt2 below the folder `options.batch` to a file of the same relative path below
-/// `options.output`, some at once. Returns the gravest status: usage (an output that cannot be written), then
+/// `options.output`, some at once. Returns the worst status: usage (an output that cannot be written), then
 /// malformed, then unsupported.
 [[nodiscard]] int lower_batch(const lower_options& options, const std::optional<target_spec>& target);
 

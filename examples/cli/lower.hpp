@@ -7,39 +7,34 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <headrace/base/target_spec.hpp>
-#include <headrace/pass/pass_context.hpp>
+#include <headrace/lowering/lower.hpp>
 
 #include "commands.hpp"
-#include "files.hpp"
-#include "report.hpp"
+#include "messages.hpp"
 
 namespace headrace::cli {
 
-/// What became of a model.
-struct lower_outcome {
+/// What became of a model and its files.
+struct file_outcome {
     int status = status_ok;
-    std::string error;                 ///< why not, unless it is refusals
-    std::pmr::vector<diagnostic> refusals;  ///< nodes that cannot be lowered
-    lowering_report report;            ///< as far as the lowering came
+    std::string error{};                      ///< why not, unless it is refusals
+    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered
+    lowering_report report{};                 ///< as far as the lowering came
 };
 
 /// Called with the name of each pass that has ended; may be empty.
 using show_function = std::function<void(std::string_view)>;
 
 /// Lowers the model of the options, writes the files that they ask for, and prints nothing. May be called
-/// from several threads at once. What throws, as lack of memory does, is an outcome as well.
-[[nodiscard]] lower_outcome lower_to_files(const lower_options& options,
-                                           const std::optional<target_spec>& target,
-                                           const show_function& show_pass = {});
+/// from several threads at once. Exceptions, such as lack of memory, are an outcome as well.
+[[nodiscard]] file_outcome lower_to_files(const lower_options& options,
+                                          const std::optional<target_spec>& target,
+                                          const show_function& show_pass = {});
 
-/// What a person reads of an outcome: nothing of a success, else lines that begin with `error: `.
-[[nodiscard]] std::string text_of(const lower_outcome& outcome, const std::string& model);
-
-/// A reading of a steady clock, in nanoseconds.
-[[nodiscard]] std::uint64_t now();
+/// What a person reads of an outcome: nothing of a success, otherwise lines that begin with `error: `.
+[[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);
 
 }  // namespace headrace::cli
 

@@ -7,43 +7,53 @@
 #include <headrace/version.hpp>
 
 #include "commands.hpp"
-#include "files.hpp"
+#include "messages.hpp"
 
 namespace {
 
 using namespace headrace::cli;
 
 constexpr const char* about =
-    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, for Arm's Vela, the "
-    "TOSA\n"
-    "reference model and tosa-opt.";
+    "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, "
+    R"(for Arm's Vela, the TOSA
+reference model and tosa-opt.)";
 constexpr const char* statuses =
-    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); 2 bad "
-    "usage;\n"
-    "3 a file is unreadable or malformed.\n\n"
-    "Examples:\n"
-    "  headrace lower model.pt2 -o model.tosa --io io.json\n"
-    "  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy\n"
-    "  headrace lower --batch models -o out -j 8 --report report.json\n"
-    "  headrace show model.pt2            headrace show --pipeline\n"
-    "  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu\n"
-    "  headrace plan model.tosa\n"
-    "  headrace contract model.pt2 -o model.hpp\n"
-    "  headrace run model.tosa --in x.npy --out y.npy\n"
-    "  headrace embed model.tosa --io io.json --name kws -o generated\n"
-    "  headrace lower --partition model.pt2 -o package\n"
-    "  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package\n"
-    "  headrace unpack package --method encode -o encode.tosa";
+    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); "
+    R"(2 bad usage;
+3 a file is unreadable or malformed.
+
+Examples:
+  headrace lower model.pt2 -o model.tosa --io io.json
+  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy
+  headrace lower --batch models -o out -j 8 --report report.json
+  headrace show model.pt2            headrace show --pipeline
+  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
+  headrace plan model.tosa
+  headrace contract model.pt2 -o model.hpp
+  headrace run model.tosa --in x.npy --out y.npy
+  headrace embed model.tosa --io io.json --name kws -o generated
+  headrace lower --partition model.pt2 -o package
+  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package
+  headrace unpack package --method encode -o encode.tosa)";
+
+// Texts of options of more than one line, as the help shows them.
+constexpr const char* batch_help =
+    R"(Lower each .pt2 file in this directory and those in it (links to directories are not followed):
+DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at the end, and the exit
+status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if a
+model cannot be lowered. --report is then one file with a row for each model)";
+constexpr const char* output_help =
+    R"(TOSA flatbuffer to write, or directory of the package or of --batch; files are written whole
+or not at all)";
+constexpr const char* target_help =
+    R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
+without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+constexpr const char* opt_output_help =
+    R"(File to write: a .tosa flatbuffer, a .dot picture, else the listing that is printed
+without it)";
 
 void add_batch(CLI::App& lower, lower_options& o) {
-    CLI::Option* batch = lower.add_option(
-        "--batch", o.batch,
-        "Lower each .pt2 file in this directory and those in it (links to directories are not followed):\n"
-        "DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at the end, and the "
-        "exit\n"
-        "status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if "
-        "a\n"
-        "model cannot be lowered. --report is then one file with a row for each model");
+    CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--plan-memory", "--io", "--dot", "--in"}) {
         batch->excludes(lower.get_option(other));
@@ -63,12 +73,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::App* lower =
         app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer or a package, or many at once");
     lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)");
-    lower
-        ->add_option(
-            "-o,--output", o.output,
-            "TOSA flatbuffer to write, or directory of the package or of --batch; files are written whole\n"
-            "or not at all")
-        ->required();
+    lower->add_option("-o,--output", o.output, output_help)->required();
     lower
         ->add_option("--method", o.methods,
                      "NAME=MODEL.pt2, once for each method: write a package, whose methods share constants")
@@ -78,9 +83,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "Leave what cannot be lowered on the host: write a package of delegates and a host graph");
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers that lie where a plan says");
-    lower->add_option("--target", o.target,
-                      "TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;\n"
-                      "without it, FP for a float model, INT for a quantized one, INT+FP for a mixture");
+    lower->add_option("--target", o.target, target_help);
     lower
         ->add_option("--io-layout", o.io_layout,
                      "nchw: images come and go as exported; nhwc: with their channels last")
@@ -125,9 +128,7 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
     opt->add_option("model", o.model, "A .pt2 or .tosa file");
     opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all")
         ->required();
-    opt->add_option("-o,--output", o.output,
-                    "File to write: a .tosa flatbuffer, a .dot picture, else the listing that is printed\n"
-                    "without it");
+    opt->add_option("-o,--output", o.output, opt_output_help);
     opt->add_option("--target", o.target,
                     "What the passes lower to, as of `lower`; FP without it, INT+FP for a quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");

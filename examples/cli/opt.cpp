@@ -9,19 +9,21 @@
 #include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/models.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/lowering/target_choice.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
 
 #include "commands.hpp"
-#include "constant_evaluator.hpp"
-#include "files.hpp"
-#include "lowering.hpp"
+#include "messages.hpp"
 
 namespace headrace::cli {
 
 namespace {
 
-// Those of the standard pipeline, and those that prepare what the host executes.
+// The passes of the standard pipeline, and two that prepare graphs for the host.
 const pass_registry& all_passes() {
     static const pass_registry registry = [] {
         pass_registry all = standard_passes();
@@ -33,7 +35,7 @@ const pass_registry& all_passes() {
 }
 
 void print_passes() {
-    const pipeline_description d = describe_lowering();
+    const pipeline_description d = describe_standard_pipeline();
     for (const any_pass& p : all_passes().passes()) {
         const auto described =
             std::find_if(d.passes.begin(), d.passes.end(),
@@ -44,15 +46,6 @@ void print_passes() {
                                 : fmt::format("{}{} target{}", p.info().whole_graph ? ", " : "", targets,
                                               targets == 1 ? "" : "s"));
     }
-}
-
-target_spec default_target(const graph& g) {
-    bool quantized = false;
-    g.census().for_each([&](const op_info& op, std::size_t) {
-        quantized = quantized || op.dialect->name == "quantized_decomposed";
-    });
-    const target_spec floats = target_spec{}.with(target_feature::profile_fp);
-    return quantized ? floats.with(target_feature::profile_int) : floats;
 }
 
 result<void> write_graph(const std::string& path, const graph& g) {
@@ -70,7 +63,7 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
                        const std::optional<target_spec>& target) {
     BOOST_OUTCOME_TRY(model, read_model(options.model));
     graph& g = *model.graph;
-    g.set_target(target.value_or(default_target(g)));
+    g.set_target(target ? *target : widest_default_target(g));
     pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
                                              .run = {.driver = options.retrace ? driver_kind::retracing
                                                                                : driver_kind::in_place}});

@@ -3,10 +3,12 @@
 
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
-#include "evaluation.hpp"
-#include "files.hpp"
+#include "messages.hpp"
+#include "package.hpp"
 
 namespace headrace::cli {
 
@@ -28,7 +30,7 @@ void print_summary(std::size_t i, const tensor& t) {
 result<void> run_model(const run_model_options& options) {
     BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
     const program& p = loaded.model;
-    BOOST_OUTCOME_TRY(inputs, read_inputs(*p.graph, options.inputs));
+    BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, options.inputs));
     BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
     outputs.resize(std::min(outputs.size(), p.user_outputs));
     if (!options.outputs.empty() && options.outputs.size() != outputs.size()) {
@@ -48,6 +50,8 @@ result<void> run_model(const run_model_options& options) {
 }  // namespace
 
 int run(const run_model_options& options) {
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
     const result<void> done = run_model(options);
     return done ? status_ok : report_error(done.error());
 }

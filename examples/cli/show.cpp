@@ -6,9 +6,11 @@
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
-#include "files.hpp"
+#include "messages.hpp"
+#include "package.hpp"
 
 namespace headrace::cli {
 
@@ -48,7 +50,10 @@ int show(const show_options& options) {
     if (!options.op.empty() || !options.pass.empty())
         return report_usage("--op and --pass ask about the pipeline: add --pipeline");
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
-    if (package::is_package(options.model) && !options.dot) return show_package(options);
+    const bool is_package = package::is_package(options.model);
+    if (is_package && !options.dot) return show_package(options);
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
     const auto loaded = load_model(options.model, options.method);
     if (!loaded) return report_error(loaded.error());
     const program& p = loaded.value().model;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include <headrace/lowering/pipeline_view.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
+
 #include "commands.hpp"
-#include "files.hpp"
-#include "lowering.hpp"
-#include "pipeline_view.hpp"
+#include "messages.hpp"
 
 namespace headrace::cli {
 
@@ -15,8 +16,9 @@ namespace {
 
 constexpr std::size_t everything = SIZE_MAX;
 
-// The names, as far as there is room, and how many more there are.
-std::string text_of(const op_names& names, std::string_view separator = " ", std::size_t room = everything) {
+// As many names as there is room for, and how many more there are.
+std::string text_of(const op_name_list& names, std::string_view separator = " ",
+                    std::size_t room = everything) {
     if (names.empty()) return "nothing";
     const std::size_t shown = std::min(room, names.size());
     std::string text =
@@ -29,14 +31,14 @@ std::string counted(std::size_t count, std::string_view one, std::string_view se
     return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-void print_line(std::string_view label, const op_names& names) {
+void print_line(std::string_view label, const op_name_list& names) {
     if (!names.empty()) fmt::print("      {:8} {}\n", label, text_of(names));
 }
 
 // tests/checks/passes_readme.py reads this.
 void print_pass(const pipeline_description& d, std::size_t i) {
     const pass_description& p = d.passes[i];
-    const op_names met = met_by(p);
+    const op_name_list met = met_by(p);
     fmt::print("{:3} {}{}\n", i + 1, p.name, p.can_fire ? "" : "  (pruned: can never fire)");
     fmt::print("      {} ops can be in the graph before it, {} after\n", p.before.size(),
                (i + 1 == d.passes.size() ? d.result : d.passes[i + 1].before).size());
@@ -68,7 +70,7 @@ void print_pipeline(const pipeline_description& d) {
 }
 
 std::string fate_of(const pipeline_description& d, std::string_view op) {
-    const auto among = [&](const op_names& names) {
+    const auto among = [&](const op_name_list& names) {
         return std::find(names.begin(), names.end(), op) != names.end();
     };
     if (among(d.supported)) return "a source op, proven to end in TOSA";
@@ -87,7 +89,7 @@ void print_op(const pipeline_description& d, std::string_view op) {
         fmt::print("  {:3} {} {}\n        and may make {}\n", m.pass + 1, p.name,
                    m.removes ? "removes it" : "may rewrite it", text_of(p.produces));
     }
-    op_names left;
+    op_name_list left;
     const std::vector<flow_step> steps = flow_of(d, op, left);
     if (steps.size() != meetings.size()) {
         fmt::print(
@@ -104,12 +106,12 @@ void print_op(const pipeline_description& d, std::string_view op) {
 // A pass and its neighbours: who makes what it meets, and who meets what it makes.
 void print_neighbours(const pipeline_description& d, std::size_t i) {
     const pass_description& p = d.passes[i];
-    const op_names met = met_by(p);
-    print_line("removes", common(met, p.removes));
-    print_line("may keep", without(met, p.removes));
+    const op_name_list met = met_by(p);
+    print_line("removes", ops_in_both(met, p.removes));
+    print_line("may keep", ops_without(met, p.removes));
     for (std::size_t k = 0; k != d.passes.size(); ++k) {
-        const op_names shared =
-            k < i ? common(d.passes[k].produces, met) : common(p.produces, met_by(d.passes[k]));
+        const op_name_list shared =
+            k < i ? ops_in_both(d.passes[k].produces, met) : ops_in_both(p.produces, met_by(d.passes[k]));
         if (k == i || shared.empty() || !d.passes[k].can_fire) continue;
         fmt::print("      {} {:3} {}: {}\n", k < i ? "from" : "to  ", k + 1, d.passes[k].name,
                    text_of(shared));
@@ -140,7 +142,7 @@ void draw_pass(const pipeline_description& d, std::size_t i) {
 }
 
 // What a node of ops says; all of them are in its tooltip.
-void draw_ops(std::string_view id, const op_names& ops) {
+void draw_ops(std::string_view id, const op_name_list& ops) {
     fmt::print("  {} [shape=note, label=\"{}\\l\", tooltip=\"{}\"];\n", id, text_of(ops, "\\l", 6),
                text_of(ops));
 }
@@ -167,7 +169,7 @@ void draw_pipeline(const pipeline_description& d) {
 // The way of one op: what each pass meets of it, and may make of that.
 void draw_op(const pipeline_description& d, std::string_view op) {
     begin_picture();
-    op_names left;
+    op_name_list left;
     const std::vector<flow_step> steps = flow_of(d, op, left);
     for (std::size_t i = 0; i != steps.size(); ++i) {
         const flow_step& s = steps[i];
@@ -176,14 +178,14 @@ void draw_op(const pipeline_description& d, std::string_view op) {
         fmt::print("  m{} -> p{}{};\n", i, s.pass, s.gone.size() == s.met.size() ? "" : " [style=dashed]");
         // To what meets it next; each op that a pass makes is drawn there.
         for (std::size_t k = i + 1; k != steps.size(); ++k) {
-            const op_names handed = common(d.passes[s.pass].produces, steps[k].met);
+            const op_name_list handed = ops_in_both(d.passes[s.pass].produces, steps[k].met);
             if (handed.empty()) continue;
             fmt::print("  p{} -> m{} [tooltip=\"{}\"];\n", s.pass, k, text_of(handed));
         }
     }
     draw_ops("left", left);
     for (const flow_step& s : steps) {
-        if (!common(d.passes[s.pass].produces, left).empty()) fmt::print("  p{} -> left;\n", s.pass);
+        if (!ops_in_both(d.passes[s.pass].produces, left).empty()) fmt::print("  p{} -> left;\n", s.pass);
     }
     fmt::print("}}\n");
 }
@@ -193,16 +195,16 @@ void draw_passes_called(const pipeline_description& d, std::string_view name) {
     for (std::size_t i = 0; i != d.passes.size(); ++i) {
         if (d.passes[i].name != name) continue;
         const pass_description& p = d.passes[i];
-        const op_names met = met_by(p);
+        const op_name_list met = met_by(p);
         draw_pass(d, i);
-        const op_names parts[] = {common(met, p.removes), without(met, p.removes)};
+        const op_name_list parts[] = {ops_in_both(met, p.removes), ops_without(met, p.removes)};
         for (std::size_t k = 0; k != 2; ++k) {
             if (parts[k].empty()) continue;
             draw_ops(fmt::format("in{}_{}", i, k), parts[k]);
             fmt::print("  in{}_{} -> p{}{};\n", i, k, i, k == 0 ? "" : " [style=dashed]");
         }
         for (std::size_t k = i + 1; k != d.passes.size(); ++k) {
-            const op_names handed = common(p.produces, met_by(d.passes[k]));
+            const op_name_list handed = ops_in_both(p.produces, met_by(d.passes[k]));
             if (handed.empty()) continue;
             draw_pass(d, k);
             draw_ops(fmt::format("out{}_{}", i, k), handed);
@@ -212,7 +214,7 @@ void draw_passes_called(const pipeline_description& d, std::string_view name) {
     fmt::print("}}\n");
 }
 
-int report_unknown(std::string_view kind, std::string_view name, const op_names& candidates) {
+int report_unknown(std::string_view kind, std::string_view name, const op_name_list& candidates) {
     constexpr std::size_t room = 8;
     return report_usage(candidates.empty() ? fmt::format("the pipeline knows no {} '{}'", kind, name)
                                            : fmt::format("the pipeline knows no {} '{}'; did you mean {}",
@@ -223,8 +225,8 @@ int report_unknown(std::string_view kind, std::string_view name, const op_names&
 
 int show_pipeline(const show_options& options) {
     if (!options.op.empty() && !options.pass.empty()) return report_usage("give --op or --pass, not both");
-    const pipeline_description d = describe_lowering();
-    op_names candidates;
+    const pipeline_description d = describe_standard_pipeline();
+    op_name_list candidates;
     if (!options.op.empty()) {
         const auto op = find_op(d, options.op, candidates);
         if (!op) return report_unknown("op", options.op, candidates);

@@ -73,7 +73,7 @@ std::size_t stack_bytes() {
 
 }  // namespace firmware
 
-// There is no heap: who asks for one has missed a memory resource.
+// There is no heap: code that asks for one has missed a memory resource.
 void* operator new(std::size_t) {
     firmware::print("operator new was called\n");
     std::_Exit(3);

@@ -75,8 +75,8 @@ int firmware::run() {
     if (!file) return fail(file.error());
     print_figure("file_bytes", file.value().size());
     print_figure("file_hash", hash_of(file.value()));
-    print_figure("graph_bytes", graph_memory.most_used());
-    print_figure("scratch_bytes", scratch_memory.most_used());
+    print_figure("graph_bytes", graph_memory.max_used());
+    print_figure("scratch_bytes", scratch_memory.max_used());
     print_figure("stack_bytes", firmware::stack_bytes());
     const auto sound = check(file.value());
     if (!sound) return fail(sound.error());

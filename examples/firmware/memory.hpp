@@ -15,7 +15,7 @@ namespace firmware {
 template <std::size_t Bytes>
 class static_memory final : public std::pmr::memory_resource {
 public:
-    [[nodiscard]] std::size_t most_used() const { return most_; }
+    [[nodiscard]] std::size_t max_used() const { return max_; }
 
 private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
@@ -23,7 +23,7 @@ private:
         std::size_t left = Bytes - used_;
         if (std::align(alignment, bytes, at, left) == nullptr) std::abort();
         used_ = Bytes - left + bytes;
-        most_ = std::max(most_, used_);
+        max_ = std::max(max_, used_);
         ++live_;
         return at;
     }
@@ -36,7 +36,7 @@ private:
 
     alignas(std::max_align_t) std::byte room_[Bytes];
     std::size_t used_ = 0;
-    std::size_t most_ = 0;
+    std::size_t max_ = 0;
     std::size_t live_ = 0;
 };
 

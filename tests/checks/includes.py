@@ -20,6 +20,7 @@ TOP = BASE / "headrace"
 # A header may include its own folder and those before it.
 LAYERS = [
     "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "io", "contract",
+    "lowering",
 ]
 # Which folders may include which foreign headers.
 FOREIGN = [

@@ -202,6 +202,14 @@ def check_usage(program, folder):
     call(program, "unpack", out, "--method", "b", "-o", folder / "x.tosa", status=UNSUPPORTED, says="no method 'b'")
     call(program, "run", out, "--method", "b", status=UNSUPPORTED, says="it has: a")
     call(program, "unpack", folder, "-o", folder / "x.tosa", status=MALFORMED)
+    # A method is named where there are several, and only there.
+    several = folder / "several"
+    call(program, "lower", "--method", f"a={model}", "--method", f"b={model}", "-o", several)
+    for command in (["run"], ["show", "--dot"], ["unpack", "-o", folder / "x.tosa"]):
+        call(program, command[0], several, *command[1:], status=USAGE, says="name one of: a, b")
+    for command in ("run", "show", "plan"):
+        call(program, command, model, "--method", "a", status=USAGE, says="is not a package")
+    shutil.rmtree(several)
     precious = folder / "precious"
     precious.mkdir()
     (precious / "file").write_text("mine")

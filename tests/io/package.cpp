@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include <headrace/io/package.hpp>
+#include <headrace/io/package_writer.hpp>
 #include <headrace/io/tosa_backend.hpp>
 #include <headrace/io/tosa_reader.hpp>
 

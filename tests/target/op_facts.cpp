@@ -45,7 +45,7 @@ static_assert(u55::violated(convolution(weight, plain, 0x1c)) == u55_limit::comp
 
 constexpr op_attributes heavy = [] {
     op_attributes a = plain;
-    a.weight_sum = u55::most_weight_sum + 1;
+    a.weight_sum = u55::max_weight_sum + 1;
     return a;
 }();
 static_assert(u55::violated(convolution(weight, heavy)) == u55_limit::weight_sum);
@@ -181,7 +181,7 @@ TEST_CASE("a list of operands is counted whole, and looked at as far as level 8K
     const std::vector<value> many(70, s.input(zero));
     const op_facts f = facts_of(s.make<tosa::concat>({.input1 = many, .axis = 0}));
     CHECK(f.list_length == 70);
-    CHECK(f.operand_count == op_facts::most_tensors);
+    CHECK(f.operand_count == op_facts::max_tensors);
     CHECK(level_fault_of(f).limit == level_limit::operands);
     const std::vector<value> few(64, s.input(zero));
     CHECK_FALSE(level_fault_of(facts_of(s.make<tosa::concat>({.input1 = few, .axis = 0}))));

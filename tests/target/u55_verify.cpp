@@ -245,10 +245,10 @@ TEST_CASE("INT16 is rescaled right behind its convolution") {
         rescaled(s, v, int16);
         return u55::restriction(*v.producer);
     };
-    CHECK(rescaled_with(u55::most_bias - 1).empty());
-    CHECK(rescaled_with(-u55::most_bias).empty());
-    CHECK(rescaled_with(u55::most_bias) == "Ethos-U55 has no CONV2D with a bias of more than 40 bits");
-    CHECK(rescaled_with(-u55::most_bias - 1) == "Ethos-U55 has no CONV2D with a bias of more than 40 bits");
+    CHECK(rescaled_with(u55::max_bias - 1).empty());
+    CHECK(rescaled_with(-u55::max_bias).empty());
+    CHECK(rescaled_with(u55::max_bias) == "Ethos-U55 has no CONV2D with a bias of more than 40 bits");
+    CHECK(rescaled_with(-u55::max_bias - 1) == "Ethos-U55 has no CONV2D with a bias of more than 40 bits");
     sample s;
     const value v = convolution<tosa::conv2d>(s, {}, 1, int16);
     const value moved = s.make<tosa::reshape>({v, s.shape({14, 14, 2})});
@@ -295,8 +295,8 @@ TEST_CASE("resizing") {
 }
 
 TEST_CASE("what can be addressed") {
-    CHECK(transposed(int8, {u55::most_size, 3}, {1, 0}).empty());
-    CHECK(transposed(int8, {u55::most_size + 1, 3}, {1, 0}).find("which it cannot address") !=
+    CHECK(transposed(int8, {u55::max_size, 3}, {1, 0}).empty());
+    CHECK(transposed(int8, {u55::max_size + 1, 3}, {1, 0}).find("which it cannot address") !=
           std::pmr::string::npos);
     CHECK(transposed(int8, {300, 3, 5, 300}, {3, 1, 2, 0}).find("which it cannot address") !=
           std::pmr::string::npos);
@@ -306,10 +306,10 @@ TEST_CASE("what can be addressed") {
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 3) ==
           "Ethos-U55 has no REVERSE but of an image's height or width");
     CHECK(reduced<tosa::reverse>(int32, {2, 3, 4, 5}, 1) == "Ethos-U55 has no REVERSE of INT32");
-    CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::most_size}, 1).empty());
-    CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::most_size + 1}, 1).find("of an axis of more") !=
+    CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size}, 1).empty());
+    CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size + 1}, 1).find("of an axis of more") !=
           std::pmr::string::npos);
-    CHECK(reduced<tosa::reduce_sum>(int32, {2, 2, u55::most_size / 2 + 1, 2}, 1)
+    CHECK(reduced<tosa::reduce_sum>(int32, {2, 2, u55::max_size / 2 + 1, 2}, 1)
               .find("before or after the axis") != std::pmr::string::npos);
 }
 

@@ -29,7 +29,7 @@ struct acceptance {
     std::span<const contract_tensor> inputs;
     std::span<const contract_tensor> outputs;
     std::array<bool, tosa::dialect::size> ops{};  ///< by their index
-    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 template <class... Ops>
@@ -47,7 +47,7 @@ constexpr acceptance acceptance_of() {
     a.ops.fill(true);
     if constexpr (requires { typename Accepted::lowered_ops; })
         a.ops = accepted_ops(typename Accepted::lowered_ops{});
-    if constexpr (requires { Accepted::flash; }) a.most_bytes = static_cast<std::uint64_t>(Accepted::flash);
+    if constexpr (requires { Accepted::flash; }) a.max_bytes = static_cast<std::uint64_t>(Accepted::flash);
     return a;
 }
 
@@ -56,9 +56,9 @@ public:
     explicit contract_checker(const acceptance& accepted) : accepted_(accepted) {}
 
     [[nodiscard]] result<void> check(std::span<const std::byte> file) const {
-        if (file.size() > accepted_.most_bytes)
+        if (file.size() > accepted_.max_bytes)
             return unsupported("the file has " + number_text(file.size()) + " bytes, but " +
-                               number_text(accepted_.most_bytes) + " are accepted");
+                               number_text(accepted_.max_bytes) + " are accepted");
         if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
             return malformed("not a TOSA file: its size is " + number_text(file.size()) + " bytes");
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)

@@ -8,6 +8,7 @@
 #include <headrace/eval/aten_conv.hpp>
 #include <headrace/eval/aten_create.hpp>
 #include <headrace/eval/aten_index.hpp>
+#include <headrace/eval/aten_index_tensor.hpp>
 #include <headrace/eval/aten_join.hpp>
 #include <headrace/eval/aten_logic.hpp>
 #include <headrace/eval/aten_matmul.hpp>

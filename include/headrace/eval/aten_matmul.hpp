@@ -121,14 +121,14 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     return once;
 }
 
-inline constexpr std::size_t most_einsum_operands = 4;
+inline constexpr std::size_t max_einsum_operands = 4;
 
 /// The space of all labels of an equation, and how each operand lies in it; the last strides are the
 /// result's.
 struct einsum_space {
     std::string labels;
     extents shape;
-    std::array<extents, most_einsum_operands + 1> strides;
+    std::array<extents, max_einsum_operands + 1> strides;
 
     explicit einsum_space(std::string all) : labels(std::move(all)), shape(labels.size(), 1) {
         for (extents& s : strides) s.assign(labels.size(), 0);
@@ -148,7 +148,7 @@ struct einsum_space {
 [[nodiscard]] inline std::vector<std::string> einsum_terms(const evaluation& e, const args<aten::einsum>& a) {
     const std::size_t arrow = a.equation.find("->");
     const std::vector<std::string_view> terms = split_terms(a.equation.substr(0, arrow));
-    if (terms.size() != a.tensors.size() || terms.size() > most_einsum_operands) return {};
+    if (terms.size() != a.tensors.size() || terms.size() > max_einsum_operands) return {};
     std::vector<std::string> labels;
     std::string all;
     for (std::size_t k = 0; k != terms.size(); ++k) {
@@ -175,12 +175,12 @@ inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
         space.place(k, terms[k], e.input(a.tensors[k]).shape());
         numbers.push_back(e.input(a.tensors[k]).to<double>());
     }
-    space.place(most_einsum_operands, terms.back(), e.output_shape());
+    space.place(max_einsum_operands, terms.back(), e.output_shape());
     std::vector<double> out(idx(e.output().size()), 0.0);
-    for_each_index<most_einsum_operands + 1>(space.shape, space.strides, [&](const auto& at) {
+    for_each_index<max_einsum_operands + 1>(space.shape, space.strides, [&](const auto& at) {
         double term = 1;
         for (std::size_t k = 0; k != numbers.size(); ++k) term *= numbers[k][idx(at[k])];
-        out[idx(at[most_einsum_operands])] += term;
+        out[idx(at[max_einsum_operands])] += term;
     });
     e.output().assign(out);
 }

@@ -33,7 +33,7 @@ statistics normalize(std::vector<double>& x, std::size_t count, double eps, F se
     return s;
 }
 
-/// x * weight + bias, either of which may be missing; `position(i)` is where element i's are.
+/// x * weight + bias, where both may be missing; element i has those at `position(i)`.
 template <class F>
 void scale_and_shift(std::vector<double>& x, const tensor* weight, const tensor* bias, F position) {
     if (weight != nullptr) {

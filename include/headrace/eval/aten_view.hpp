@@ -38,12 +38,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
-    std::int64_t least = a.storage_offset.value_or(0);
-    std::int64_t most = least;
+    std::int64_t lowest = a.storage_offset.value_or(0);
+    std::int64_t highest = lowest;
     for (std::size_t d = 0; d != a.size.size(); ++d) {
-        (a.stride[d] < 0 ? least : most) += (a.size[d] - 1) * a.stride[d];
+        (a.stride[d] < 0 ? lowest : highest) += (a.size[d] - 1) * a.stride[d];
     }
-    if (e.output().size() != 0 && (least < 0 || most >= in.size()))
+    if (e.output().size() != 0 && (lowest < 0 || highest >= in.size()))
         return e.fail("reads outside of its operand");
     copy_strided(e.output(), in, extents(a.stride.begin(), a.stride.end()), a.storage_offset.value_or(0));
 }

@@ -22,8 +22,8 @@
 
 namespace headrace::eval {
 
-// Evaluation has a namespace of its own because of its many helpers. Kernels lie in it and are found by
-// argument-dependent lookup on the evaluation; those of another dialect may lie with its tags.
+// Evaluation has a namespace of its own because of its many helpers. Its kernels are found by
+// argument-dependent lookup on the evaluation; kernels of another dialect may lie beside its tags.
 
 /// What the VARIABLE operators of TOSA keep between runs of a graph, by name.
 using variable_store = std::map<std::string, tensor, std::less<>>;

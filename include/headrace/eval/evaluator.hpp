@@ -59,9 +59,9 @@ namespace detail {
     return said.shape == inferred.shape && (said.dtype == inferred.dtype || narrowed);
 }
 
-/// Metadata of a node's results: what the graph says, if inference does not contradict, or else what
-/// inference says. So kernels can rely on it. A result of which neither knows anything stays unknown, and may
-/// be left out.
+/// Metadata of a node's results, which kernels can rely on: what the graph says unless inference contradicts,
+/// otherwise what inference says. A result that neither knows stays unknown, and kernels may leave it
+/// out.
 [[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n,
                                                                std::pmr::memory_resource& arena) {
     inference inferred(&arena);
@@ -176,7 +176,7 @@ private:
         if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
         BOOST_OUTCOME_TRY(detail::check_input(n, inputs[next_input]));
         std::vector<tensor> given{inputs[next_input++]};
-        // Those of a nested graph lie where its node has them.
+        // Inputs of a nested graph stay where its node has them.
         if (state.arena != nullptr && g.parent() == nullptr) state.arena->settle(n, given);
         values.set(n, std::move(given));
     }

@@ -24,7 +24,7 @@ struct quantization_parameters {
     }
 };
 struct quantized_range {
-    std::int64_t least, most;
+    std::int64_t lowest, highest;
 };
 
 /// PyTorch multiplies by the inverse of the scale, as a float: rounded values on an edge depend on it.
@@ -33,7 +33,7 @@ struct quantized_range {
                                            quantized_range range) {
     const float shifted = std::nearbyint(x * inverse) + static_cast<float>(zero_point);
     if (std::isnan(shifted)) return 0;
-    return std::clamp(element_cast<std::int64_t>(shifted), range.least, range.most);
+    return std::clamp(element_cast<std::int64_t>(shifted), range.lowest, range.highest);
 }
 
 template <class F>
@@ -164,14 +164,14 @@ struct chosen_parameters {
                                                          double eps) {
     low = std::min(low, 0.0);
     high = std::max(high, 0.0);
-    const double scale = std::max((high - low) / static_cast<double>(range.most - range.least), eps);
-    const double zero = static_cast<double>(range.least) - std::nearbyint(low / scale);
-    return {scale, std::clamp(element_cast<std::int64_t>(zero), range.least, range.most)};
+    const double scale = std::max((high - low) / static_cast<double>(range.highest - range.lowest), eps);
+    const double zero = static_cast<double>(range.lowest) - std::nearbyint(low / scale);
+    return {scale, std::clamp(element_cast<std::int64_t>(zero), range.lowest, range.highest)};
 }
 /// PyTorch's rule for symmetric parameters.
 [[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high,
                                                                    quantized_range range, double eps) {
-    const double half = static_cast<double>(range.most - range.least) / 2;
+    const double half = static_cast<double>(range.highest - range.lowest) / 2;
     return {std::max(std::max(-low, high) / half, eps), 0};
 }
 template <one_of<ops<quantized::choose_qparams_tensor, quantized::choose_qparams_symmetric_tensor>> Op>

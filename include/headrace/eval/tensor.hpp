@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/eval/element.hpp>
+#include <headrace/ir/strided_walk.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/fields.hpp>
 
@@ -33,8 +34,8 @@ using extents = std::vector<std::int64_t>;
     return strides;
 }
 
-/// A tensor with its elements, row-major and contiguous. Copies share the elements; only who has made a
-/// tensor may write to it, before the first copy. INT4 takes a byte, INT48 and shapes eight (see
+/// A tensor with its elements, row-major and contiguous. Copies share the elements: write to
+/// a tensor only before its first copy. INT4 takes a byte, INT48 and shapes eight (see
 /// visit_elements).
 class tensor {
 public:
@@ -173,17 +174,16 @@ inline std::int64_t unpack(dtype t, const std::byte* bytes, std::int64_t i) {
     if (contiguous && aligned && !packed) return tensor::view(meta.dtype, std::move(shape), data.bytes);
     tensor t(meta.dtype, shape);
     std::byte* to = t.mutable_bytes().data();
-    for (std::int64_t i = 0; i != t.size(); ++i, to += width) {
-        std::int64_t at = contiguous ? i : 0;
-        for (std::size_t d = 0; !contiguous && d != shape.size(); ++d)
-            at += i / dense[d] % shape[d] * data.strides[d];
+    const sizes strides = contiguous ? sizes(dense) : sizes(data.strides);
+    for_each_position(shape, strides, [&](std::int64_t at) {
         if (packed) {
             const std::int64_t number = detail::unpack(meta.dtype, data.bytes, at);
             std::memcpy(to, &number, width);  // little-endian: the low bytes come first
         } else {
             std::memcpy(to, data.bytes + at * static_cast<std::int64_t>(width), width);
         }
-    }
+        to += width;
+    });
     return t;
 }
 

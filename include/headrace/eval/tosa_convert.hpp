@@ -15,7 +15,7 @@ namespace headrace::eval {
 
 /// The numbers that an integer dtype holds, as stored or reinterpreted as unsigned.
 struct integer_range {
-    std::int64_t least, most;
+    std::int64_t lowest, highest;
 };
 [[nodiscard]] inline integer_range range_of_type(dtype t, bool as_unsigned) {
     const int bits = traits_of(t).bits;
@@ -33,7 +33,7 @@ inline void evaluate(tosa::cast, const args<tosa::cast>& a, evaluation& e) {
     const std::vector<double> numbers = in.to<double>();
     std::vector<std::int64_t> out(numbers.size());
     std::ranges::transform(numbers, out.begin(), [&](double x) {
-        return std::clamp(element_cast<std::int64_t>(std::nearbyint(x)), range.least, range.most);
+        return std::clamp(element_cast<std::int64_t>(std::nearbyint(x)), range.lowest, range.highest);
     });
     e.output().assign(out);
 }
@@ -55,7 +55,7 @@ struct fixed_point_scale {
 }
 
 [[nodiscard]] inline std::int64_t extended(std::int64_t x, dtype t, bool as_unsigned) {
-    return as_unsigned ? x & range_of_type(t, true).most : x;
+    return as_unsigned ? x & range_of_type(t, true).highest : x;
 }
 inline void evaluate(tosa::rescale, const args<tosa::rescale>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
@@ -73,7 +73,7 @@ inline void evaluate(tosa::rescale, const args<tosa::rescale>& a, evaluation& e)
         const std::size_t c = i % channels;
         const std::int64_t x = extended(numbers[i], in.type(), a.input_unsigned) - in_zp;
         const std::int64_t scaled_number = apply_scale(x, {multipliers[c], shifts[c]}, double_round);
-        numbers[i] = std::clamp(scaled_number + out_zp, range.least, range.most);
+        numbers[i] = std::clamp(scaled_number + out_zp, range.lowest, range.highest);
     }
     e.output().assign(numbers);
 }

@@ -150,10 +150,10 @@ inline void evaluate(tosa::negate, const args<tosa::negate>& a, evaluation& e) {
     const std::int64_t in_zp = is_floating(e.output_type()) ? 0 : e.input(a.input1_zp).integer(0);
     const std::int64_t out_zp = is_floating(e.output_type()) ? 0 : e.input(a.output_zp).integer(0);
     const unsigned bits = traits_of(e.output_type()).bits;
-    const std::int64_t most = static_cast<std::int64_t>(low_bits(-1, bits - 1));
+    const std::int64_t highest = static_cast<std::int64_t>(low_bits(-1, bits - 1));
     map_unary(e, a.input1, [=]<class T>(T x) -> T {
         if constexpr (std::is_same_v<T, std::int64_t>) {
-            return limited(in_zp - x + out_zp, -most - 1, most);
+            return limited(in_zp - x + out_zp, -highest - 1, highest);
         } else {
             return -x;
         }

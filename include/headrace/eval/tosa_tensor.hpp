@@ -153,7 +153,7 @@ inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluati
     for (std::size_t i = 0; i != sums.size(); ++i) {
         const auto whole = element_cast<std::int64_t>(sums[i]);
         const std::int64_t mean = apply_scale(whole, reciprocal_scale(counts[i]), false) + zero_point;
-        sums[i] = integral ? static_cast<double>(std::clamp(mean, range.least, range.most))
+        sums[i] = integral ? static_cast<double>(std::clamp(mean, range.lowest, range.highest))
                            : sums[i] / static_cast<double>(counts[i]);
     }
     e.output().assign(channels_last(sums, e.output_shape()));
@@ -161,7 +161,7 @@ inline void evaluate(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, evaluati
 /// What a window of nothing but NaN has for its largest element.
 [[nodiscard]] inline double lowest_number_of(dtype t) {
     return is_floating(t) ? -std::numeric_limits<double>::infinity()
-                          : static_cast<double>(range_of_type(t, false).least);
+                          : static_cast<double>(range_of_type(t, false).lowest);
 }
 inline void evaluate(tosa::max_pool2d, const args<tosa::max_pool2d>& a, evaluation& e) {
     const tensor& in = e.input(a.input);

@@ -43,7 +43,7 @@ inline bool write_through(const std::string& path, std::span<const std::byte> by
     return ::close(descriptor) == 0 && written;
 }
 
-// A name beside the path, another at each call. That no one else has it only opening the file can tell.
+// A new name beside the path at each call. Only opening the file tells whether it is taken.
 inline std::string temporary_name(const std::string& path) {
     static std::atomic<std::uint32_t> calls{0};
     constexpr std::uint32_t odd = 2'654'435'761U;  // so that processes begin far from each other
@@ -57,8 +57,8 @@ inline std::string temporary_name(const std::string& path) {
 class temporary_file {
 public:
     temporary_file(const std::string& beside, mode_t rights) {
-        constexpr int most_attempts = 10'000;
-        for (int i = 0; i != most_attempts && !made_; ++i) {
+        constexpr int max_attempts = 10'000;
+        for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = temporary_name(beside);
             descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
             made_ = descriptor_ >= 0;
@@ -102,8 +102,8 @@ private:
     if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
         if (detail::write_through(path, bytes)) return boost::outcome_v2::success();
     } else {
-        // A new file gets the rights that the umask leaves. Who replaces one keeps what it had, and meanwhile
-        // lets nobody else read; asking for the umask would set it, for other threads as well.
+        // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then
+        // nobody else can read the new one. Asking for the umask would change it for other threads, too.
         detail::temporary_file file(path, replaces ? 0600U : 0666U);
         if (file.is_open() && file.write(bytes) && (d == durability::none || file.sync()) &&
             (!replaces || file.set_rights(old.st_mode & 07777U)) && file.rename_to(path)) {

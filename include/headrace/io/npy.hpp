@@ -19,6 +19,7 @@
 #include <headrace/base/error.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
+#include <headrace/ir/strided_walk.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {
@@ -106,20 +107,13 @@ inline constexpr npy_type npy_types[] = {
 /// Copies a column-major array into row-major order.
 inline void npy_transpose(std::span<const std::byte> from, std::span<std::byte> to, std::size_t width,
                           const std::vector<std::int64_t>& shape) {
-    std::vector<std::int64_t> at(shape.size());
-    std::vector<std::size_t> strides(shape.size(), width);
-    for (std::size_t d = 1; d < shape.size(); ++d)
-        strides[d] = strides[d - 1] * static_cast<std::size_t>(shape[d - 1]);
-    std::size_t source = 0;
-    for (std::size_t target = 0; target != to.size(); target += width) {
-        std::memcpy(to.data() + target, from.data() + source, width);
-        for (std::size_t d = shape.size(); d-- != 0;) {
-            source += strides[d];
-            if (++at[d] != shape[d]) break;
-            source -= strides[d] * static_cast<std::size_t>(shape[d]);
-            at[d] = 0;
-        }
-    }
+    std::vector<std::int64_t> strides(shape.size(), 1);
+    for (std::size_t d = 1; d < shape.size(); ++d) strides[d] = strides[d - 1] * shape[d - 1];
+    std::byte* next = to.data();
+    for_each_position(shape, strides, [&](std::int64_t position) {
+        std::memcpy(next, from.data() + static_cast<std::size_t>(position) * width, width);
+        next += width;
+    });
 }
 
 /// Where the header's text and the data are. Errors are without the path.

@@ -29,8 +29,8 @@ struct synonym {
     std::string_view name, op;
 };
 
-/// Names of NumPy, of torch.special and of PyTorch's own past. The arguments of each are those of the op,
-/// which the dialect has.
+/// Other names of ops in the dialect, from NumPy, torch.special and older versions of PyTorch. They take the
+/// same arguments.
 inline constexpr std::array synonyms{
     synonym{"absolute.default", "abs.default"},
     synonym{"adjoint.default", "mT.default"},

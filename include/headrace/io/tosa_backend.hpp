@@ -85,12 +85,12 @@ private:
         for (int shift = 60; shift >= 0; shift -= 4) key += digits[hash >> shift & 15U];
         return key;
     }
-    // That of its elements at least, which divides the size: so a file that has the strictest first has no
-    // gaps.
+    // The alignment divides the size, so that a file with the strictest alignments first has no gaps.
+    // It is at least that of the elements.
     static std::size_t alignment_of(std::size_t size) {
-        constexpr std::size_t most = 16;
+        constexpr std::size_t max_alignment = 16;
         std::size_t alignment = 1;
-        while (alignment != most && size % (2 * alignment) == 0) alignment *= 2;
+        while (alignment != max_alignment && size % (2 * alignment) == 0) alignment *= 2;
         return alignment;
     }
 

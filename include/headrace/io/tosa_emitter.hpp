@@ -22,152 +22,29 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/element_copier.hpp>
+#include <headrace/io/tosa_attribute_writer.hpp>
+#include <headrace/io/tosa_buffer.hpp>
 #include <headrace/io/tosa_format.hpp>
+#include <headrace/io/tosa_size.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
-/// A flatbuffer that owns its bytes.
-class emitted_tosa {
-public:
-    explicit emitted_tosa(flatbuffers::DetachedBuffer buffer) : buffer_(std::move(buffer)) {}
-    [[nodiscard]] std::span<const std::byte> bytes() const {
-        return {reinterpret_cast<const std::byte*>(buffer_.data()), buffer_.size()};
-    }
-
-private:
-    flatbuffers::DetachedBuffer buffer_;
-};
-
 namespace detail {
 
-/// Names that are used once in a whole file, as the blocks of a file may be read into one namespace.
-class unique_names {
-public:
-    [[nodiscard]] const std::pmr::string& make(std::string_view base) {
-        auto [first, is_new] = used_.emplace(base, 1U);
-        if (is_new) return first->first;
-        for (;;) {
-            // The count is looked up again: inserting may have moved it.
-            const std::uint32_t count = used_.find(std::pmr::string(base))->second++;
-            auto [next, is_free] = used_.emplace(std::pmr::string(base) + '_' + number_text(count), 1U);
-            if (is_free) return next->first;
-        }
-    }
-
-private:
-    std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
-};
-
-inline bool is_row_major(const tensor_data& data, const int_list& shape) {
-    if (data.strides.empty()) return true;
-    std::int64_t expected = 1;
-    for (std::size_t i = shape.size(); i-- != 0;) {
-        if (shape[i] != 1 && data.strides[i] != expected) return false;
-        expected *= shape[i];
-    }
-    return true;
-}
-
-/// Copies the elements of a constant in row-major order; INT4 elements are packed anew.
-class element_copier {
-public:
-    element_copier(const tensor_data& data, const tensor_meta& meta, std::uint8_t* to)
-        : data_(data), meta_(meta), to_(to), bits_(traits_of(meta.dtype).bits) {}
-
-    void copy() {
-        const auto count = static_cast<std::uint64_t>(meta_.elements());
-        if (count == 0) return;
-        if (is_row_major(data_, meta_.shape)) {
-            std::memcpy(to_, data_.bytes, bytes_in_memory(meta_));
-        } else {
-            if (bits_ == 4) std::memset(to_, 0, bytes_in_memory(meta_));
-            copy_dimension(0, 0);
-        }
-    }
-
-private:
-    void copy_dimension(std::size_t dimension, std::int64_t from) {
-        if (dimension == meta_.rank()) return put(from, 1);
-        const std::int64_t size = meta_.shape[dimension];
-        const std::int64_t stride = data_.strides[dimension];
-        if (dimension + 1 == meta_.rank() && stride == 1 && bits_ != 4) return put(from, size);
-        for (std::int64_t i = 0; i != size; ++i) copy_dimension(dimension + 1, from + i * stride);
-    }
-    void put(std::int64_t from, std::int64_t count) {
-        if (bits_ == 4) {
-            const unsigned pair = std::to_integer<unsigned>(data_.bytes[from >> 1]);
-            const unsigned nibble = (pair >> ((from & 1) * 4)) & 15U;
-            to_[done_ / 2] = static_cast<std::uint8_t>(to_[done_ / 2] | nibble << (done_ % 2 * 4));
-        } else {
-            const std::int64_t bytes = bits_ / 8;
-            std::memcpy(to_ + done_ * static_cast<std::uint64_t>(bytes), data_.bytes + from * bytes,
-                        static_cast<std::size_t>(count * bytes));
-        }
-        done_ += static_cast<std::uint64_t>(count);
-    }
-
-    const tensor_data& data_;
-    const tensor_meta& meta_;
-    std::uint8_t* to_;
-    std::int64_t bits_;
-    std::uint64_t done_ = 0;
-};
-
-/// The data of a node if it is a constant of either dialect.
-inline const tensor_data* constant_data(const node& n) {
-    if (is<builtin::constant>(n)) return &args_of<builtin::constant>(n).data;
-    if (is<tosa::const_>(n)) return &args_of<tosa::const_>(n).data;
-    return nullptr;
-}
-
-/// The caller's buffer as FlatBuffers' allocator.
-class given_memory final : public flatbuffers::Allocator {
-public:
-    explicit given_memory(std::span<std::byte> buffer) {
-        void* at = buffer.data();
-        std::size_t room = buffer.size();
-        if (std::align(alignment, 1, at, room) == nullptr) return;
-        free_ = static_cast<std::uint8_t*>(at);
-        size_ = room / alignment * alignment;
-    }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] bool overflowed() const { return overflowed_; }
-
-    // What does not fit goes elsewhere: the builder cannot be told that there is no memory.
-    std::uint8_t* allocate(std::size_t bytes) override {
-        if (bytes <= size_ && !taken_) {
-            taken_ = true;
-            return free_;
-        }
-        overflowed_ = true;
-        return static_cast<std::uint8_t*>(elsewhere_->allocate(bytes));
-    }
-    void deallocate(std::uint8_t* at, std::size_t bytes) override {
-        if (at != free_) elsewhere_->deallocate(at, bytes);
-    }
-
-private:
-    static constexpr std::size_t alignment = 16;
-
-    std::pmr::memory_resource* elsewhere_ = std::pmr::get_default_resource();
-    std::uint8_t* free_ = nullptr;
-    std::size_t size_ = 0;
-    bool taken_ = false;
-    bool overflowed_ = false;
-};
-
-class tosa_emitter {
+/// Writes a graph and the regions that it refers to.
+class tosa_emitter : tosa_attribute_writer {
 public:
     [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
-        BOOST_OUTCOME_TRY(bytes, size_bound(g));
+        BOOST_OUTCOME_TRY(bytes, tosa_size_bound(g));
         tosa_emitter e(bytes, nullptr);
         BOOST_OUTCOME_TRY(e.write(g));
         return emitted_tosa(e.builder_.Release());
     }
     [[nodiscard]] static result<std::span<const std::byte>> emit(const graph& g,
                                                                  std::span<std::byte> buffer) {
-        BOOST_OUTCOME_TRY(bytes, size_bound(g));
+        BOOST_OUTCOME_TRY(bytes, tosa_size_bound(g));
         given_memory memory(buffer);
         if (memory.size() < bytes) {
             return invalid("a TOSA file of up to " + number_text(bytes) + " bytes in a buffer of " +
@@ -178,76 +55,8 @@ public:
         if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
         return std::as_bytes(e.builder_.GetBufferSpan());
     }
-    // An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
-    // twice.
-    [[nodiscard]] static result<std::size_t> size_bound(const graph& g) {
-        std::uint64_t bytes = 4096;
-        for (const graph* region : regions_of(g)) {
-            for (const node& n : region->nodes()) {
-                bytes += operator_bytes + 8 * n.operand_count;
-                for (const result_slot& r : std::span(n.results, n.result_count)) {
-                    bytes += 64 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
-                }
-                if (const auto* origin = n.find_annotation<provenance>()) bytes += origin->node_name.size();
-                bytes += attribute_bytes(n);
-            }
-        }
-        if (bytes > largest_file)
-            return unsupported("a TOSA file holds at most 2 GB, this one would have more");
-        return static_cast<std::size_t>(bytes);
-    }
-
 private:
-    using text = flatbuffers::Offset<flatbuffers::String>;
-    template <class T>
-    using offsets = std::pmr::vector<flatbuffers::Offset<T>>;
-
-    // More than any operator with its tensor, names and attributes takes, its constant data and its names
-    // aside.
-    static constexpr std::size_t operator_bytes = 200;
-    // The format's offsets have 31 bits.
-    static constexpr std::uint64_t largest_file = (std::uint64_t{1} << 31) - 1;
-
-    tosa_emitter(std::size_t bytes, given_memory* memory) : builder_(bytes, memory) {}
-
-    static std::uint64_t attribute_bytes(const node& n) {
-        std::uint64_t bytes = 0;
-        for (const field_info& f : *n.op) {
-            if (f.kind == field_kind::integers && !f.optional) {
-                bytes += 8 * tosa_format::member<int_list>(n.arguments, f).size();
-            } else if (f.kind == field_kind::text && !f.optional) {
-                bytes += tosa_format::member<std::string_view>(n.arguments, f).size() + 8;
-            }
-        }
-        const tensor_meta* meta = n.result_count == 1 && n.results[0].meta ? &*n.results[0].meta : nullptr;
-        if (meta != nullptr && constant_data(n) != nullptr) {
-            const auto elements = static_cast<std::uint64_t>(meta->checked_elements().value_or(largest_file));
-            bytes += elements > largest_file ? largest_file : storage_bytes(meta->dtype, elements) + 16;
-        }
-        if (is<tosa::variable>(n)) {
-            const auto& v = args_of<tosa::variable>(n);
-            const auto elements = tensor_meta{v.type, v.shape, {}}.checked_elements().value_or(0);
-            const bool has_data = v.initial_value.bytes != nullptr;
-            bytes += has_data ? storage_bytes(v.type, static_cast<std::uint64_t>(elements)) + 16 : 0;
-        }
-        return bytes;
-    }
-    // A graph and all regions that its operators name, in the order in which they are met.
-    static std::pmr::vector<const graph*> regions_of(const graph& g) {
-        std::pmr::vector<const graph*> all{&g};
-        for (std::size_t i = 0; i != all.size(); ++i) {
-            for (const node& n : all[i]->nodes()) {
-                for (const field_info& f : *n.op) {
-                    if (f.kind != field_kind::region) continue;
-                    const graph* region = tosa_format::member<graph*>(n.arguments, f);
-                    if (region != nullptr && std::find(all.begin(), all.end(), region) == all.end()) {
-                        all.push_back(region);
-                    }
-                }
-            }
-        }
-        return all;
-    }
+    tosa_emitter(std::size_t bytes, given_memory* memory) : tosa_attribute_writer(bytes, memory) {}
 
     result<void> write(const graph& g) {
         empty_text_ = builder_.CreateString("");
@@ -464,8 +273,8 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // A variable is a tensor that the operators reading and writing it name; its declaration is no operator,
-    // which is how MLIR's serializer has it.
+    // A variable is a tensor that operators read and write by its name. Its declaration is no operator of the
+    // file: MLIR's serializer does the same.
     result<void> write_variable(block& b, const node& n) {
         const auto& v = args_of<tosa::variable>(n);
         const text name = builder_.CreateString(names_.make(v.variable_name));
@@ -481,108 +290,9 @@ private:
                        " is not declared before");
     }
 
-    // The attribute table of an op, written from its field table: what lies outside of the table first.
-    result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
-        std::pmr::vector<flatbuffers::Offset<void>> parts(op.field_count);
-        for (std::size_t i = 0; i != op.field_count; ++i) {
-            if (!tosa::is_attribute(op, op.fields[i])) continue;
-            BOOST_OUTCOME_TRY(part, write_part(n, op.fields[i]));
-            parts[i] = part;
-        }
-        const auto start = builder_.StartTable();
-        flatbuffers::voffset_t slot = 4;
-        for (std::size_t i = 0; i != op.field_count; ++i) {
-            if (!tosa::is_attribute(op, op.fields[i])) continue;
-            write_slot(slot, n, op.fields[i], parts[i]);
-            slot = static_cast<flatbuffers::voffset_t>(slot + 2);
-        }
-        return flatbuffers::Offset<void>(builder_.EndTable(start));
-    }
-
-    result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {
-        switch (f.kind) {
-            case field_kind::integers: {
-                std::pmr::vector<std::int32_t> items;
-                for (const std::int64_t item : tosa_format::member<int_list>(n.arguments, f)) {
-                    items.push_back(static_cast<std::int32_t>(item));
-                    if (items.back() != item) return out_of_range(n, f, item);
-                }
-                return builder_.CreateVector(items).Union();
-            }
-            case field_kind::integer: {
-                const auto number = tosa_format::member<std::int64_t>(n.arguments, f);
-                if (number != static_cast<std::int32_t>(number)) return out_of_range(n, f, number);
-                return flatbuffers::Offset<void>();
-            }
-            case field_kind::number: {
-                const value input = n.operand(0);
-                const tensor_meta* meta = meta_of(input);
-                if (meta == nullptr)
-                    return invalid(message_prefix(n) + "the type of its operand is not known");
-                const auto e =
-                    tosa_format::encode_element(tosa_format::member<scalar>(n.arguments, f), meta->dtype);
-                return builder_.CreateVector(e.bytes.data(), e.size).Union();
-            }
-            case field_kind::text: {
-                const auto words = tosa_format::member<std::string_view>(n.arguments, f);
-                if (f.name != "implementation_attrs") return make_text(words).Union();
-                return builder_
-                    .CreateVector(reinterpret_cast<const std::uint8_t*>(words.data()), words.size())
-                    .Union();
-            }
-            case field_kind::region: {
-                const graph* region = tosa_format::member<graph*>(n.arguments, f);
-                if (region == nullptr)
-                    return invalid(message_prefix(n) + "has no " + std::pmr::string(f.name));
-                for (const auto& [known, name] : pending_) {
-                    if (known == region) return make_text(name).Union();
-                }
-                const std::pmr::string base = "main_" + std::pmr::string(f.name.substr(0, f.name.find('_')));
-                pending_.push_back({region, names_.make(base)});
-                return make_text(pending_.back().second).Union();
-            }
-            default:
-                return flatbuffers::Offset<void>();
-        }
-    }
-
-    void write_slot(flatbuffers::voffset_t slot, const node& n, const field_info& f,
-                    flatbuffers::Offset<void> part) {
-        switch (f.kind) {
-            case field_kind::integer:
-                builder_.AddElement<std::int32_t>(
-                    slot, static_cast<std::int32_t>(tosa_format::member<std::int64_t>(n.arguments, f)), 0);
-                break;
-            case field_kind::boolean:
-                builder_.AddElement<std::uint8_t>(slot, tosa_format::member<bool>(n.arguments, f) ? 1 : 0, 0);
-                break;
-            case field_kind::element_type:
-                builder_.AddElement<std::uint32_t>(
-                    slot, tosa_format::number_of(tosa_format::member<dtype>(n.arguments, f)).value_or(0), 0);
-                break;
-            case field_kind::resize:
-            case field_kind::nan:
-            case field_kind::rounding:
-                builder_.AddElement<std::uint32_t>(slot, tosa_format::member<std::uint8_t>(n.arguments, f),
-                                                   0);
-                break;
-            default:
-                builder_.AddOffset(slot, part);
-        }
-    }
-
-    text make_text(std::string_view words) { return builder_.CreateString(words.data(), words.size()); }
     static flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> as_bytes(flatbuffers::uoffset_t at) {
         return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
     }
-    static error out_of_range(const node& n, const field_info& f, std::int64_t item) {
-        return unsupported(message_prefix(n) + std::pmr::string(f.name) + " has " + number_text(item) +
-                           ", which TOSA 1.0 cannot hold");
-    }
-
-    flatbuffers::FlatBufferBuilder builder_;
-    unique_names names_;
-    std::pmr::vector<std::pair<const graph*, std::pmr::string>> pending_;  // regions, and their names
     std::pmr::vector<std::pair<std::string_view, text>> variables_;
     text empty_text_;
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
@@ -594,9 +304,9 @@ private:
 /// Writes a graph of the tosa and builtin dialects, whose values all have metadata, as TOSA 1.0.0. The same
 /// graph gives the same bytes everywhere.
 ///
-/// Inputs and outputs keep the names of their values, and so does every other value as far as names differ;
-/// what has no name takes its exported node's, or its op's. Regions of control flow become regions of the
-/// file.
+/// Inputs and outputs keep the names of their values, and so do other values unless the name is taken. A
+/// value without a name gets that of its exported node, or of its op. Regions of control flow become regions
+/// of the file.
 ///
 /// Fails with `unsupported` on a node or a type that TOSA 1.0 lacks, and with `invalid` if metadata is
 /// missing, or if an output is an input, a constant or another output: a pass must have put a tosa.IDENTITY
@@ -613,7 +323,7 @@ private:
 
 /// Bytes that are enough for a graph's TOSA file; mostly a third more than it takes.
 [[nodiscard]] inline result<std::size_t> tosa_size_bound(const graph& g) {
-    return detail::tosa_emitter::size_bound(g);
+    return detail::tosa_size_bound(g);
 }
 
 }  // namespace headrace

@@ -56,8 +56,8 @@ inline constexpr dtype element_types[] = {
     if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
         return malformed("not a TOSA file: the identifier is missing");
     // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
-    const auto most_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
-    flatbuffers::Verifier verifier(bytes, file.size(), 64, most_tables);
+    const auto max_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
+    flatbuffers::Verifier verifier(bytes, file.size(), 64, max_tables);
     if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
     const tosa_fb::TosaGraph* graph = tosa_fb::GetTosaGraph(bytes);
     const std::int32_t major = graph->version()->_major();

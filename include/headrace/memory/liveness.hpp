@@ -42,7 +42,7 @@ struct live_tensor {
     value tensor{};  ///< the value that it was made for; others may be views of it
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t memory = 0;  ///< 0 is that of the graph; each delegate computes in one of its own
+    std::uint32_t memory = 0;  ///< 0: the graph's; each delegate computes in one of its own
     bool is_input = false;
     bool is_output = false;
 };
@@ -50,8 +50,8 @@ struct live_tensor {
 /// Lifetimes of all tensors of a graph, in its order of execution, nested graphs included.
 ///
 /// Inputs are there from the beginning, outputs until the end. Constants are not counted: they stay in the
-/// file. A view (headrace::is_view) shares the memory of what it shows, a result of an out-variant that of
-/// its buffer.
+/// file. A view (headrace::is_view) shares the memory of what it shows, and a result of an out-variant
+/// shares the memory of its buffer.
 ///
 /// The nodes of a nested graph have steps between the first and the last of the node that holds it. Its
 /// inputs are the operands of that node, which therefore live until the last; its outputs are copied into

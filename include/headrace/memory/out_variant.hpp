@@ -21,8 +21,8 @@ namespace headrace::out {
 
 struct dialect;
 
-/// The ops that have an out-variant: of ATen those of which PyTorch has one, and not views, composite ops
-/// such as conv2d, or ops that write in place anyway.
+/// The ATen ops that have an out-variant: those for which PyTorch has one, except views, composite ops such
+/// as conv2d, and ops that write in place anyway.
 using aten_ops = ops<
     aten::_adaptive_avg_pool2d, aten::_adaptive_avg_pool3d, aten::_log_softmax,
     aten::_native_batch_norm_legit_no_stats, aten::_native_batch_norm_legit_no_training, aten::_softmax,

@@ -49,21 +49,21 @@ template <class Args>
 [[nodiscard]] std::int64_t weight_sum_of(const Args& a) {
     const std::int64_t channels = meta_of(a.bias)->shape[0];
     const std::int64_t terms = element_count(meta_of(a.weight)->shape) / std::max<std::int64_t>(channels, 1);
-    if (terms * 255 <= u55::most_weight_sum || meta_of(a.weight)->dtype != dtype::int8) return 0;
+    if (terms * 255 <= u55::max_weight_sum || meta_of(a.weight)->dtype != dtype::int8) return 0;
     const auto bytes = u55::constant_bytes(a.weight);
     const auto zero = u55::constant_bytes(a.weight_zp);
     if (zero.empty()) return 0;
     const auto number = [](std::byte b) -> std::int64_t {
         return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(b));
     };
-    std::int64_t most = 0;
+    std::int64_t largest = 0;
     std::int64_t sum = 0;
     for (std::size_t i = 0; i != bytes.size(); ++i) {
         if (i % static_cast<std::size_t>(terms) == 0) sum = 0;
         sum += std::abs(number(bytes[i]) - number(zero[0]));
-        most = std::max(most, sum);
+        largest = std::max(largest, sum);
     }
-    return most;
+    return largest;
 }
 
 [[nodiscard]] inline bool bias_fits_40_bits(value bias) {
@@ -73,7 +73,7 @@ template <class Args>
         std::uint64_t bits = 0;
         std::memcpy(&bits, &bytes[i], 6);
         const auto b = static_cast<std::int64_t>(bits << 16U) >> 16U;
-        if (b >= u55::most_bias || b < -u55::most_bias) return false;
+        if (b >= u55::max_bias || b < -u55::max_bias) return false;
     }
     return true;
 }
@@ -114,12 +114,12 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
     }
 }
 
-/// All but those that take a look at the elements of weights, or at who uses the results.
+/// The facts of a node that need neither the elements of its weights nor the users of its results.
 [[nodiscard]] inline op_facts quick_facts_of(const node& n) {
     op_facts f;
     f.op = n.op;
-    f.operand_count = std::min<std::size_t>(n.operand_count, op_facts::most_tensors);
-    f.result_count = std::min<std::size_t>(n.result_count, op_facts::most_tensors);
+    f.operand_count = std::min<std::size_t>(n.operand_count, op_facts::max_tensors);
+    f.result_count = std::min<std::size_t>(n.result_count, op_facts::max_tensors);
     for (std::size_t i = 0; i != f.operand_count; ++i) {
         f.tensors[i] = meta_of(n.operand(i));
         if (is_constant(n.operand(i)) && i < 64) f.constants |= std::uint64_t{1} << i;

@@ -43,10 +43,10 @@ struct op_attributes {
 /// An operator of the tosa dialect, its tensors and its attributes.
 struct op_facts {
     /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
-    static constexpr std::size_t most_tensors = tosa::level_8k::max_tensor_list + 1;
+    static constexpr std::size_t max_tensors = tosa::level_8k::max_tensor_list + 1;
 
     const op_info* op = nullptr;
-    std::array<const tensor_meta*, 2 * most_tensors> tensors{};  ///< operands, then results
+    std::array<const tensor_meta*, 2 * max_tensors> tensors{};  ///< operands, then results
     std::size_t operand_count = 0;                               ///< of those in `tensors`
     std::size_t result_count = 0;
     std::size_t list_length = 0;  ///< of the operand that is a list, whole
@@ -66,7 +66,7 @@ struct op_facts {
     }
 };
 
-/// Does it convolve: has it a weight, a bias, and sums of products?
+/// Is it a convolution, with a weight, a bias, and sums of products?
 [[nodiscard]] constexpr bool is_convolution(const op_info& op) {
     return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
            &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;

@@ -29,7 +29,7 @@ inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape o
 /// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
 /// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
 /// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
-/// target_feature fp16 is not asked for: in TOSA 1.0 FP16 belongs to PRO-FP.
+/// rows do not ask for target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
 struct legality_row {
     static constexpr std::size_t max_types = 7;
 

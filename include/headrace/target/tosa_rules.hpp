@@ -110,7 +110,7 @@ enum class level_limit : std::uint8_t {
 struct level_fault {
     level_limit limit = level_limit::none;
     std::int64_t size = 0;
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     const tensor_meta* tensor = nullptr;  ///< for level_limit::empty_tensor
 
     explicit constexpr operator bool() const { return limit != level_limit::none; }
@@ -125,8 +125,8 @@ struct level_fault {
 
 namespace detail {
 
-constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t most) {
-    return size <= most ? level_fault{} : level_fault{limit, size, most};
+constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t max) {
+    return size <= max ? level_fault{} : level_fault{limit, size, max};
 }
 
 constexpr level_fault level_fault_of(const tensor_meta& meta) {
@@ -144,9 +144,9 @@ constexpr level_fault level_fault_of(const tensor_meta& meta) {
                           static_cast<std::int64_t>(limit));
 }
 
-constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t most) {
+constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t max) {
     for (const std::int64_t item : items) {
-        if (const level_fault fault = fault_if_above(limit, item, most)) return fault;
+        if (const level_fault fault = fault_if_above(limit, item, max)) return fault;
     }
     return {};
 }

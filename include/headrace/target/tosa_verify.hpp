@@ -79,7 +79,7 @@ namespace detail {
                            shape_text(fault.tensor->shape));
     }
     return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
-                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.most));
+                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.max));
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {

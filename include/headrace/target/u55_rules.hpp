@@ -42,25 +42,25 @@ enum class u55_limit : std::uint8_t {
     shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
 };
 
-/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
-/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
+/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
+/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
 namespace u55 {
 
-inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
+inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
 
 /// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
-inline constexpr std::int64_t most_kernel_height = 64;
-inline constexpr std::int64_t most_kernel_taps = 4096;
-inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
-inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
+inline constexpr std::int64_t max_kernel_height = 64;
+inline constexpr std::int64_t max_kernel_taps = 4096;
+inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t max_bias = std::int64_t{1} << 39;
 
 /// Of poolings.
-inline constexpr std::int64_t most_pool_height = 256;
-inline constexpr std::int64_t most_pool_taps = 65536;
-inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+inline constexpr std::int64_t max_pool_height = 256;
+inline constexpr std::int64_t max_pool_taps = 65536;
+inline constexpr std::int64_t max_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
 
-inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
-inline constexpr std::int64_t most_argmax = 127;
+inline constexpr std::int64_t max_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t max_argmax = 127;
 
 using unsupported_ops =
     ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
@@ -76,10 +76,10 @@ struct convolution_window {
     bool depthwise = false;
 
     [[nodiscard]] constexpr bool kernel_fits() const {
-        return height <= most_kernel_height && height * width <= most_kernel_taps;
+        return height <= max_kernel_height && height * width <= max_kernel_taps;
     }
     [[nodiscard]] constexpr bool stride_fits() const {
-        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
+        const bool is_long = std::max(stride[0], stride[1]) > max_stride;
         const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
                               dilation[0] == 1 && dilation[1] == 1;
         return !is_long || (is_plain && !depthwise);
@@ -95,9 +95,9 @@ struct pooling_window {
         return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
     }
     [[nodiscard]] constexpr bool fits() const {
-        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
-        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
-        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
+        if (is_padded() && std::max(stride[0], stride[1]) > max_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= max_padded_average;
+        return kernel[0] <= max_pool_height && kernel[0] * kernel[1] <= max_pool_taps;
     }
 };
 
@@ -115,9 +115,9 @@ struct pooling_window {
     if (type == dtype::int32 && rank > 4) return false;
     const std::int64_t whole = element_count(shape);
     for (std::size_t i = 0; i != rank; ++i) {
-        if (shape[i] > most_size) return false;
+        if (shape[i] > max_size) return false;
         for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
-            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > max_size) return false;
         }
     }
     return true;
@@ -158,10 +158,10 @@ constexpr u55_limit violated_by_convolution(const op_facts& f) {
     const op_attributes& a = f.attributes;
     if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
     if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
-    if (f.operand(0).shape.back() > most_size) return u55_limit::channels;
+    if (f.operand(0).shape.back() > max_size) return u55_limit::channels;
     const sizes kernel = kernel_of(f);
     if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
-    if (a.weight_sum > most_weight_sum) return u55_limit::weight_sum;
+    if (a.weight_sum > max_weight_sum) return u55_limit::weight_sum;
     if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
     if (!a.only_rescaled) return u55_limit::int16_without_rescale;
     return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
@@ -172,7 +172,7 @@ constexpr u55_limit violated_by_pooling(const op_facts& f) {
     if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
         return u55_limit::pool_window;
     const int_list& input = f.operand(0).shape;
-    return std::max({input[1], input[2], input[3]}) > most_size ? u55_limit::axis_size : u55_limit::none;
+    return std::max({input[1], input[2], input[3]}) > max_size ? u55_limit::axis_size : u55_limit::none;
 }
 
 constexpr u55_limit violated_by_argmax(const op_facts& f) {
@@ -181,14 +181,14 @@ constexpr u55_limit violated_by_argmax(const op_facts& f) {
     if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
     const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
     const bool folds = last < 3 || (last == 3 && input[0] == 1);
-    const bool fits = is_last && folds && input[last] <= most_argmax &&
-                      element_count(sizes(input).first(last)) <= most_size;
+    const bool fits = is_last && folds && input[last] <= max_argmax &&
+                      element_count(sizes(input).first(last)) <= max_size;
     return fits ? u55_limit::none : u55_limit::argmax;
 }
 
 constexpr u55_limit violated_by_matmul(const op_facts& f) {
     if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
-    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > most_size ? u55_limit::axis_size
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > max_size ? u55_limit::axis_size
                                                                               : u55_limit::none;
 }
 
@@ -217,10 +217,10 @@ constexpr u55_limit violated_by_reverse(const op_facts& f) {
 constexpr u55_limit violated_by_sum(const op_facts& f) {
     const sizes input = f.operand(0).shape;
     const auto axis = static_cast<std::size_t>(f.attributes.axis);
-    if (input[axis] > most_size) return u55_limit::axis_size;
+    if (input[axis] > max_size) return u55_limit::axis_size;
     if (axis + 1 == input.size()) return u55_limit::none;
     const bool fits =
-        element_count(input.first(axis)) <= most_size && element_count(input.subspan(axis + 1)) <= most_size;
+        element_count(input.first(axis)) <= max_size && element_count(input.subspan(axis + 1)) <= max_size;
     return fits ? u55_limit::none : u55_limit::sum_extent;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55::restriction, what of a node Ethos-U55 lacks, in words.
+// Defines headrace::u55::restriction, which says why Ethos-U55 cannot execute a node.
 #ifndef HEADRACE_TARGET_U55_VERIFY_HPP
 #define HEADRACE_TARGET_U55_VERIFY_HPP
 

@@ -38,7 +38,7 @@ TEST_CASE("an image's height and width are reversed as they are") {
 }
 
 TEST_CASE("an axis that is too long is moved in parts") {
-    constexpr std::int64_t size = u55::most_size + 5;
+    constexpr std::int64_t size = u55::max_size + 5;
     CHECK(expanded<expand_moves>(transposed(dtype::int8, {size, 3}, {1, 0})) == "");
     CHECK(expanded<expand_moves>(transposed(dtype::int8, {2, size, 3}, {0, 2, 1})) == "");
     CHECK(expanded<expand_moves>(transposed(dtype::int16, {2, 3, size}, {2, 1, 0})) == "");

@@ -44,7 +44,7 @@ struct expand_extrema : pass, for_u55 {
         const std::int64_t channels = e.shape(a.input)[axis];
         const std::int64_t rows = e.meta(a.input).elements() / channels;
         const bool fits_as_image =
-            type == dtype::int8 && channels <= u55::most_argmax && rows <= u55::most_size;
+            type == dtype::int8 && channels <= u55::max_argmax && rows <= u55::max_size;
         const value position =
             fits_as_image ? argmax_of_rows(e, a.input, axis) : first_of_largest(e, a.input, axis);
         return build::reshape(e, position, e.result_meta().shape);

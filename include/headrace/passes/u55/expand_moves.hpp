@@ -63,8 +63,8 @@ private:
         if (perms.size() > 3) return one_by_one(e, v, perms);
         const std::size_t longest = longest_axis(shape);
         std::pmr::vector<value> parts;
-        for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
-            const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
+        for (std::int64_t at = 0; at < shape[longest]; at += u55::max_size) {
+            const std::int64_t count = std::min(u55::max_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
         }
         return build::concat(e, parts, static_cast<std::size_t>(build::inverse(perms)[longest]));

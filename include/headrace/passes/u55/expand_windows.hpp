@@ -80,8 +80,8 @@ struct expand_windows : pass, for_u55 {
         const shape_builder kernel(e.shape(a.weight));
         const shape_builder image(e.shape(a.input));
         const bool fits = u55::transposed_stride_fits(a.stride, image, sizes(kernel).subspan(1)) &&
-                          kernel[1] <= u55::most_kernel_height &&
-                          kernel[1] * kernel[2] <= u55::most_kernel_taps;
+                          kernel[1] <= u55::max_kernel_height &&
+                          kernel[1] * kernel[2] <= u55::max_kernel_taps;
         if (fits || !is_constant(e, a)) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         phases axes[2];
@@ -263,7 +263,7 @@ private:
         for (std::size_t i = 0; i != 2; ++i) {
             const std::int64_t extent = (e.shape(a.weight)[i] - 1) * a.dilation[i] + 1;
             counts[1 + i] = (counts[1 + i] - extent) / stride[i] + 1;
-            if (stride[i] <= u55::most_stride) continue;
+            if (stride[i] <= u55::max_stride) continue;
             const std::int64_t step = stride[i] % 3 == 0 ? 3 : stride[i] % 2 == 0 ? 2 : 1;
             dropped[i] = stride[i] / step;
             stride[i] = step;
@@ -282,8 +282,8 @@ private:
         constexpr std::size_t first = first_axis<Op>;
         const weight_view w = view(a);
         const std::int64_t max_part[2] = {
-            std::min(w.shape[first], u55::most_kernel_height),
-            u55::most_kernel_taps / std::min(w.shape[first], u55::most_kernel_height)};
+            std::min(w.shape[first], u55::max_kernel_height),
+            u55::max_kernel_taps / std::min(w.shape[first], u55::max_kernel_height)};
         std::int64_t positions[2];
         for (std::size_t i = 0; i != 2; ++i) {
             const std::int64_t extent = (w.shape[first + i] - 1) * a.dilation[i] + 1;

@@ -85,7 +85,7 @@ private:
     [[nodiscard]] double dense_cost() const {
         const std::int64_t inner = w_.window() * channels_;
         const std::int64_t count = h_.phases * static_cast<std::int64_t>(w_.runs().size());
-        if (!weights_fit() || count > max_ops || w_.window() > u55::most_kernel_height ||
+        if (!weights_fit() || count > max_ops || w_.window() > u55::max_kernel_height ||
             h_.phases * w_.phases * channels_ * 2 * inner > max_weight_bytes)
             return impossible;
         const std::int64_t lanes = channels_ <= 16 ? 16 : (channels_ + 31) / 32 * 32;
@@ -94,7 +94,7 @@ private:
                per_op * static_cast<double>(count);
     }
     [[nodiscard]] double depthwise_cost() const {
-        const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::most_stride;
+        const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::max_stride;
         if (!weights_fit() || !strides_fit || h_.phases * w_.phases > max_ops) return impossible;
         return result_size() * 2.3 + image_size() * 2.6 + per_op * static_cast<double>(h_.phases * w_.phases);
     }

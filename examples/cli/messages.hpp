@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Exit statuses, and how errors are printed.
+#ifndef HEADRACE_EXAMPLES_CLI_MESSAGES_HPP
+#define HEADRACE_EXAMPLES_CLI_MESSAGES_HPP
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/target_spec.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace::cli {
+
+inline constexpr int status_ok = 0;
+inline constexpr int status_unsupported = 1;
+inline constexpr int status_usage = 2;
+inline constexpr int status_malformed = 3;
+
+/// The status that goes with an error, and the line that says it.
+[[nodiscard]] int status_of(const error& e);
+[[nodiscard]] std::string error_text(std::string_view message);
+
+/// Prints `error: …` and returns the status that goes with the error.
+int report_error(const error& e);
+int report_usage(std::string_view message);
+
+/// A line for each refused node, and one that counts them.
+[[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);
+/// Prints that; returns the status.
+int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
+
+/// Reads the text of --target; an empty one is no target. Returns the status of bad usage if it is not
+/// understood.
+[[nodiscard]] int parse_target_option(const std::string& text, std::optional<target_spec>& target);
+
+}  // namespace headrace::cli
+
+#endif

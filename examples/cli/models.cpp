@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The readers of all formats are compiled here.
+#include <headrace/lowering/models_definition.hpp>

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include <headrace/lowering/lower_definition.hpp>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::join_text, headrace::shortest_text and headrace::is_utf8.
+#ifndef HEADRACE_BASE_STRINGS_HPP
+#define HEADRACE_BASE_STRINGS_HPP
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+namespace detail {
+
+inline void append_part(std::string& out, std::string_view part) { out += part; }
+inline void append_part(std::string& out, char part) { out += part; }
+template <std::integral Number>
+    requires(!std::same_as<Number, char>)
+void append_part(std::string& out, Number number) {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+}
+
+}  // namespace detail
+
+/// Strings, characters and integers, one after the other.
+template <class... Parts>
+[[nodiscard]] std::string join_text(const Parts&... parts) {
+    std::string out;
+    (detail::append_part(out, parts), ...);
+    return out;
+}
+
+/// The fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. Without an
+/// exponent from 0.0001 up to fifteen digits.
+[[nodiscard]] inline std::string shortest_text(double number) {
+    char text[32];
+    const char* const end = std::to_chars(text, std::end(text), number, std::chars_format::scientific).ptr;
+    const std::string_view all(text, static_cast<std::size_t>(end - text));
+    const std::size_t e = all.find('e');
+    int exponent = 0;
+    const char* const sign = text + e + 1;
+    std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
+    constexpr int lowest_plain = -4;
+    constexpr int highest_plain = 14;
+    if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
+    return {text, std::to_chars(text, std::end(text), number, std::chars_format::fixed).ptr};
+}
+
+/// Is the text sound UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF?
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    for (std::size_t i = 0; i != text.size();) {
+        const unsigned char first = byte(i);
+        if (first < 0x80) {
+            ++i;
+            continue;
+        }
+        if (first < 0xc2 || first > 0xf4) return false;
+        const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+        if (text.size() - i < length) return false;
+        // The second byte has a narrower range behind some first bytes.
+        const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+        const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+        if (byte(i + 1) < low || byte(i + 1) > high) return false;
+        for (std::size_t k = 2; k < length; ++k) {
+            if (byte(i + k) < 0x80 || byte(i + k) > 0xbf) return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+#endif

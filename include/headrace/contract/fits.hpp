@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::fits: does a target take every operator of a lowered model?
+#ifndef HEADRACE_CONTRACT_FITS_HPP
+#define HEADRACE_CONTRACT_FITS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <headrace/contract/diagnoses.hpp>
+#include <headrace/contract/model_contract.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/target/tosa_rules.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// The facts of an operator of a contract.
+template <class Model>
+constexpr op_facts facts_at(std::size_t i) {
+    const contract_node& n = Model::nodes[i];
+    op_facts f;
+    f.op = n.op;
+    f.operand_count = n.operand_count;
+    f.result_count = n.result_count;
+    for (std::size_t k = 0; k != f.operand_count + f.result_count; ++k)
+        f.tensors[k] = &Model::tensors[Model::uses[n.first + k]];
+    f.constants = n.constants;
+    f.list_length = n.list_length;
+    f.attributes = Model::attributes[n.attributes];
+    return f;
+}
+
+// By a target's own rules; by none if it has no such rules.
+template <class Target>
+constexpr auto own_limit(const op_facts& f) {
+    if constexpr (requires { Target::violated(f); }) {
+        return Target::violated(f);
+    } else {
+        return type_limit::none;
+    }
+}
+
+template <class Target>
+constexpr bool is_refused(const op_facts& f) {
+    const auto own = own_limit<Target>(f);
+    if (own != decltype(own_limit<Target>(f)){}) return true;
+    return type_fault_of(f, Target::target).limit != type_limit::none || level_fault_of(f);
+}
+
+/// Which operators a target refuses: the first, and how many.
+struct refusals {
+    std::size_t first = static_cast<std::size_t>(-1);
+    std::size_t count = 0;
+};
+
+// A part of the operators at a time: compilers bound the steps of one constant expression.
+inline constexpr std::size_t nodes_at_once = 32;
+template <class Target, class Model, std::size_t Chunk>
+inline constexpr refusals refusals_in = [] {
+    refusals found;
+    constexpr std::size_t begin = Chunk * nodes_at_once;
+    for (std::size_t i = begin; i != Model::nodes.size() && i != begin + nodes_at_once; ++i) {
+        if (!is_refused<Target>(facts_at<Model>(i))) continue;
+        if (found.count++ == 0) found.first = i;
+    }
+    return found;
+}();
+template <class Target, class Model, std::size_t... Chunks>
+constexpr refusals refusals_of(std::index_sequence<Chunks...>) {
+    refusals all;
+    constexpr refusals found[] = {refusals_in<Target, Model, Chunks>..., refusals{}};
+    for (const refusals& part : found) {
+        if (all.count == 0) all.first = part.first;
+        all.count += part.count;
+    }
+    return all;
+}
+
+// The feature that a target lacks of those that a row demands: an extension if one is missing, else a
+// profile.
+constexpr target_feature missing_feature(const tosa::legality_row& row, const target_spec& target) {
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.extensions & static_cast<std::uint16_t>(n.feature)) != 0 && !target.has(n.feature))
+            return n.feature;
+    }
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.profiles & static_cast<std::uint16_t>(n.feature)) != 0) return n.feature;
+    }
+    return target_feature::profile_int;
+}
+
+// Of a node's name, as much as belongs in an error.
+template <class Model, std::size_t I>
+inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
+
+template <class Target, class Model, std::size_t I, std::size_t Count>
+auto diagnose_node() {
+    constexpr op_facts f = facts_at<Model>(I);
+    using op = typename type_at<f.op->index, tosa::dialect::all_ops>::type;
+    using where = at_node<I, fixed_string<named_length<Model, I> + 1>(Model::nodes[I].name)>;
+    using rest = refused_nodes<Count>;
+    constexpr auto own = own_limit<Target>(f);
+    constexpr type_fault types = type_fault_of(f, Target::target);
+    constexpr level_fault level = level_fault_of(f);
+    if constexpr (own != decltype(own_limit<Target>(f)){}) {
+        return held<refused<op, own, where, rest>>{};
+    } else if constexpr (types.limit == type_limit::profile) {
+        constexpr target_feature missing = missing_feature(*types.row, Target::target);
+        return held<refused<op, types.limit, where, lacks<missing>, rest>>{};
+    } else if constexpr (types.limit != type_limit::none) {
+        return held<refused<op, types.limit, where, rest>>{};
+    } else {
+        return held<refused<op, level.limit, where, above<level.size, level.max>, rest>>{};
+    }
+}
+
+template <class Limits, class Model>
+constexpr bool memory_is_short() {
+    if constexpr (requires { Limits::memory; }) {
+        return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+constexpr bool flash_is_short() {
+    if constexpr (requires { Limits::flash; }) {
+        return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+auto diagnose_budgets() {
+    if constexpr (memory_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
+    } else if constexpr (flash_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
+    } else {
+        return held<no_fault>{};
+    }
+}
+
+template <class Target, class Model>
+auto diagnose_fit() {
+    constexpr std::size_t chunks = (Model::nodes.size() + nodes_at_once - 1) / nodes_at_once;
+    constexpr refusals found = refusals_of<Target, Model>(std::make_index_sequence<chunks>{});
+    if constexpr (found.count != 0) {
+        return diagnose_node<Target, Model, found.first, found.count>();
+    } else {
+        return diagnose_budgets<Target, Model>();
+    }
+}
+
+}  // namespace detail
+
+/// The diagnosis that `fits` fails with, or no_fault: to decide by instead of failing.
+template <class Target, lowered_contract Model>
+using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
+
+namespace detail {
+
+template <class Target, class Model>
+constexpr auto fitting_verdict() {
+    if constexpr (lowered_contract<Model>) {
+        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
+    } else {
+        return contract_has_no_lowered_part<Model>{};
+    }
+}
+}  // namespace detail
+
+/// Does a target take every operator of a lowered model, and does the target have the memory? If so this is
+/// `true`. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
+/// the limit, and how many are refused; or the budget.
+template <class Target, model_contract Model>
+inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
+
+}  // namespace headrace
+
+#endif

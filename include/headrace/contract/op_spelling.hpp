@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::exported_ops_of: the ops of a model, as C++ spells them.
+#ifndef HEADRACE_CONTRACT_OP_SPELLING_HPP
+#define HEADRACE_CONTRACT_OP_SPELLING_HPP
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/strings.hpp>
+#include <headrace/base/type_name.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/c_text.hpp>
+#include <headrace/pass/driver.hpp>
+
+namespace headrace {
+
+/// The ops of a graph as a contract's `exported_ops` spells them, and the headers that define them.
+struct exported_ops {
+    std::set<std::string> types{};
+    std::set<std::string> headers{};
+};
+
+namespace detail {
+
+// How C++ spells the ops of a dialect, each at its position there, and the header that defines them.
+struct dialect_spelling {
+    const dialect_info* dialect;
+    std::vector<std::string_view> types;
+    std::string_view header;
+};
+
+template <class... Ops>
+std::vector<std::string_view> op_type_names(ops<Ops...>) {
+    return {qualified_type_name<Ops>()...};
+}
+template <class Dialect>
+dialect_spelling spelling_of(std::string_view header) {
+    return {&info_of_dialect<Dialect>, op_type_names(typename Dialect::all_ops{}), header};
+}
+
+[[nodiscard]] inline const dialect_spelling* find_spelling(const dialect_info& dialect) {
+    static const std::array spellings{
+        spelling_of<aten::dialect>("headrace/dialect/aten.hpp"),
+        spelling_of<cortex_m::dialect>("headrace/dialect/cortex_m.hpp"),
+        spelling_of<dim_order_ops::dialect>("headrace/dialect/dim_order_ops.hpp"),
+        spelling_of<higher_order::dialect>("headrace/dialect/higher_order.hpp"),
+        spelling_of<quantized_decomposed::dialect>("headrace/dialect/quantized_decomposed.hpp"),
+        spelling_of<tosa::dialect>("headrace/dialect/tosa.hpp")};
+    const auto found = std::ranges::find(spellings, &dialect, &dialect_spelling::dialect);
+    return found == spellings.end() ? nullptr : &*found;
+}
+
+[[nodiscard]] inline std::string foreign_op_text(std::string_view name) {
+    return join_text("headrace::foreign_op<", c_string_literal(name), '>');
+}
+[[nodiscard]] inline std::string op_text(const op_info& op) {
+    const dialect_spelling* spelling = find_spelling(*op.dialect);
+    return spelling == nullptr ? foreign_op_text(op.name) : std::string(spelling->types[op.index]);
+}
+
+}  // namespace detail
+
+/// The ops of a graph and of the graphs nested in it, in alphabetical order.
+[[nodiscard]] inline exported_ops exported_ops_of(graph& g) {
+    exported_ops found;
+    detail::for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            if (const auto* a = args_if<builtin::opaque>(n))
+                found.types.insert(detail::foreign_op_text(a->target));
+            if (n.op->dialect == &info_of_dialect<builtin::dialect>) continue;
+            found.types.insert(detail::op_text(*n.op));
+            if (const detail::dialect_spelling* spelling = detail::find_spelling(*n.op->dialect))
+                found.headers.insert(std::string(spelling->header));
+        }
+    });
+    return found;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::io_description: the inputs and outputs of a flatbuffer, as data and as JSON.
+#ifndef HEADRACE_IO_IO_DESCRIPTION_HPP
+#define HEADRACE_IO_IO_DESCRIPTION_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/graph_interface.hpp>
+#include <headrace/io/json_writer.hpp>
+
+namespace headrace {
+
+/// What a caller must know of one tensor to pass it or to read it.
+struct io_tensor {
+    std::string name;  ///< the exported program's
+    headrace::dtype dtype = headrace::dtype::unknown;
+    std::vector<std::int64_t> shape{};
+    std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
+    bool channels_last = false;                            ///< NHWC here, NCHW as exported
+};
+
+/// All inputs and outputs, in the flatbuffer's order.
+struct io_description {
+    std::vector<io_tensor> inputs{};
+    std::vector<io_tensor> outputs{};
+};
+
+[[nodiscard]] inline io_description describe_io(const graph& g) {
+    const auto describe = [](const std::vector<interface_tensor>& tensors) {
+        std::vector<io_tensor> all;
+        for (const interface_tensor& t : tensors) {
+            io_tensor& made = all.emplace_back();
+            made.name = t.name;
+            made.dtype = t.meta.dtype;
+            made.shape.assign(t.meta.shape.begin(), t.meta.shape.end());
+            if (t.quantization != nullptr) made.quantization = *t.quantization;
+            made.channels_last = t.channels_last;
+        }
+        return all;
+    };
+    return {describe(interface_inputs(g)), describe(interface_outputs(g))};
+}
+
+/// TOSA's name of a type (TOSA 1.0, section 1.9): FP32, INT8, BOOL.
+[[nodiscard]] inline std::string tosa_type_name(dtype t) {
+    switch (t) {
+        case dtype::boolean:
+            return "BOOL";
+        case dtype::float32:
+            return "FP32";
+        case dtype::float16:
+            return "FP16";
+        case dtype::bfloat16:
+            return "BF16";
+        case dtype::float8_e4m3:
+            return "FP8E4M3";
+        case dtype::float8_e5m2:
+            return "FP8E5M2";
+        default:
+            break;
+    }
+    std::string name(name_of(t));
+    for (char& c : name) {
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    return name;
+}
+
+/// The type that TOSA calls so; unknown if there is none.
+[[nodiscard]] inline dtype dtype_of_tosa_name(std::string_view name) {
+    for (std::size_t i = 0; i != dtype_count; ++i) {
+        if (tosa_type_name(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
+    }
+    return dtype::unknown;
+}
+
+namespace detail {
+
+inline void write_io_tensors(json_writer& w, std::string_view key, std::span<const io_tensor> tensors) {
+    w.begin_array(key);
+    for (const io_tensor& t : tensors) {
+        w.begin_object();
+        w.member("name", t.name);
+        w.member("dtype", tosa_type_name(t.dtype));
+        w.member("shape", t.shape);
+        if (t.quantization) {
+            w.begin_object("quantization");
+            w.member("scale", t.quantization->scale);
+            w.member("zero_point", t.quantization->zero_point);
+            w.member("qmin", t.quantization->lowest);
+            w.member("qmax", t.quantization->highest);
+            w.end_object();
+        }
+        if (t.channels_last) w.member("layout", "NHWC");
+        w.end_object();
+    }
+    w.end_array();
+}
+
+}  // namespace detail
+
+/// The JSON that `headrace lower --io` writes, without a final newline.
+[[nodiscard]] inline std::string io_json(const io_description& io, json_style style = json_style::indented) {
+    json_writer w(style);
+    w.begin_object();
+    detail::write_io_tensors(w, "inputs", io.inputs);
+    detail::write_io_tensors(w, "outputs", io.outputs);
+    w.end_object();
+    return std::move(w).text();
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Defines how large the flatbuffer of a graph can become.
+#ifndef HEADRACE_IO_TOSA_SIZE_HPP
+#define HEADRACE_IO_TOSA_SIZE_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/tosa_format.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::detail {
+
+/// The data of a node if it is a constant of either dialect.
+[[nodiscard]] inline const tensor_data* constant_data(const node& n) {
+    if (is<builtin::constant>(n)) return &args_of<builtin::constant>(n).data;
+    if (is<tosa::const_>(n)) return &args_of<tosa::const_>(n).data;
+    return nullptr;
+}
+
+// More than any operator with its tensor, names and attributes takes, its constant data and its names
+// aside.
+inline constexpr std::size_t tosa_operator_bytes = 200;
+// The format's offsets have 31 bits.
+inline constexpr std::uint64_t largest_tosa_file = (std::uint64_t{1} << 31) - 1;
+
+inline std::uint64_t tosa_attribute_bytes(const node& n) {
+    std::uint64_t bytes = 0;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::integers && !f.optional) {
+            bytes += 8 * tosa_format::member<int_list>(n.arguments, f).size();
+        } else if (f.kind == field_kind::text && !f.optional) {
+            bytes += tosa_format::member<std::string_view>(n.arguments, f).size() + 8;
+        }
+    }
+    const tensor_meta* meta = n.result_count == 1 && n.results[0].meta ? &*n.results[0].meta : nullptr;
+    if (meta != nullptr && constant_data(n) != nullptr) {
+        const auto elements =
+            static_cast<std::uint64_t>(meta->checked_elements().value_or(largest_tosa_file));
+        bytes += elements > largest_tosa_file ? largest_tosa_file : storage_bytes(meta->dtype, elements) + 16;
+    }
+    if (is<tosa::variable>(n)) {
+        const auto& v = args_of<tosa::variable>(n);
+        const auto elements = tensor_meta{v.type, v.shape, {}}.checked_elements().value_or(0);
+        const bool has_data = v.initial_value.bytes != nullptr;
+        bytes += has_data ? storage_bytes(v.type, static_cast<std::uint64_t>(elements)) + 16 : 0;
+    }
+    return bytes;
+}
+// A graph and all regions that its operators name, in the order in which they are met.
+inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
+    std::pmr::vector<const graph*> all{&g};
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        for (const node& n : all[i]->nodes()) {
+            for (const field_info& f : *n.op) {
+                if (f.kind != field_kind::region) continue;
+                const graph* region = tosa_format::member<graph*>(n.arguments, f);
+                if (region != nullptr && std::find(all.begin(), all.end(), region) == all.end()) {
+                    all.push_back(region);
+                }
+            }
+        }
+    }
+    return all;
+}
+
+// An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
+// twice.
+[[nodiscard]] inline result<std::size_t> tosa_size_bound(const graph& g) {
+    std::uint64_t bytes = 4096;
+    for (const graph* region : tosa_regions_of(g)) {
+        for (const node& n : region->nodes()) {
+            bytes += tosa_operator_bytes + 8 * n.operand_count;
+            for (const result_slot& r : std::span(n.results, n.result_count)) {
+                bytes += 64 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
+            }
+            if (const auto* origin = n.find_annotation<provenance>()) bytes += origin->node_name.size();
+            bytes += tosa_attribute_bytes(n);
+        }
+    }
+    if (bytes > largest_tosa_file)
+        return unsupported("a TOSA file holds at most 2 GB, this one would have more");
+    return static_cast<std::size_t>(bytes);
+}
+
+}  // namespace headrace::detail
+
+#endif

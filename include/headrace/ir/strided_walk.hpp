@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::for_each_position, a walk over elements that do not lie in row-major order.
+#ifndef HEADRACE_IR_STRIDED_WALK_HPP
+#define HEADRACE_IR_STRIDED_WALK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include <headrace/base/sizes.hpp>
+
+namespace headrace {
+
+/// Calls `f(position)` for each index of `shape` in row-major order, where position is the sum of each
+/// coordinate times its stride. `strides` has an entry for each axis.
+template <class F>
+void for_each_position(sizes shape, sizes strides, F f) {
+    for (const std::int64_t size : shape) {
+        if (size == 0) return;
+    }
+    std::pmr::vector<std::int64_t> at(shape.size());
+    std::int64_t position = 0;
+    for (;;) {
+        f(position);
+        std::size_t d = shape.size();
+        for (;;) {
+            if (d-- == 0) return;
+            position += strides[d];
+            if (++at[d] != shape[d]) break;
+            position -= strides[d] * shape[d];
+            at[d] = 0;
+        }
+    }
+}
+
+}  // namespace headrace
+
+#endif

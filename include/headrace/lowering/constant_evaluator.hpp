@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::constant_evaluator, which computes constants for headrace::fold_constants.
+#ifndef HEADRACE_LOWERING_CONSTANT_EVALUATOR_HPP
+#define HEADRACE_LOWERING_CONSTANT_EVALUATOR_HPP
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+namespace eval {
+class tensor;
+}
+
+/// The evaluator of eval/fold.hpp behind functions, which execution_definition.hpp defines: the translation
+/// unit that compiles a pipeline need not compile the kernels.
+struct constant_evaluator {
+    using tensor_type = std::shared_ptr<const eval::tensor>;
+    [[nodiscard]] static result<std::vector<tensor_type>> evaluate(const node& n,
+                                                                   std::span<const tensor_type> operands);
+    static void store(const tensor_type& t, const tensor_meta& meta, std::span<std::byte> data);
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Includes the definitions of everything that lowering/ declares. Include it in exactly one translation unit
+// of a program. It is slow to compile: a larger program spreads the definitions over several units.
+#ifndef HEADRACE_LOWERING_DEFINITIONS_HPP
+#define HEADRACE_LOWERING_DEFINITIONS_HPP
+
+#include <headrace/lowering/execution_definition.hpp>
+#include <headrace/lowering/lower_definition.hpp>
+#include <headrace/lowering/lower_package_definition.hpp>
+#include <headrace/lowering/models_definition.hpp>
+#include <headrace/lowering/standard_pipeline_definition.hpp>
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::execute and what else knows every dialect at run time: kernels and inference rules.
+#ifndef HEADRACE_LOWERING_EXECUTION_HPP
+#define HEADRACE_LOWERING_EXECUTION_HPP
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+struct memory_plan;
+
+// execution_definition.hpp defines these functions. It compiles every kernel and every inference rule:
+// include it in exactly one translation unit of a program.
+
+/// Executes a graph of any dialects on the CPU.
+[[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
+
+/// Executes a graph in the memory of a plan, whose sizes must be those of executed_bytes().
+[[nodiscard]] result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
+                                                          std::span<const tensor> inputs);
+
+/// Bytes of a tensor during execution, where a few types have wider elements than in files.
+[[nodiscard]] std::uint64_t executed_bytes(const tensor_meta& meta);
+
+/// Infers shapes and types of any node, for passes that meet one without `val`.
+[[nodiscard]] result<void> infer_node(const node& n, inference& out);
+
+/// Does the metadata of each node say what its op gives? Files may claim anything.
+[[nodiscard]] result<void> verify_metadata(const graph& g);
+
+}  // namespace headrace
+
+#endif

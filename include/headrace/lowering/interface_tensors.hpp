@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::inputs_for and headrace::outputs_of, which convert tensors between the interface of the
+// exported program and that of the lowered graph.
+#ifndef HEADRACE_LOWERING_INTERFACE_TENSORS_HPP
+#define HEADRACE_LOWERING_INTERFACE_TENSORS_HPP
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <headrace/eval/iterate.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/io/graph_interface.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+inline constexpr std::array<std::size_t, 4> to_channels_last{0, 2, 3, 1};
+inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
+
+[[nodiscard]] inline tensor quantized(const tensor& real, const interface_quantization& by, dtype type) {
+    const auto parameters = quantization::per_tensor(by.scale, by.zero_point, by.lowest, by.highest);
+    std::vector<std::int64_t> integers;
+    for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.code_of(real.real(i)));
+    return tensor::of(type, real.shape(), integers);
+}
+
+[[nodiscard]] inline tensor dequantized(const tensor& integers, const interface_quantization& by) {
+    std::vector<double> reals;
+    for (std::int64_t i = 0; i != integers.size(); ++i)
+        reals.push_back((integers.real(i) - static_cast<double>(by.zero_point)) * by.scale);
+    return tensor::of(dtype::float32, integers.shape(), reals);
+}
+
+// The difference of two elements beyond `granted`, relative to 1 + |x|; NaN equals NaN.
+[[nodiscard]] inline double element_difference(double x, double y, double granted) {
+    if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+    const double d = std::max(std::abs(x - y) - granted, 0.0) / (1 + std::abs(x));
+    return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
+}
+
+}  // namespace detail
+
+/// The exported program's inputs as the graph takes them: in its layout, quantized where its annotations say
+/// so, and in its types, because a lowering narrows int64.
+[[nodiscard]] inline std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported) {
+    std::vector<tensor> inputs;
+    for (const node& n : g.inputs()) {
+        const tensor& given = exported[inputs.size()];
+        const tensor_meta& meta = *n.results[0].meta;
+        const tensor real =
+            is_channels_last(n, meta.rank()) ? eval::permuted(given, detail::to_channels_last) : given;
+        const auto* q = n.find_annotation<interface_quantization>();
+        inputs.push_back(q == nullptr ? real.cast(meta.dtype) : detail::quantized(real, *q, meta.dtype));
+    }
+    return inputs;
+}
+
+/// The graph's outputs as the exported program gives them: in its layout, and dequantized.
+[[nodiscard]] inline std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
+    const node* out = g.output();
+    if (out == nullptr) return given;
+    for (tensor& t : given) {
+        if (is_channels_last(*out, t.shape().size())) t = eval::permuted(t, detail::to_channels_first);
+    }
+    const auto* annotation = out->find_annotation<output_quantizations>();
+    for (std::size_t k = 0; annotation != nullptr && k != given.size(); ++k) {
+        const interface_quantization& q = annotation->values[k];
+        if (q.scale != 0) given[k] = detail::dequantized(given[k], q);
+    }
+    return given;
+}
+
+/// The quantization step of each output of an exported program, 0 where it has none.
+[[nodiscard]] inline std::vector<double> output_steps(const graph& g) {
+    std::vector<double> steps;
+    for (const value v : g.outputs()) {
+        const auto read = match_dequantize(v);
+        steps.push_back(
+            read ? *std::max_element(read->parameters.scales.begin(), read->parameters.scales.end()) : 0);
+    }
+    return steps;
+}
+
+/// The largest difference between two lists of tensors, beyond what is granted to each, relative to 1 + the
+/// magnitude of the element in `a`. NaN equals NaN; infinite where shapes differ.
+[[nodiscard]] inline double largest_difference(std::span<const tensor> a, std::span<const tensor> b,
+                                               std::span<const double> granted = {}) {
+    double largest = 0;
+    for (std::size_t i = 0; i != std::min(a.size(), b.size()); ++i) {
+        if (a[i].shape() != b[i].shape()) return std::numeric_limits<double>::infinity();
+        const double grant = i < granted.size() ? granted[i] : 0;
+        for (std::int64_t k = 0; k != a[i].size(); ++k) {
+            largest = std::max(largest, detail::element_difference(a[i].real(k), b[i].real(k), grant));
+        }
+    }
+    return largest;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::report_illegal, the last check before emission: does the target take each node?
+#ifndef HEADRACE_LOWERING_LEGALITY_HPP
+#define HEADRACE_LOWERING_LEGALITY_HPP
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pass_context.hpp>
+#include <headrace/target/tosa_verify.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+// Does the node compute real numbers because the exporter wrote it so? Quantization at the graph's border
+// does not count.
+[[nodiscard]] inline bool computes_floats(const node& n) {
+    if (is<builtin::constant>(n) || is<builtin::placeholder>(n)) return false;
+    const auto* origin = n.find_annotation<provenance>();
+    if (origin != nullptr &&
+        (origin->op_name.starts_with("quantized_decomposed") || origin->op_name.starts_with("builtin")))
+        return false;
+    const std::span<const result_slot> results(n.results, n.result_count);
+    return std::any_of(results.begin(), results.end(),
+                       [](const result_slot& r) { return r.meta && is_floating(r.meta->dtype); });
+}
+
+// In a quantized program, one float op makes dozens of its neighbours illegal. Its author needs to know of
+// the float op alone.
+inline bool report_floats(graph& g, pass_context& context) {
+    bool found = false;
+    for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            if (!computes_floats(n)) continue;
+            found = true;
+            context.report(n,
+                           "it computes in floating point, which the target does not have; quantize it, or "
+                           "lower to TOSA-1.0+INT+FP");
+        }
+    });
+    return found;
+}
+
+}  // namespace detail
+
+/// Reports each node of a TOSA graph whose types, sizes or constants the graph's target does not allow.
+inline void report_illegal_types(graph& g, pass_context& context) {
+    if (!g.target().has(target_feature::profile_fp) && detail::report_floats(g, context)) return;
+    detail::for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            const auto legal = verify_tosa(n, g.target());
+            if (legal) continue;
+            const std::pmr::string& reason = legal.error().message;
+            const std::pmr::string prefix = message_prefix(n);
+            context.report(n,
+                           std::string_view(reason).substr(reason.starts_with(prefix) ? prefix.size() : 0));
+        }
+    });
+}
+
+/// Reports each node that a pipeline has left and that is not TOSA; if there is none, each node that the
+/// target does not take.
+template <class Pipeline>
+void report_illegal(graph& g, pass_context& context) {
+    Pipeline::for_each_illegal(g, [&](node& n) {
+        for (const diagnostic& known : context.diagnostics()) {
+            if (known.node == origin_name(n)) return;  // the pass that refused it has said why
+        }
+        context.report(n, is<builtin::opaque>(n) ? "unknown op; Headrace has no lowering for it"
+                                                 : "no pass lowers this op to TOSA");
+    });
+    if (context.diagnostics().empty()) report_illegal_types(g, context);
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::lower_to_tosa: from an exported program to a TOSA flatbuffer, with the description of its
+// inputs and outputs and a report.
+#ifndef HEADRACE_LOWERING_LOWER_HPP
+#define HEADRACE_LOWERING_LOWER_HPP
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/target_spec.hpp>
+#include <headrace/io/io_description.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/lowering/report.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+/// Gives the exported program, anew for each target that is tried: lowering consumes it.
+using program_source = std::function<result<program>()>;
+
+/// Functions that watch a lowering; each may be empty. An error of theirs ends it.
+struct lowering_observer {
+    std::function<result<void>(graph& exported)> before_passes{};
+    std::function<result<void>(const pass_record& pass, graph& g)> after_pass{};
+};
+
+struct lowering_options {
+    std::optional<target_spec> target{};  ///< none: the first of default_targets() that can hold the model
+    bool channels_last = false;           ///< inputs and outputs with four axes are NHWC, not as exported
+    bool verify = false;                  ///< execute the model after each pass: see result_check
+    std::vector<std::string> inputs{};    ///< for `verify`: .npy files; random tensors if there are none
+    lowering_observer observer{};
+};
+
+/// Bytes, and what they live in. Copies share the bytes.
+struct shared_bytes {
+    std::shared_ptr<const void> owner{};
+    std::span<const std::byte> bytes{};
+};
+
+struct lowered_model {
+    shared_bytes flatbuffer;
+    io_description io;
+    lowering_report report;
+};
+
+/// What became of a model. It was lowered if there is a flatbuffer; otherwise `failure` says why not, or
+/// `refusals` lists the nodes that cannot be lowered.
+struct lowering_outcome {
+    shared_bytes flatbuffer{};
+    std::optional<error> failure{};
+    std::pmr::vector<diagnostic> refusals{};
+    program model{};           ///< as far as the lowering came: TOSA if there is a flatbuffer
+    lowering_report report{};  ///< as far as the lowering came
+};
+
+// lower_definition.hpp defines these functions: include it in exactly one translation unit of a program, as
+// well as standard_pipeline_definition.hpp, execution_definition.hpp and models_definition.hpp. Or include
+// definitions.hpp, which has all of them.
+
+/// Lowers an exported program as `headrace lower` does. If nodes cannot be lowered, the error is
+/// `unsupported` and names each with the reason.
+[[nodiscard]] result<lowered_model> lower_to_tosa(program model, const lowering_options& options = {});
+
+/// The same with everything that is known of a model that cannot be lowered. May be called from several
+/// threads at once.
+[[nodiscard]] lowering_outcome try_lowering(const program_source& source, const lowering_options& options);
+
+/// An error if the program writes to its buffers when it ends, which a TOSA graph without variables cannot.
+[[nodiscard]] result<void> refuse_mutations(const program& p);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of lowering/lower.hpp. Include it in exactly one translation unit of a program.
+#ifndef HEADRACE_LOWERING_LOWER_DEFINITION_HPP
+#define HEADRACE_LOWERING_LOWER_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/strings.hpp>
+#include <headrace/base/target_text.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/models.hpp>
+#include <headrace/lowering/result_check.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/lowering/target_choice.hpp>
+#include <headrace/partition/extract.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+[[nodiscard]] inline std::size_t count_transposes(const graph& g) {
+    const census& c = g.census();
+    return c.count(info_of<tosa::transpose>) + c.count(info_of<aten::permute>) +
+           c.count(info_of<aten::transpose_int>) + c.count(info_of<aten::t>);
+}
+
+/// One model on its way to TOSA.
+class model_lowering {
+public:
+    model_lowering(const program_source& source, const lowering_options& options)
+        : source_(source), options_(options) {}
+
+    [[nodiscard]] lowering_outcome run() {
+        if (const result<void> done = lower_and_emit(); !done) outcome_.failure = done.error();
+        outcome_.report.stages = clock_.stages();
+        return std::move(outcome_);
+    }
+
+private:
+    // Targets are tried in order until one refuses no node.
+    result<void> lower_and_emit() {
+        std::size_t count = 0;
+        do {
+            outcome_.model = {};  // before the next one is read: both may not fit into memory
+            outcome_.refusals.clear();
+            BOOST_OUTCOME_TRY(lower_once(count));
+        } while (!outcome_.refusals.empty() && ++count < targets_.size());
+        return outcome_.refusals.empty() ? emit() : boost::outcome_v2::success();
+    }
+
+    result<void> lower_once(std::size_t attempt) {
+        BOOST_OUTCOME_TRY(model, source_());
+        outcome_.model = std::move(model);
+        graph& g = *outcome_.model.graph;
+        BOOST_OUTCOME_TRY(refuse_mutations(outcome_.model));
+        targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
+        g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
+        if (options_.channels_last) ask_for_channels_last(g);
+        clock_.end("read");
+
+        lowering_report& report = outcome_.report;
+        report.target = target_text(g.target());
+        report.nodes_in = g.size();
+        report.transposes_in = count_transposes(g);
+        BOOST_OUTCOME_TRY(begin_check(g));
+        pass_context context(&infer_node);
+        BOOST_OUTCOME_TRY(statistics, run_standard_pipeline(g, context,
+                                                            {.clock = &steady_nanoseconds,
+                                                             .observer = this,
+                                                             .after_pass = &model_lowering::after_pass}));
+        report.passes = std::move(statistics);
+        outcome_.refusals = context.diagnostics();
+        clock_.end("lower");
+        return boost::outcome_v2::success();
+    }
+
+    result<void> begin_check(graph& g) {
+        std::vector<tensor> inputs;
+        if (options_.verify) {
+            BOOST_OUTCOME_TRY(given, model_inputs(g, options_.inputs));
+            inputs = std::move(given);
+        }
+        if (options_.observer.before_passes) {
+            BOOST_OUTCOME_TRY(options_.observer.before_passes(g));
+        }
+        if (!options_.verify) return boost::outcome_v2::success();
+        check_.emplace(std::move(inputs));
+        return check_->begin(g);
+    }
+
+    static result<void> after_pass(void* self, const pass_record& record, graph& g) {
+        return static_cast<const model_lowering*>(self)->observe(record, g);
+    }
+    result<void> observe(const pass_record& record, graph& g) const {
+        if (options_.observer.after_pass) {
+            BOOST_OUTCOME_TRY(options_.observer.after_pass(record, g));
+        }
+        if (!check_ || record.nodes.rewritten == 0) return boost::outcome_v2::success();
+        return check_->check(record.name, g);
+    }
+
+    result<void> emit() {
+        const graph& g = *outcome_.model.graph;
+        BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+        const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
+        outcome_.flatbuffer = {kept, kept->bytes()};
+        clock_.end("emit");
+        outcome_.report.nodes_out = g.size();
+        outcome_.report.transposes_left = remaining_transposes(g);
+        return boost::outcome_v2::success();
+    }
+
+    const program_source& source_;
+    const lowering_options& options_;
+    std::vector<target_spec> targets_;
+    std::optional<result_check> check_;
+    stage_clock clock_;
+    lowering_outcome outcome_;
+};
+
+[[nodiscard]] inline error error_of(const std::pmr::vector<diagnostic>& refusals) {
+    std::string text =
+        join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
+    for (const diagnostic& d : refusals)
+        text += join_text(&d == refusals.data() ? ": " : "; ", d.node, " (", d.op, "): ", d.reason);
+    return unsupported(text);
+}
+
+// The same graph again, whose constants view the first one's.
+[[nodiscard]] inline program copied(const program& p) {
+    program copy{.file = {},
+                 .graph = std::make_unique<graph>(),
+                 .user_outputs = p.user_outputs,
+                 .mutations = p.mutations,
+                 .torch_version = p.torch_version};
+    copy_graph(*p.graph, *copy.graph);
+    return copy;
+}
+
+}  // namespace detail
+
+lowering_outcome try_lowering(const program_source& source, const lowering_options& options) {
+    return detail::model_lowering(source, options).run();
+}
+
+result<lowered_model> lower_to_tosa(program model, const lowering_options& options) {
+    const bool one_target = options.target || default_targets(*model.graph).size() == 1;
+    const program_source source = [&]() -> result<program> {
+        return one_target ? std::move(model) : detail::copied(model);
+    };
+    lowering_outcome done = try_lowering(source, options);
+    if (done.failure) return *std::move(done.failure);
+    if (!done.refusals.empty()) return detail::error_of(done.refusals);
+    return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report)};
+}
+
+result<void> refuse_mutations(const program& p) {
+    if (p.mutations.empty()) return boost::outcome_v2::success();
+    return unsupported(join_text(p.mutations.front().name,
+                                 ": the program writes it back when it ends, which a TOSA graph without "
+                                 "variables cannot; return the new value as an output instead"));
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::lower_to_package: several methods that share constants, or what can be lowered of a
+// model.
+#ifndef HEADRACE_LOWERING_LOWER_PACKAGE_HPP
+#define HEADRACE_LOWERING_LOWER_PACKAGE_HPP
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/target_spec.hpp>
+#include <headrace/io/package_writer.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+struct package_options {
+    std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
+    bool partition = false;    ///< what cannot be lowered stays in a host graph; if not, it is an error
+    bool plan_memory = false;  ///< ops of the host graphs write to buffers whose places are planned
+};
+
+/// A delegate of a method that was lowered.
+struct delegate_report {
+    std::string backend;
+    std::size_t nodes_out = 0;              ///< operators of the flatbuffer
+    std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
+};
+
+struct method_report {
+    std::string target;
+    std::vector<delegate_report> delegates{};
+    std::vector<host_note> host_nodes{};  ///< what stays on the host, and why
+};
+
+struct lowered_package {
+    package_writer files;  ///< to be written
+    std::map<std::string, method_report, std::less<>> methods{};
+    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then there is no method
+};
+
+// lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a
+// program, as well as standard_pipeline_definition.hpp, execution_definition.hpp and lower_definition.hpp.
+
+/// Lowers methods, by name, to a package. Names become file names: see is_plain_name.
+[[nodiscard]] result<lowered_package> lower_to_package(std::map<std::string, program, std::less<>> methods,
+                                                       const package_options& options = {});
+
+/// The JSON that `headrace lower --report` writes for a package, without a final newline. `models` has the
+/// file of each method.
+[[nodiscard]] std::string package_report_json(const lowered_package& package,
+                                              const std::map<std::string, std::string, std::less<>>& models);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::read_model, which reads a model of any kind that Headrace knows, and
+// headrace::model_inputs.
+#ifndef HEADRACE_LOWERING_MODELS_HPP
+#define HEADRACE_LOWERING_MODELS_HPP
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/io/pt2_program.hpp>
+
+namespace headrace {
+
+class package;
+
+// models_definition.hpp defines these functions, with the readers of all formats: include it in exactly one
+// translation unit of a program, as well as execution_definition.hpp.
+
+/// Reads a .pt2 or a .tosa file, told apart by their content, and checks the metadata of each node. Errors
+/// begin with the path.
+[[nodiscard]] result<program> read_model(const std::string& path);
+
+/// A program, and the package that its constants lie in if it comes from one.
+struct loaded_model {
+    loaded_model();
+    loaded_model(loaded_model&&) noexcept;
+    ~loaded_model();
+
+    std::unique_ptr<package> source;
+    program model;
+};
+/// Reads a .pt2 or a .tosa file, or a method of a package. The method's name may be empty if there is one.
+[[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method);
+
+/// One tensor for each placeholder: the given .npy files, in order, or numbers from a fixed seed if no file
+/// is given.
+[[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of lowering/models.hpp. Include it in exactly one translation unit of a program: it
+// compiles the readers of all formats.
+#ifndef HEADRACE_LOWERING_MODELS_DEFINITION_HPP
+#define HEADRACE_LOWERING_MODELS_DEFINITION_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/strings.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/npy.hpp>
+#include <headrace/io/package.hpp>
+#include <headrace/io/pt2.hpp>
+#include <headrace/io/tosa_reader.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/models.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+[[nodiscard]] inline bool is_tosa(std::span<const std::byte> bytes) {
+    return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
+}
+
+[[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
+    std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
+    std::normal_distribution<double> normal;
+    for (double& x : numbers) {
+        // Indices and flags must be valid whatever they select from: 0 and 1 are.
+        x = is_floating(meta.dtype) ? normal(engine) : static_cast<double>(engine() % 2);
+    }
+    return tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
+}
+
+[[nodiscard]] inline result<tensor> read_tensor(const std::string& file, const node& placeholder) {
+    BOOST_OUTCOME_TRY(array, read_npy(file));
+    const tensor_meta& wanted = *placeholder.results[0].meta;
+    tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
+    if (!(array.meta.shape == wanted.shape)) {
+        return malformed(join_text(file, ": shape ", shape_text(array.meta.shape), " for input ",
+                                   placeholder.name(), ", which has ", shape_text(wanted.shape)));
+    }
+    // A copy of its own: the array does not outlive this function.
+    tensor copy = tensor::of(wanted.dtype, {wanted.shape.begin(), wanted.shape.end()}, given.to<double>());
+    return copy;
+}
+
+}  // namespace detail
+
+result<program> read_model(const std::string& path) {
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    if (!detail::is_tosa(file.bytes())) {
+        BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
+        if (auto sound = verify_metadata(*exported.graph); !sound)
+            return malformed(sound.error().in(path).message);
+        return std::move(exported);
+    }
+    program p;
+    auto graph = read_tosa(file.bytes());
+    if (!graph) return malformed(graph.error().in(path).message);
+    p.graph = std::move(graph).value();
+    p.file = std::move(file);
+    p.user_outputs = p.graph->outputs().size();
+    return p;
+}
+
+loaded_model::loaded_model() = default;
+loaded_model::loaded_model(loaded_model&&) noexcept = default;
+loaded_model::~loaded_model() = default;
+
+namespace detail {
+
+inline result<void> read_package(const std::string& path, const std::string& name, loaded_model& loaded) {
+    BOOST_OUTCOME_TRY(opened, package::open(path));
+    loaded.source = std::make_unique<package>(std::move(opened));
+    BOOST_OUTCOME_TRY(method, loaded.source->method(name));
+    program& p = loaded.model;
+    p.graph = std::make_unique<graph>();
+    if (method->delegate) {
+        BOOST_OUTCOME_TRY(flatbuffer, loaded.source->flatbuffer(*method->delegate));
+        BOOST_OUTCOME_TRY(read_tosa(flatbuffer, *p.graph));
+        p.user_outputs = p.graph->outputs().size();
+        return boost::outcome_v2::success();
+    }
+    const auto read = [](std::span<const std::byte> bytes, graph& region) {
+        return read_tosa(bytes, region);
+    };
+    BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
+    if (auto sound = verify_metadata(*p.graph); !sound)
+        return malformed(sound.error().in(path + "/" + method->host).message);
+    p.user_outputs = method->user_outputs;
+    return boost::outcome_v2::success();
+}
+
+}  // namespace detail
+
+result<loaded_model> load_model(const std::string& path, const std::string& method) {
+    loaded_model loaded;
+    if (package::is_package(path)) {
+        BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
+    } else {
+        BOOST_OUTCOME_TRY(model, read_model(path));
+        loaded.model = std::move(model);
+    }
+    return loaded;
+}
+
+result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files) {
+    std::vector<tensor> tensors;
+    std::mt19937 engine(0);
+    std::size_t k = 0;
+    for (const node& n : g.inputs()) {
+        if (files.empty()) {
+            tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
+        } else if (k < files.size()) {
+            BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n));
+            tensors.push_back(std::move(t));
+        }
+        ++k;
+    }
+    if (!files.empty() && files.size() != k) {
+        return malformed(join_text("the model has ", k, " inputs, ", files.size(), " were given"));
+    }
+    return tensors;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of lowering/standard_pipeline.hpp. Include it in exactly one translation unit of a
+// program: it compiles every standard pass.
+#ifndef HEADRACE_LOWERING_STANDARD_PIPELINE_DEFINITION_HPP
+#define HEADRACE_LOWERING_STANDARD_PIPELINE_DEFINITION_HPP
+
+#include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/lowering/legality.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/passes/standard_lowering.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+using standard_pipeline = standard_lowering<constant_evaluator>;
+
+}  // namespace detail
+
+result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, const run_options& options) {
+    auto statistics = detail::standard_pipeline::run(g, context, options);
+    if (statistics) report_illegal<detail::standard_pipeline>(g, context);
+    return statistics;
+}
+
+const pass_registry& standard_passes() {
+    static const pass_registry registry(detail::standard_pipeline::passes{});
+    return registry;
+}
+
+operator_support standard_pipeline_support() { return supported_by<detail::standard_pipeline>(); }
+
+result<void> prepare_partition(graph& g, pass_context& context) {
+    BOOST_OUTCOME_TRYV(apply_pass(inline_regions{}, g, context));
+    BOOST_OUTCOME_TRYV(apply_pass(functionalize{}, g, context));
+    return boost::outcome_v2::success();
+}
+
+pipeline_description describe_standard_pipeline() { return describe<detail::standard_pipeline>(); }
+
+}  // namespace headrace
+
+#endif
