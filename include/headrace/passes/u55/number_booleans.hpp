@@ -23,6 +23,7 @@ namespace headrace {
 /// arithmetic, which is exact for all INT32; where no difference can wrap around it is cheaper, and a
 /// comparison of 8-bit codes with a number is a TABLE.
 struct number_booleans : pass, for_u55 {
+    static constexpr std::string_view summary = "booleans as the numbers 0 and 1, and logic as arithmetic";
     using produces =
         joined<build::reshape_ops,
                ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::mul, tosa::abs,
@@ -115,7 +116,9 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
+        // A node whose operands are no numbers stays: the model is refused for what made them.
         void becomes(node& n, const number& truth) {
+            if (!truth.narrow && !truth.wide) return;
             numbers_[&n] = truth;
             replaced_.push_back(&n);
             ++count_;
@@ -246,6 +249,7 @@ private:
         // The form in arithmetic is made where no table is.
         template <auto Form, class Compare>
         void compare(node& n, emit_type& e, value a, value b, Compare&& compares) {
+            if (is_floating(type_of(a))) return;
             const auto swapped = [&](std::int64_t x, std::int64_t y) { return compares(y, x); };
             value table = table_of(e, a, b, compares);
             if (!table) table = table_of(e, b, a, swapped);
