@@ -14,6 +14,8 @@ namespace headrace {
 /// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
 /// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
+    static constexpr std::string_view summary =
+        "give each output a tensor of its own, an IDENTITY where it shares one";
     using produces = ops<tosa::identity>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

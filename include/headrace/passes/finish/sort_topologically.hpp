@@ -14,6 +14,7 @@ namespace headrace {
 /// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
 /// leaves open which argument of a call is made first, and compilers differ.
 struct sort_topologically : pass {
+    static constexpr std::string_view summary = "order nodes by the edges alone, inputs first";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {

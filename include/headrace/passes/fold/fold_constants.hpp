@@ -28,6 +28,7 @@ namespace headrace {
 /// numbers are not stored either: weights stay the codes that they are.
 template <class Evaluator>
 struct fold_constants : pass {
+    static constexpr std::string_view summary = "compute what depends on constants alone";
     static constexpr std::string_view name = "fold_constants";
     static constexpr bool repeatable = true;
     using produces = ops<builtin::constant>;
@@ -161,6 +162,8 @@ private:
 /// The same in graphs with quantized parts, before these are lowered: what is quantized there is known then.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
+    static constexpr std::string_view summary =
+        "compute what depends on constants alone, before it is lowered to integers";
     static constexpr std::string_view name = "fold_quantized_constants";
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,

@@ -14,6 +14,7 @@ namespace headrace {
 
 /// Nodes that compute the same from the same operands become one, the first (common subexpressions).
 struct merge_duplicates : pass {
+    static constexpr std::string_view summary = "make nodes that compute the same from the same operands one";
     using produces = ops<>;
     static constexpr bool repeatable = true;
 

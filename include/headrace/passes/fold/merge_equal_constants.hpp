@@ -17,6 +17,7 @@ namespace headrace {
 /// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and
 /// shape are hashed (FNV-1a), and equal hashes are compared element by element.
 struct merge_equal_constants : pass {
+    static constexpr std::string_view summary = "make constants of equal type, shape and elements one";
     using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {

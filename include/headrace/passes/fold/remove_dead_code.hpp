@@ -10,6 +10,7 @@ namespace headrace {
 
 /// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
 struct remove_dead_code : pass {
+    static constexpr std::string_view summary = "remove nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
 
     using produces = ops<>;

@@ -13,6 +13,8 @@ namespace headrace {
 /// transposed for nothing, as they are folded; a convolution takes its channels in any order, as its weights
 /// are reordered.
 struct choose_layouts : pass {
+    static constexpr std::string_view summary =
+        "compute each op in the layout that moves the fewest bytes in the whole graph";
     using targets = ops<tosa::transpose>;
     using produces = layout_rewrite::produces;
 

@@ -14,6 +14,7 @@ namespace headrace {
 /// Makes inputs and outputs of four axes NHWC where channels_last_interface says that their user has them so.
 /// The transposes that this takes meet those of the convolutions.
 struct lay_out_interface : pass {
+    static constexpr std::string_view summary = "take and give images as NHWC where that is asked for";
     using produces = build::transpose_ops;
 
     [[nodiscard]] bool should_run(const graph& g) const {

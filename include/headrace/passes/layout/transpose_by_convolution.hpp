@@ -16,6 +16,8 @@ namespace headrace {
 /// multiplies by 0 and 1: groups of 16 pixels are its channels, the planes its window. Vela estimates a sixth
 /// of the cycles for an Ethos-U85; an Ethos-U55 gains nothing.
 struct transpose_by_convolution : pass {
+    static constexpr std::string_view summary =
+        "transpose an image to channels-last by a CONV2D of zeros and ones";
     using targets = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::rescale_ops, ops<tosa::conv2d>>;
 

@@ -17,6 +17,7 @@ namespace headrace {
 /// COND_IF without control flow, which Ethos-U55 does not have: both branches run, and each result is
 /// selected from theirs. Branches that do more than compute, such as write variables, stay.
 struct blend_conditions : pass, for_u55 {
+    static constexpr std::string_view summary = "COND_IF as both branches and a SELECT between their results";
     using targets = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;
 

@@ -18,6 +18,8 @@ namespace headrace {
 /// Bitwise logic, shifts and casts to fewer bits. Ethos-U55 shifts INT32 alone, and to the right with
 /// rounding; what that rounds up is taken back. Bitwise logic is a table of two nibbles, byte by byte.
 struct expand_bits : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "bitwise logic, shifts and narrowing casts as tables and 32-bit arithmetic";
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
     using targets = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
                                       tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;

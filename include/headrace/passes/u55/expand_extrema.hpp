@@ -19,6 +19,8 @@ namespace headrace {
 /// bits is reduced there; else halves of the axis are compared until one element is left. The position of
 /// the largest is that of the first element which equals it.
 struct expand_extrema : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "reduce 32-bit extrema in 16 bits or by halves, and ARGMAX by comparison";
     using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
     using produces = joined<build::slice_ops, build::concat_ops, build::permute_ops, build::select_ops,
                             ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum,

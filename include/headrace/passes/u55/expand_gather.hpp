@@ -18,6 +18,8 @@ namespace headrace {
 /// each index is compared with all rows, and what that selects is a product with ones and zeros: MATMUL of
 /// INT8, or a convolution of one element where the table is constant, MUL and REDUCE_SUM of INT32.
 struct expand_gather : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "GATHER and SCATTER as slices, or as products with ones and zeros";
     using targets = ops<tosa::gather, tosa::scatter>;
     using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops, build::cast_ops,
                             ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,

@@ -18,6 +18,8 @@ namespace headrace {
 /// REVERSE of any axis as that of an image's width, and of INT32 element by element; TRANSPOSE of more
 /// elements, or of more axes, than Ethos-U55 can address, as several of fewer.
 struct expand_moves : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "REVERSE and large TRANSPOSEs as several that Ethos-U55 can address";
     using targets = ops<tosa::reverse, tosa::transpose>;
     using produces = joined<build::permute_ops, build::slice_ops, build::concat_ops, build::reverse_ops>;
 

@@ -31,6 +31,7 @@ namespace headrace {
 ///
 /// To the nearest is an interpolation whose weights are ones, or it repeats all elements as often.
 struct expand_resize : pass, for_u55 {
+    static constexpr std::string_view summary = "RESIZE as convolutions, one for each phase of the grid";
     using targets = ops<tosa::sub, tosa::resize>;
     using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
                             ops<tosa::resize, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::cast,

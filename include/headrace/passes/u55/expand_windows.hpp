@@ -30,6 +30,8 @@ namespace headrace {
 /// - A kernel that is too large is cut up, and the parts are added.
 /// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart on the rims.
 struct expand_windows : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "convolutions and poolings of other windows by those that Ethos-U55 has";
     using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
                         tosa::avg_pool2d, tosa::max_pool2d>;
     using produces =

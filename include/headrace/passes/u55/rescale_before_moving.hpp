@@ -17,6 +17,8 @@ namespace headrace {
 /// fewer bits are moved, and the RESCALE is part of the convolution before. That of channels keeps them
 /// apart: the last axis must stay the last, or become a multiple of itself.
 struct rescale_before_moving : pass, for_u55 {
+    static constexpr std::string_view summary =
+        "RESCALE(move(x)) as move(RESCALE(x)), which moves fewer bits";
     using targets = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
 
