@@ -51,7 +51,7 @@ public:
     /// faster than a look-up.
     void use_cache(dispatch_cache* cache) { cache_ = cache; }
 
-    /// Calls `f(observer, node)` for each node that a pass emits, also for one that it does without in the end.
+    /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
     void observe_emissions(void (*f)(void* observer, const node& n), void* observer) {
         on_emission_ = f;
         observer_ = observer;
