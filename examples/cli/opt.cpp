@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <sstream>
 
 #include <headrace/infer/verify.hpp>
@@ -35,17 +34,7 @@ const pass_registry& all_passes() {
 }
 
 void print_passes() {
-    const pipeline_description d = describe_standard_pipeline();
-    for (const any_pass& p : all_passes().passes()) {
-        const auto described =
-            std::find_if(d.passes.begin(), d.passes.end(),
-                         [&](const pass_description& one) { return one.name == p.name(); });
-        const std::size_t targets = described == d.passes.end() ? 0 : described->targets.size();
-        fmt::print("{:32} {}{}\n", p.name(), p.info().whole_graph ? "the whole graph" : "",
-                   targets == 0 ? ""
-                                : fmt::format("{}{} target{}", p.info().whole_graph ? ", " : "", targets,
-                                              targets == 1 ? "" : "s"));
-    }
+    for (const any_pass& p : all_passes().passes()) fmt::print("{:32} {}\n", p.name(), p.info().summary);
 }
 
 result<void> write_graph(const std::string& path, const graph& g) {

@@ -40,6 +40,7 @@ void print_pass(const pipeline_description& d, std::size_t i) {
     const pass_description& p = d.passes[i];
     const op_name_list met = met_by(p);
     fmt::print("{:3} {}{}\n", i + 1, p.name, p.can_fire ? "" : "  (pruned: can never fire)");
+    if (!p.summary.empty()) fmt::print("      {}\n", p.summary);
     fmt::print("      {} ops can be in the graph before it, {} after\n", p.before.size(),
                (i + 1 == d.passes.size() ? d.result : d.passes[i + 1].before).size());
     print_line("targets", p.targets);

@@ -19,6 +19,8 @@ constexpr bool check_effects() {
     using effects = effects_of<Pass>;
     static_assert(effects::sound, "see missing_handler and faulty_handler of the pass's effects_of");
     static_assert(!effects::always_runs || graph_pass<Pass>, "only graph passes have no targets");
+    static_assert(!pass_summary<Pass>().empty(), "the pass does not say what it does: give it a summary");
+    static_assert(pass_summary<Pass>().size() <= 90, "a summary is one line");
     return true;
 }
 template <class Pass, class... Dialects>

@@ -159,7 +159,7 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 namespace detail {
 
 [[nodiscard]] inline std::pmr::string code_difference(const std::vector<tensor>& expected,
-                                                      const std::vector<tensor>& actual,
+                                                      std::span<const tensor> actual,
                                                       const allowance& allowed) {
     for (std::size_t r = 0; r != expected.size(); ++r) {
         const tensor& x = expected[r];
@@ -182,62 +182,62 @@ namespace detail {
     return {};
 }
 
-template <bool Retrace, class Build, class... Passes>
-[[nodiscard]] std::pmr::string integers_of(const Build& build, const std::vector<tensor>& inputs,
-                                           const std::vector<tensor>& expected, const allowance& allowed,
-                                           ops<Passes...>) {
-    const std::pmr::string driver = Retrace ? "retraced, " : "in place, ";
-    program after;
-    build(after);
-    after.finish();
-    pass_context context;
-    std::pmr::string fault;
-    ((fault += run_one_pass<Passes, Retrace>(after.g, context)), ...);
-    if (!fault.empty()) return driver + fault;
-    if (!context.diagnostics().empty()) return driver + "refused: " + context.diagnostics()[0].reason;
-    if (const std::pmr::string left = real_value_of(after.g); !left.empty())
-        return driver + left + " is left";
-    const auto results = run_graph(after.g, inputs);
-    if (!results) return driver + results.error().message;
-    const std::pmr::string difference = code_difference(expected, results.value(), allowed);
-    return difference.empty() ? difference : driver + difference;
+}  // namespace detail
+
+namespace testing {
+
+/// Empty if the passes leave integers alone of the quantized program, and these give what it gives in floats,
+/// as far as that is demanded.
+[[nodiscard]] inline std::pmr::string compare_integers(const builder& build, pass_runners passes,
+                                                       std::span<const tensor> inputs,
+                                                       const allowance& allowed) {
+    program before;
+    build(before);
+    if (!before.fault.empty()) return "inference: " + before.fault;
+    const auto expected = run_graph(before.g, inputs);
+    if (!expected) return "before: " + expected.error().message;
+    return check_runs(build, passes, inputs, [&](graph& g, std::span<const tensor> results) {
+        const std::pmr::string left = real_value_of(g);
+        return left.empty() ? detail::code_difference(expected.value(), results, allowed)
+                            : left + " is left";
+    });
 }
 
-}  // namespace detail
+class integer_matcher : public pass_matcher {
+public:
+    integer_matcher(pass_runners passes, const allowance& allowed)
+        : pass_matcher("becomes integers by", passes), allowed_(allowed) {}
+    /// With these inputs instead of random ones.
+    [[nodiscard]] integer_matcher&& for_inputs(std::vector<tensor> inputs) && {
+        inputs_ = std::move(inputs);
+        return std::move(*this);
+    }
+    template <class Build>
+    bool match(const Build& build) const {
+        return holds(compare_integers(build, passes(), inputs_.empty() ? random_inputs(build) : inputs_,
+                                      allowed_));
+    }
+
+private:
+    allowance allowed_;
+    std::vector<tensor> inputs_;
+};
+
+}  // namespace testing
 
 /// Empty if the passes, run in the order given, with both drivers, leave integers alone of the quantized
 /// program that `build(program&)` makes, and these give the codes that the program gives in floats, as far as
-/// that is demanded. Inputs are random unless given.
+/// that is demanded. Each pass must rewrite something. Inputs are random unless given.
 template <class... Passes, class Build>
 [[nodiscard]] std::pmr::string integers_from(const Build& build, const allowance& allowed = exactly,
                                              std::vector<tensor> inputs = {}) {
-    program before;
-    build(before);
-    before.finish();
-    if (!before.fault.empty()) return "inference: " + before.fault;
-    if (inputs.empty()) inputs = random_inputs(build);
-    const auto expected = run_graph(before.g, inputs);
-    if (!expected) return "before: " + expected.error().message;
-    std::pmr::string fault =
-        detail::integers_of<false>(build, inputs, expected.value(), allowed, ops<Passes...>{});
-    if (!fault.empty()) return fault;
-    return detail::integers_of<true>(build, inputs, expected.value(), allowed, ops<Passes...>{});
+    return testing::compare_integers(build, testing::runners_of<Passes...>,
+                                     inputs.empty() ? random_inputs(build) : inputs, allowed);
 }
-
-/// The program after passes, for counting what they made.
-template <class... Passes, class Build>
-graph& lowered(program& p, const Build& build) {
-    build(p);
-    p.finish();
-    pass_context context;
-    (static_cast<void>(detail::run_one_pass<Passes, false>(p.g, context)), ...);
-    return p.g;
-}
-/// How many nodes of an op are there after passes.
-template <op_tag Op, class... Passes, class Build>
-[[nodiscard]] std::size_t count_after(const Build& build) {
-    program p;
-    return count_of<Op>(lowered<Passes...>(p, build));
+/// The same as a matcher: CHECK_THAT(build, becomes_integers<lower_quantized>(nearly)).
+template <class... Passes>
+[[nodiscard]] testing::integer_matcher becomes_integers(const allowance& allowed = exactly) {
+    return {testing::runners_of<Passes...>, allowed};
 }
 
 }  // namespace headrace

@@ -49,6 +49,8 @@ struct memory_sizes {
 /// arguments, every node as an annotation. It comes last: a pass that changes the graph after it makes the
 /// plan void.
 struct plan_memory : pass_base<plan_memory> {
+    static constexpr std::string_view summary =
+        "give each tensor a place in memory, shared where lifetimes allow";
     planning_options options{};
 
     result<std::size_t> call(graph& g, pass_context&) const {

@@ -14,6 +14,7 @@ namespace headrace {
 /// What a pipeline knows of one of its passes.
 struct pass_description {
     std::string_view name;
+    std::string_view summary;  ///< one line that says what it does, or empty
     std::pmr::vector<std::string_view> targets;
     std::pmr::vector<std::string_view> removes;
     std::pmr::vector<std::string_view> produces;
@@ -44,9 +45,9 @@ pipeline_description describe_passes(pass_list<Passes...>) {
     std::size_t i = 0;
     const auto add = [&]<class P>() {
         using effects = effects_of<P>;
-        d.passes.push_back({pass_name<P>(), names_in(effects::target_set), names_in(effects::removed_set),
-                            names_in(effects::produced_set), graph_pass<P>, Pipeline::can_fire(i),
-                            names_in(Pipeline::ops_before(i))});
+        d.passes.push_back({pass_name<P>(), pass_summary<P>(), names_in(effects::target_set),
+                            names_in(effects::removed_set), names_in(effects::produced_set), graph_pass<P>,
+                            Pipeline::can_fire(i), names_in(Pipeline::ops_before(i))});
         ++i;
     };
     (add.template operator()<Passes>(), ...);

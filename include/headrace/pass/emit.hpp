@@ -179,6 +179,7 @@ private:
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
         graph_->inherit_annotations(n, *current_);
+        context_->emitted(n);
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     bool operands_sound(const op_info& op, const void* arguments);

@@ -402,6 +402,19 @@ constexpr std::string_view pass_name() {
     }
 }
 
+/// One line that says what a pass does, as its member `static constexpr std::string_view summary` gives it:
+/// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
+template <class P>
+constexpr std::string_view pass_summary() {
+    if constexpr (requires {
+                      { P::summary } -> std::convertible_to<std::string_view>;
+                  }) {
+        return P::summary;
+    } else {
+        return {};
+    }
+}
+
 }  // namespace headrace
 
 #endif

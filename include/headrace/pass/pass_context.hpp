@@ -51,6 +51,15 @@ public:
     /// faster than a look-up.
     void use_cache(dispatch_cache* cache) { cache_ = cache; }
 
+    /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
+    void observe_emissions(void (*f)(void* observer, const node& n), void* observer) {
+        on_emission_ = f;
+        observer_ = observer;
+    }
+    void emitted(const node& n) const {
+        if (on_emission_ != nullptr) on_emission_(observer_, n);
+    }
+
     [[nodiscard]] result<void> infer(const node& n, inference& out) const {
         if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
         return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
@@ -60,6 +69,8 @@ private:
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
+    void (*on_emission_)(void*, const node&) = nullptr;
+    void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
 };
 

@@ -93,6 +93,7 @@ constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
 /// A pass at run time: what its type says, as data. `object` is null for passes without state.
 struct pass_info {
     std::string_view name;
+    std::string_view summary;
     bool always_runs;  ///< it has no targets
     bool whole_graph;
     bool stateless;
@@ -112,6 +113,7 @@ inline constexpr pass_info info_of_pass = [] {
         results_are_values<typename effects_of<P>::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     return pass_info{pass_name<P>(),
+                     pass_summary<P>(),
                      effects_of<P>::always_runs,
                      graph_pass<P>,
                      detail::has_no_state<P>,

@@ -57,7 +57,7 @@ graph& after(program& p, const Build& build) {
     build(p);
     p.finish();
     pass_context context;
-    CHECK(detail::run_one_pass<Pass, false>(p.g, context) == "");
+    CHECK(run_pass<Pass>(p.g, context) == "");
     return p.g;
 }
 
@@ -98,13 +98,15 @@ auto after_convolution(shape_list input, shape_list weight, std::int64_t channel
 TEST_CASE("groups become convolutions of one group") {
     const auto groups = [](std::int64_t n) { return [=](arguments& a) { a.groups = n; }; };
     const auto build = grouped({2, 6, 7, 5}, {9, 2, 3, 2}, 9, groups(3));
-    CHECK(compare_runs<decompose_grouped_convolution>(build) == "");
+    CHECK_THAT(build, computes_the_same<decompose_grouped_convolution>());
     program p;
     CHECK(count_of<aten::convolution>(after<decompose_grouped_convolution>(p, build)) == 3);
-    CHECK(compare_runs<decompose_grouped_convolution>(grouped({2, 4, 9}, {6, 2, 3}, 0, groups(2))) == "");
-    CHECK(compare_runs<decompose_grouped_convolution>(grouped({2, 4, 9}, {4, 1, 3}, 4, groups(4))) == "");
-    CHECK(compare_runs<decompose_grouped_convolution>(
-              grouped({1, 4, 4, 4, 4}, {4, 1, 2, 2, 2}, 4, groups(4))) == "");
+    CHECK_THAT(grouped({2, 4, 9}, {6, 2, 3}, 0, groups(2)),
+               computes_the_same<decompose_grouped_convolution>());
+    CHECK_THAT(grouped({2, 4, 9}, {4, 1, 3}, 4, groups(4)),
+               computes_the_same<decompose_grouped_convolution>());
+    CHECK_THAT(grouped({1, 4, 4, 4, 4}, {4, 1, 2, 2, 2}, 4, groups(4)),
+               computes_the_same<decompose_grouped_convolution>());
     CHECK(
         compare_runs<decompose_grouped_convolution>(grouped({1, 4, 8, 8}, {8, 2, 3, 3}, 8, [](arguments& a) {
             a.groups = 2;
@@ -129,14 +131,15 @@ TEST_CASE("groups of transposed convolutions") {
             a.transposed = true;
             a.groups = groups;
         };
-        CHECK(compare_runs<decompose_grouped_convolution>(
-                  grouped({2, 4, 5, 4}, {4, 3, 3, 2}, 3 * groups, [=](arguments& a) {
-                      set(a);
-                      a.stride = {2, 3};
-                      a.padding = {1, 0};
-                      a.output_padding = {1, 2};
-                  })) == "");
-        CHECK(compare_runs<decompose_grouped_convolution>(grouped({1, 4, 6}, {4, 1, 3}, 0, set)) == "");
+        CHECK_THAT(grouped({2, 4, 5, 4}, {4, 3, 3, 2}, 3 * groups,
+                           [=](arguments& a) {
+                               set(a);
+                               a.stride = {2, 3};
+                               a.padding = {1, 0};
+                               a.output_padding = {1, 2};
+                           }),
+                   computes_the_same<decompose_grouped_convolution>());
+        CHECK_THAT(grouped({1, 4, 6}, {4, 1, 3}, 0, set), computes_the_same<decompose_grouped_convolution>());
     }
 }
 
@@ -144,13 +147,14 @@ TEST_CASE("batch normalization joins the convolution before it") {
     for (const norm has : {norm{true, true}, norm{true, false}, norm{false, true}, norm{false, false}}) {
         for (const bool bias : {false, true}) {
             const auto plain = after_convolution({2, 3, 6, 5}, {4, 3, 3, 3}, 4, bias, has, as_is);
-            CHECK(compare_runs<decompose_batch_norm>(plain) == "");
+            CHECK_THAT(plain, computes_the_same<decompose_batch_norm>());
             program p;
             CHECK(is<aten::convolution>(*after<decompose_batch_norm>(p, plain).outputs()[0].producer));
-            CHECK(compare_runs<decompose_batch_norm>(after_convolution(
-                      {2, 3, 6}, {6, 1, 3}, 6, bias, has, [](arguments& a) { a.groups = 3; })) == "");
-            CHECK(compare_runs<decompose_batch_norm>(
-                      after_convolution({1, 3, 3, 4, 5}, {2, 3, 2, 2, 2}, 2, bias, has, as_is)) == "");
+            CHECK_THAT(
+                after_convolution({2, 3, 6}, {6, 1, 3}, 6, bias, has, [](arguments& a) { a.groups = 3; }),
+                computes_the_same<decompose_batch_norm>());
+            CHECK_THAT(after_convolution({1, 3, 3, 4, 5}, {2, 3, 2, 2, 2}, 2, bias, has, as_is),
+                       computes_the_same<decompose_batch_norm>());
         }
     }
 }
@@ -165,25 +169,29 @@ TEST_CASE("batch normalization after a transposed convolution") {
         a.groups = 2;
     };
     const auto joined_one = after_convolution({2, 4, 3, 4}, {4, 5, 3, 3}, 5, true, {}, one_group);
-    CHECK(compare_runs<decompose_batch_norm>(joined_one) == "");
+    CHECK_THAT(joined_one, computes_the_same<decompose_batch_norm>());
     program p;
     CHECK(is<aten::convolution>(*after<decompose_batch_norm>(p, joined_one).outputs()[0].producer));
-    CHECK(compare_runs<decompose_batch_norm>(
-              after_convolution({2, 4, 3, 4}, {4, 5, 3, 3}, 10, true, {}, two_groups)) == "");
+    CHECK_THAT(after_convolution({2, 4, 3, 4}, {4, 5, 3, 3}, 10, true, {}, two_groups),
+               computes_the_same<decompose_batch_norm>());
 }
 
 TEST_CASE("batch normalization stays by itself where the convolution's result has other users") {
-    CHECK(compare_runs<decompose_batch_norm>([](program& p) {
-              const value x = p.input(fp32, {2, 3, 5, 5});
-              const value y = convolution(p, x, random_constant(p, {4, 3, 2, 2}, 3), std::nullopt, as_is);
-              p.output(normalized<aten::batch_norm>(p, y, 4));
-              p.output(y);
-          }) == "");
-    CHECK(compare_runs<decompose_batch_norm>([](program& p) {
-              const value x = p.input(fp32, {2, 3, 5, 5});
-              const value y = convolution(p, x, p.input(fp32, {4, 3, 2, 2}), std::nullopt, as_is);
-              p.output(normalized<aten::batch_norm>(p, y, 4));
-          }) == "");
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {2, 3, 5, 5});
+            const value y = convolution(p, x, random_constant(p, {4, 3, 2, 2}, 3), std::nullopt, as_is);
+            p.output(normalized<aten::batch_norm>(p, y, 4));
+            p.output(y);
+        },
+        computes_the_same<decompose_batch_norm>());
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {2, 3, 5, 5});
+            const value y = convolution(p, x, p.input(fp32, {4, 3, 2, 2}), std::nullopt, as_is);
+            p.output(normalized<aten::batch_norm>(p, y, 4));
+        },
+        computes_the_same<decompose_batch_norm>());
 }
 
 TEST_CASE("batch normalization alone, of every rank and form") {
@@ -265,8 +273,8 @@ TEST_CASE("half precision is normalized in float32") {
                 for (const double size : {1e-3, 1.0, 300.0}) {
                     CAPTURE(name_of(type), name_of(weights), by_batch, size);
                     const auto build = scaled(type, weights, by_batch, size);
-                    CHECK(compare_runs<decompose_batch_norm>(build, {},
-                                                             type == dtype::float16 ? 5e-3 : 4e-2) == "");
+                    CHECK_THAT(build, computes_the_same<decompose_batch_norm>().within(
+                                          type == dtype::float16 ? 5e-3 : 4e-2));
                     program p;
                     CHECK(meta_of(after<decompose_batch_norm>(p, build).outputs()[0])->dtype == type);
                 }
@@ -288,7 +296,7 @@ TEST_CASE("half precision joins a convolution of its type") {
         a.eps = 1e-3;
         p.output(p.make<aten::batch_norm>(a));
     };
-    CHECK(compare_runs<decompose_batch_norm>(build, {}, 2e-2) == "");
+    CHECK_THAT(build, computes_the_same<decompose_batch_norm>().within(2e-2));
     program p;
     const value y = after<decompose_batch_norm>(p, build).outputs()[0];
     CHECK(is<aten::convolution>(*y.producer));

@@ -97,16 +97,17 @@ TEST_CASE("sums with a product") {
         for (const scalar alpha : factors) {
             for (const shape_list self : {shape_list{3, 5}, shape_list{5}, shape_list{3, 1}, shape_list{1}}) {
                 CAPTURE(beta.to_double(), alpha.to_double());
-                CHECK(compare_runs<decompose_matmul>(sum<aten::addmm>(self, {3, 4}, {4, 5}, beta, alpha)) ==
-                      "");
-                CHECK(compare_runs<decompose_matmul>(
-                          sum<aten::baddbmm>(self, {2, 3, 4}, {2, 4, 5}, beta, alpha)) == "");
+                CHECK_THAT(sum<aten::addmm>(self, {3, 4}, {4, 5}, beta, alpha),
+                           computes_the_same<decompose_matmul>());
+                CHECK_THAT(sum<aten::baddbmm>(self, {2, 3, 4}, {2, 4, 5}, beta, alpha),
+                           computes_the_same<decompose_matmul>());
             }
         }
     }
-    CHECK(compare_runs<decompose_matmul>(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 0.5, 2, dtype::float16), {},
-                                         2e-2) == "");
-    CHECK(compare_runs<decompose_matmul>(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 3, 2, dtype::int32)) == "");
+    CHECK_THAT(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 0.5, 2, dtype::float16),
+               computes_the_same<decompose_matmul>().within(2e-2));
+    CHECK_THAT(sum<aten::addmm>({3, 5}, {3, 4}, {4, 5}, 3, 2, dtype::int32),
+               computes_the_same<decompose_matmul>());
 }
 
 TEST_CASE("a beta of 0 ignores what is not a number") {
@@ -162,25 +163,26 @@ TEST_CASE("einsum with a diagonal or an ellipsis is refused") {
 }
 
 TEST_CASE("attention, of several ranks, scales and types") {
-    CHECK(compare_runs<decompose_attention>(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 6}, as_is)) == "");
-    CHECK(compare_runs<decompose_attention>(attend({3, 4, 8}, {3, 5, 8}, {3, 5, 8}, as_is)) == "");
-    CHECK(compare_runs<decompose_attention>(attend({4, 8}, {5, 8}, {5, 8}, as_is)) == "");
+    CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 6}, as_is),
+               computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({3, 4, 8}, {3, 5, 8}, {3, 5, 8}, as_is), computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({4, 8}, {5, 8}, {5, 8}, as_is), computes_the_same<decompose_attention>());
     for (const double scale : {1.0, 0.3, 2.0}) {
-        CHECK(compare_runs<decompose_attention>(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
-                                                       [=](attention& a, program&) { a.scale = scale; })) ==
-              "");
+        CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
+                          [=](attention& a, program&) { a.scale = scale; }),
+                   computes_the_same<decompose_attention>());
     }
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
-        CHECK(compare_runs<decompose_attention>(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, as_is, type),
-                                                {}, type == dtype::float16 ? 5e-3 : 4e-2) == "");
+        CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, as_is, type),
+                   computes_the_same<decompose_attention>().within(type == dtype::float16 ? 5e-3 : 4e-2));
     }
 }
 
 TEST_CASE("causal attention, with as many queries as keys, more and fewer") {
     const auto causal = [](attention& a, program&) { a.is_causal = true; };
     for (const std::int64_t queries : {3, 5, 7}) {
-        CHECK(compare_runs<decompose_attention>(
-                  attend({2, 3, queries, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, causal)) == "");
+        CHECK_THAT(attend({2, 3, queries, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, causal),
+                   computes_the_same<decompose_attention>());
     }
 }
 
@@ -188,29 +190,33 @@ TEST_CASE("masks that are added and masks that choose") {
     for (const shape_list mask :
          {shape_list{4, 5}, shape_list{2, 1, 4, 5}, shape_list{2, 3, 4, 5}, shape_list{1, 5}}) {
         for (const dtype type : {fp32, dtype::boolean}) {
-            CHECK(compare_runs<decompose_attention>(
-                      attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
-                             [=](attention& a, program& p) { a.attn_mask = p.input(type, mask); })) == "");
+            CHECK_THAT(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8},
+                              [=](attention& a, program& p) { a.attn_mask = p.input(type, mask); }),
+                       computes_the_same<decompose_attention>());
         }
     }
     // The second query may attend to nothing.
-    CHECK(compare_runs<decompose_attention>(
-              attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4}, [](attention& a, program& p) {
-                  a.attn_mask = p.constant<std::uint8_t>(dtype::boolean, {2, 3}, {1, 0, 1, 0, 0, 0});
-              })) == "");
-    CHECK(compare_runs<decompose_attention>(
-              attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4}, [](attention& a, program& p) {
-                  const float never = -std::numeric_limits<float>::infinity();
-                  a.attn_mask = p.constant<float>(fp32, {2, 3}, {0, never, 1, never, never, never});
-              })) == "");
+    CHECK_THAT(attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4},
+                      [](attention& a, program& p) {
+                          a.attn_mask = p.constant<std::uint8_t>(dtype::boolean, {2, 3}, {1, 0, 1, 0, 0, 0});
+                      }),
+               computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({1, 1, 2, 4}, {1, 1, 3, 4}, {1, 1, 3, 4},
+                      [](attention& a, program& p) {
+                          const float never = -std::numeric_limits<float>::infinity();
+                          a.attn_mask = p.constant<float>(fp32, {2, 3}, {0, never, 1, never, never, never});
+                      }),
+               computes_the_same<decompose_attention>());
 }
 
 TEST_CASE("queries in groups, and dropout") {
     const auto grouped = [](attention& a, program&) { a.enable_gqa = true; };
-    CHECK(compare_runs<decompose_attention>(attend({2, 6, 4, 8}, {2, 2, 5, 8}, {2, 2, 5, 8}, grouped)) == "");
-    CHECK(compare_runs<decompose_attention>(attend({2, 6, 4, 8}, {2, 1, 5, 8}, {2, 1, 5, 8}, grouped)) == "");
-    CHECK(compare_runs<decompose_attention>(attend({2, 6, 4, 8}, {2, 6, 5, 8}, {2, 6, 5, 8}, grouped)) == "");
-    CHECK(refusal<decompose_attention>(attend({4, 8}, {5, 8}, {5, 8}, [](attention& a, program&) {
-              a.dropout_p = 0.5;
-          })).find("dropout") != std::pmr::string::npos);
+    CHECK_THAT(attend({2, 6, 4, 8}, {2, 2, 5, 8}, {2, 2, 5, 8}, grouped),
+               computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({2, 6, 4, 8}, {2, 1, 5, 8}, {2, 1, 5, 8}, grouped),
+               computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({2, 6, 4, 8}, {2, 6, 5, 8}, {2, 6, 5, 8}, grouped),
+               computes_the_same<decompose_attention>());
+    CHECK_THAT(attend({4, 8}, {5, 8}, {5, 8}, [](attention& a, program&) { a.dropout_p = 0.5; }),
+               is_refused_by<decompose_attention>("dropout"));
 }

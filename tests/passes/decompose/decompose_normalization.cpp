@@ -100,7 +100,7 @@ TEST_CASE("instance normalization") {
         a.eps = 1e-5;
         p.output(p.make<aten::instance_norm>(a));
     };
-    CHECK(compare_runs<decompose_normalization>(by_running_statistics) == "");
+    CHECK_THAT(by_running_statistics, computes_the_same<decompose_normalization>());
 }
 
 TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
@@ -114,28 +114,32 @@ TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
 TEST_CASE("half precision far from zero") {
     const std::vector<double> far{1000, 1001, 1002, 1003, 200, 201, 199, 202};
     for (const bool native : {false, true}) {
-        CHECK(compare_runs<decompose_normalization>(
-                  [&](program& p) {
-                      const value x = p.input(dtype::float16, {2, 4});
-                      if (native) {
-                          args<aten::native_layer_norm> a{};
-                          a.input = x;
-                          a.normalized_shape = {4};
-                          a.eps = 1e-5;
-                          p.output(p.make_node<aten::native_layer_norm>(a).result(0));
-                      } else {
-                          p.output(p.make<aten::layer_norm>({.input = x, .normalized_shape = {4}}));
-                      }
-                  },
-                  {tensor::of(dtype::float16, {2, 4}, far)}, 5e-3) == "");
+        CHECK_THAT(
+            [&](program& p) {
+                const value x = p.input(dtype::float16, {2, 4});
+                if (native) {
+                    args<aten::native_layer_norm> a{};
+                    a.input = x;
+                    a.normalized_shape = {4};
+                    a.eps = 1e-5;
+                    p.output(p.make_node<aten::native_layer_norm>(a).result(0));
+                } else {
+                    p.output(p.make<aten::layer_norm>({.input = x, .normalized_shape = {4}}));
+                }
+            },
+            computes_the_same<decompose_normalization>()
+                .for_inputs({tensor::of(dtype::float16, {2, 4}, far)})
+                .within(5e-3));
     }
     const std::vector<double> large{600, 500, -700, 300};  // their squares are beyond fp16
-    CHECK(compare_runs<decompose_normalization>(
-              [](program& p) {
-                  p.output(p.make<aten::rms_norm>(
-                      {.input = p.input(dtype::float16, {4}), .normalized_shape = {4}}));
-              },
-              {tensor::of(dtype::float16, {4}, large)}, 5e-3) == "");
+    CHECK_THAT(
+        [](program& p) {
+            p.output(
+                p.make<aten::rms_norm>({.input = p.input(dtype::float16, {4}), .normalized_shape = {4}}));
+        },
+        computes_the_same<decompose_normalization>()
+            .for_inputs({tensor::of(dtype::float16, {4}, large)})
+            .within(5e-3));
 }
 
 TEST_CASE("wider weights do not widen the result") {
@@ -147,11 +151,11 @@ TEST_CASE("wider weights do not widen the result") {
         const value c = p.input(fp32, {4});
         p.output(p.make<aten::group_norm>({.input = x, .num_groups = 2, .weight = c, .bias = c}));
     };
-    CHECK(compare_runs<decompose_normalization>(build, {}, 5e-3) == "");
+    CHECK_THAT(build, computes_the_same<decompose_normalization>().within(5e-3));
     program p;
     build(p);
     p.finish();
     pass_context context;
-    CHECK(detail::run_one_pass<decompose_normalization, false>(p.g, context) == "");
+    CHECK(run_pass<decompose_normalization>(p.g, context) == "");
     for (const value v : p.g.outputs()) CHECK(meta_of(v)->dtype == dtype::float16);
 }

@@ -35,7 +35,7 @@ std::pmr::string dilated(args<aten::max_pool2d> a, dtype type = fp32) {
     build(p);
     p.finish();
     pass_context context;
-    std::pmr::string fault = detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context);
+    std::pmr::string fault = run_pass<decompose_dilated_pooling>(p.g, context);
     if (count_of<aten::max_pool2d>(p.g) != 0) fault += "still dilated";
     return fault.empty() ? compare_runs<decompose_dilated_pooling>(build, {}, 0) : fault;
 }
@@ -49,16 +49,16 @@ TEST_CASE("adaptive poolings, uniform and not, and to more than there is") {
     for (const auto& h : axes) {
         for (const auto& w : axes) {
             CAPTURE(h.in, h.out, w.in, w.out);
-            CHECK(compare_runs<decompose_adaptive_pooling>(
-                      adaptive<aten::adaptive_avg_pool2d>(h.in, w.in, h.out, w.out)) == "");
-            CHECK(compare_runs<decompose_adaptive_pooling>(
-                      adaptive<aten::adaptive_max_pool2d>(h.in, w.in, h.out, w.out), {}, 0) == "");
+            CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(h.in, w.in, h.out, w.out),
+                       computes_the_same<decompose_adaptive_pooling>());
+            CHECK_THAT(adaptive<aten::adaptive_max_pool2d>(h.in, w.in, h.out, w.out),
+                       computes_the_same<decompose_adaptive_pooling>().within(0));
         }
     }
-    CHECK(compare_runs<decompose_adaptive_pooling>(
-              adaptive<aten::adaptive_avg_pool2d>(7, 8, 3, 5, dtype::float16), {}, 5e-3) == "");
-    CHECK(compare_runs<decompose_adaptive_pooling>(
-              adaptive<aten::adaptive_max_pool2d>(7, 8, 3, 5, dtype::float16), {}, 0) == "");
+    CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(7, 8, 3, 5, dtype::float16),
+               computes_the_same<decompose_adaptive_pooling>().within(5e-3));
+    CHECK_THAT(adaptive<aten::adaptive_max_pool2d>(7, 8, 3, 5, dtype::float16),
+               computes_the_same<decompose_adaptive_pooling>().within(0));
 }
 
 TEST_CASE("a uniform adaptive pooling is one pooling") {
@@ -66,7 +66,7 @@ TEST_CASE("a uniform adaptive pooling is one pooling") {
     adaptive<aten::adaptive_avg_pool2d>(8, 6, 4, 1)(p);
     p.finish();
     pass_context context;
-    REQUIRE(detail::run_one_pass<decompose_adaptive_pooling, false>(p.g, context) == "");
+    REQUIRE(run_pass<decompose_adaptive_pooling>(p.g, context) == "");
     CHECK(count_of<aten::avg_pool2d>(p.g) == 1);
     CHECK(p.g.size() == 3);
 }
@@ -101,6 +101,6 @@ TEST_CASE("a pooling without dilation stays") {
     p.output(p.make<aten::max_pool2d>({.self = p.input(fp32, {1, 2, 6, 6}), .kernel_size = {2, 2}}));
     p.finish();
     pass_context context;
-    REQUIRE(detail::run_one_pass<decompose_dilated_pooling, false>(p.g, context) == "");
+    REQUIRE(run_pass<decompose_dilated_pooling>(p.g, context) == "");
     CHECK(count_of<aten::max_pool2d>(p.g) == 1);
 }

@@ -83,5 +83,5 @@ TEST_CASE("per channel, along any axis") {
             .axis = 2;
         p.output(n.result());
     };
-    CHECK(refusal<decompose_quantization>(beyond).find("out of range") != std::pmr::string::npos);
+    CHECK_THAT(beyond, is_refused_by<decompose_quantization>("out of range"));
 }

@@ -28,7 +28,7 @@ template <class Build>
 std::pmr::string compare(const Build& build, std::size_t left) {
     const std::size_t count = count_after<tosa::transpose, fuse_transposes, choose_layouts, fold>(build);
     if (count != left) return number_text(count) + " transposes are left";
-    return compare_runs<fuse_transposes, choose_layouts, fold>(build);
+    return compare_runs<may_rewrite<fuse_transposes>, may_rewrite<choose_layouts>, may_rewrite<fold>>(build);
 }
 /// `op(program&, value)` between a transpose to channels first and one back.
 template <class Op>

@@ -89,12 +89,13 @@ TEST_CASE("arithmetic and comparisons of every type") {
 TEST_CASE("INT32 comparisons are exact without the integer profile") {
     const std::vector<double> x{16777217, 16777216, 2147483647, -2147483648.0, 5, -1};
     const std::vector<double> y{16777216, 16777217, 2147483646, 2147483647, 5, 65535};
-    CHECK(compare_runs<legalize_comparison>(
-              [](program& p) {
-                  p.g.set_target(float_only);
-                  p.output(p.make<aten::gt_tensor>({p.input(dtype::int32, {6}), p.input(dtype::int32, {6})}));
-              },
-              {tensor::of(dtype::int32, {6}, x), tensor::of(dtype::int32, {6}, y)}) == "");
+    CHECK_THAT(
+        [](program& p) {
+            p.g.set_target(float_only);
+            p.output(p.make<aten::gt_tensor>({p.input(dtype::int32, {6}), p.input(dtype::int32, {6})}));
+        },
+        computes_the_same<legalize_comparison>().for_inputs(
+            {tensor::of(dtype::int32, {6}, x), tensor::of(dtype::int32, {6}, y)}));
 }
 
 TEST_CASE("casts between all types") {
@@ -107,42 +108,49 @@ TEST_CASE("casts between all types") {
         }
     }
     const std::vector<double> fractions{1.5, -1.5, 2.5, -0.5};
-    CHECK(compare_runs<legalize_cast>(
-              [](program& p) {
-                  p.output(
-                      p.make<aten::_to_copy>({.self = p.input(dtype::float32, {4}), .dtype = dtype::int32}));
-              },
-              {tensor::of(dtype::float32, {4}, fractions)}) == "");
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::_to_copy>({.self = p.input(dtype::float32, {4}), .dtype = dtype::int32}));
+        },
+        computes_the_same<legalize_cast>().for_inputs({tensor::of(dtype::float32, {4}, fractions)}));
 }
 
 TEST_CASE("mixed types are promoted, shapes broadcast, and values selected") {
-    CHECK(compare_runs<legalize_binary>([](program& p) {
-              p.output(p.make<aten::mul_tensor>(
-                  {p.input(dtype::float32, {2, 1, 3}), p.input(dtype::int32, {4, 1})}));
-          }) == "");
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::mul_tensor>(
+                {p.input(dtype::float32, {2, 1, 3}), p.input(dtype::int32, {4, 1})}));
+        },
+        computes_the_same<legalize_binary>());
     for (const dtype type : {dtype::float32, dtype::int8, dtype::int32, dtype::boolean}) {
-        CHECK(compare_runs<legalize_where>([&](program& p) {
-                  p.g.set_target(float_only);
-                  const value mask = p.input(dtype::boolean, {3});
-                  p.output(p.make<aten::where_self>({mask, p.input(type, {2, 3}), p.input(type, {})}));
-              }) == "");
+        CHECK_THAT(
+            [&](program& p) {
+                p.g.set_target(float_only);
+                const value mask = p.input(dtype::boolean, {3});
+                p.output(p.make<aten::where_self>({mask, p.input(type, {2, 3}), p.input(type, {})}));
+            },
+            computes_the_same<legalize_where>());
     }
-    CHECK(refusal<legalize_bitwise>([](program& p) {
-              p.g.set_target(float_only);
-              const value x = p.input(dtype::int32, {2});
-              p.output(p.make<aten::bitwise_and_tensor>({x, x}));
-          }).find("profile INT") != std::pmr::string::npos);
+    CHECK_THAT(
+        [](program& p) {
+            p.g.set_target(float_only);
+            const value x = p.input(dtype::int32, {2});
+            p.output(p.make<aten::bitwise_and_tensor>({x, x}));
+        },
+        is_refused_by<legalize_bitwise>("profile INT"));
 }
 
 TEST_CASE("created tensors are constants") {
-    CHECK(compare_runs<legalize_creation>([](program& p) {
-              p.output(p.make<aten::full>({.size = {2, 3}, .fill_value = 2.5}));
-              p.output(p.make<aten::arange_start_step>({.start = 5, .end = -3, .step = -2}));
-              p.output(p.make<aten::arange_start>({.start = 0.5, .end = 3.5}));
-              p.output(p.make<aten::eye_m>({.n = 2, .m = 4}));
-              p.output(p.make<aten::linspace>({.start = -1, .end = 1, .steps = 7}));
-          }) == "");
-    CHECK(refusal<legalize_creation>([](program& p) {
-              p.output(p.make<aten::full>({.size = {2}, .fill_value = std::int64_t{1} << 40}));
-          }).find("does not fit") != std::pmr::string::npos);
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::full>({.size = {2, 3}, .fill_value = 2.5}));
+            p.output(p.make<aten::arange_start_step>({.start = 5, .end = -3, .step = -2}));
+            p.output(p.make<aten::arange_start>({.start = 0.5, .end = 3.5}));
+            p.output(p.make<aten::eye_m>({.n = 2, .m = 4}));
+            p.output(p.make<aten::linspace>({.start = -1, .end = 1, .steps = 7}));
+        },
+        computes_the_same<legalize_creation>());
+    CHECK_THAT(
+        [](program& p) { p.output(p.make<aten::full>({.size = {2}, .fill_value = std::int64_t{1} << 40})); },
+        is_refused_by<legalize_creation>("does not fit"));
 }

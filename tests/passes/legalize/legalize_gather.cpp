@@ -73,25 +73,26 @@ std::pmr::string compare_index(shape_list shape, std::vector<std::optional<exten
 
 TEST_CASE("index_select and embedding") {
     for (const std::int64_t dim : {0, 1, -1}) {
-        CHECK(compare_runs<legalize_gather>(
-                  [&](program& p) {
-                      const value x = p.input(fp32, {3, 4, 5});
-                      p.output(
-                          p.make<aten::index_select>({.self = x, .dim = dim, .index = p.input(i32, {7})}));
-                  },
-                  {floats({3, 4, 5}), any_of({7}, 0, 3)}) == "");
+        CHECK_THAT(
+            [&](program& p) {
+                const value x = p.input(fp32, {3, 4, 5});
+                p.output(p.make<aten::index_select>({.self = x, .dim = dim, .index = p.input(i32, {7})}));
+            },
+            computes_the_same<legalize_gather>().for_inputs({floats({3, 4, 5}), any_of({7}, 0, 3)}));
     }
-    CHECK(compare_runs<legalize_gather>([&](program& p) {
-              const value x = p.input(dtype::boolean, {3, 4});
-              p.output(p.make<aten::index_select>(
-                  {.self = x, .dim = 1, .index = p.constant<std::int32_t>(i32, {2}, {3, 0})}));
-          }) == "");
-    CHECK(compare_runs<legalize_gather>(
-              [&](program& p) {
-                  const value w = p.input(fp32, {6, 4});
-                  p.output(p.make<aten::embedding>({.weight = w, .indices = p.input(i32, {2, 3})}));
-              },
-              {floats({6, 4}), any_of({2, 3}, 0, 6)}) == "");
+    CHECK_THAT(
+        [&](program& p) {
+            const value x = p.input(dtype::boolean, {3, 4});
+            p.output(p.make<aten::index_select>(
+                {.self = x, .dim = 1, .index = p.constant<std::int32_t>(i32, {2}, {3, 0})}));
+        },
+        computes_the_same<legalize_gather>());
+    CHECK_THAT(
+        [&](program& p) {
+            const value w = p.input(fp32, {6, 4});
+            p.output(p.make<aten::embedding>({.weight = w, .indices = p.input(i32, {2, 3})}));
+        },
+        computes_the_same<legalize_gather>().for_inputs({floats({6, 4}), any_of({2, 3}, 0, 6)}));
 }
 
 TEST_CASE("gather along any axis, of part of the others") {
@@ -99,21 +100,20 @@ TEST_CASE("gather along any axis, of part of the others") {
         for (const shape_list shape :
              {shape_list{3, 4, 5}, shape_list{2, 2, 2}, shape_list{1, 4, 5}, shape_list{3, 1, 2}}) {
             CAPTURE(dim, shape_text(sizes(std::data(shape), 3)));
-            CHECK(compare_runs<legalize_gather>(
-                      [&](program& p) {
-                          const value x = p.input(fp32, {3, 4, 5});
-                          p.output(
-                              p.make<aten::gather>({.self = x, .dim = dim, .index = p.input(i32, shape)}));
-                      },
-                      {floats({3, 4, 5}), any_of(shape, 0, 3)}) == "");
+            CHECK_THAT(
+                [&](program& p) {
+                    const value x = p.input(fp32, {3, 4, 5});
+                    p.output(p.make<aten::gather>({.self = x, .dim = dim, .index = p.input(i32, shape)}));
+                },
+                computes_the_same<legalize_gather>().for_inputs({floats({3, 4, 5}), any_of(shape, 0, 3)}));
         }
     }
-    CHECK(compare_runs<legalize_gather>(
-              [&](program& p) {
-                  const value x = p.input(fp32, {});
-                  p.output(p.make<aten::gather>({.self = x, .dim = 0, .index = p.input(i32, {})}));
-              },
-              {floats({}), any_of({}, 0, 1)}) == "");
+    CHECK_THAT(
+        [&](program& p) {
+            const value x = p.input(fp32, {});
+            p.output(p.make<aten::gather>({.self = x, .dim = 0, .index = p.input(i32, {})}));
+        },
+        computes_the_same<legalize_gather>().for_inputs({floats({}), any_of({}, 0, 1)}));
 }
 
 TEST_CASE("x[indices]") {
@@ -129,33 +129,32 @@ TEST_CASE("x[indices]") {
 }
 
 TEST_CASE("scatter and index_copy") {
-    CHECK(compare_runs<legalize_scatter>(
-              [](program& p) {
-                  const value x = p.input(fp32, {3, 5});
-                  const value index = p.input(i32, {2, 3});
-                  p.output(p.make<aten::scatter_src>(
-                      {.self = x, .dim = 1, .index = index, .src = p.input(fp32, {3, 4})}));
-              },
-              {floats({3, 5}), tensor::of(i32, {2, 3}, std::vector<int>{0, 4, 2, 1, 3, 0}),
-               floats({3, 4})}) == "");
-    CHECK(compare_runs<legalize_scatter>(
-              [](program& p) {
-                  const value x = p.input(fp32, {5, 2, 3});
-                  p.output(p.make<aten::scatter_value>(
-                      {.self = x, .dim = 0, .index = p.input(i32, {2, 1, 2}), .value = 2.5}));
-              },
-              {floats({5, 2, 3}), tensor::of(i32, {2, 1, 2}, std::vector<int>{0, 4, 3, 1})}) == "");
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {3, 5});
+            const value index = p.input(i32, {2, 3});
+            p.output(p.make<aten::scatter_src>(
+                {.self = x, .dim = 1, .index = index, .src = p.input(fp32, {3, 4})}));
+        },
+        computes_the_same<legalize_scatter>().for_inputs(
+            {floats({3, 5}), tensor::of(i32, {2, 3}, std::vector<int>{0, 4, 2, 1, 3, 0}), floats({3, 4})}));
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {5, 2, 3});
+            p.output(p.make<aten::scatter_value>(
+                {.self = x, .dim = 0, .index = p.input(i32, {2, 1, 2}), .value = 2.5}));
+        },
+        computes_the_same<legalize_scatter>().for_inputs(
+            {floats({5, 2, 3}), tensor::of(i32, {2, 1, 2}, std::vector<int>{0, 4, 3, 1})}));
     for (const std::int64_t dim : {0, 1, 2}) {
-        CHECK(compare_runs<legalize_scatter>(
-                  [&](program& p) {
-                      const value x = p.input(fp32, {4, 4, 4});
-                      const value index = p.input(i32, {3});
-                      const value source =
-                          p.make<aten::narrow>({.self = x, .dim = dim, .start = 1, .length = 3});
-                      p.output(p.make<aten::index_copy>(
-                          {.self = x, .dim = dim, .index = index, .source = source}));
-                  },
-                  {floats({4, 4, 4}), different({3}, 0, 4)}) == "");
+        CHECK_THAT(
+            [&](program& p) {
+                const value x = p.input(fp32, {4, 4, 4});
+                const value index = p.input(i32, {3});
+                const value source = p.make<aten::narrow>({.self = x, .dim = dim, .start = 1, .length = 3});
+                p.output(p.make<aten::index_copy>({.self = x, .dim = dim, .index = index, .source = source}));
+            },
+            computes_the_same<legalize_scatter>().for_inputs({floats({4, 4, 4}), different({3}, 0, 4)}));
     }
 }
 
@@ -176,28 +175,30 @@ TEST_CASE("adding at indices that repeat") {
     }
     for (const shape_list shape : {shape_list{3, 4, 5}, shape_list{2, 6, 3}}) {
         for (const std::int64_t dim : {0, 1, 2}) {
-            CHECK(compare_runs<legalize_scatter>(
-                      [&](program& p) {
-                          const value x = p.input(fp32, {3, 4, 5});
-                          const value index = p.input(i32, {2, 3, 3});
-                          p.output(p.make<aten::scatter_add>(
-                              {.self = x, .dim = dim, .index = index, .src = p.input(fp32, shape)}));
-                      },
-                      {floats({3, 4, 5}), any_of({2, 3, 3}, 0, 3), floats(shape)}) == "");
+            CHECK_THAT(
+                [&](program& p) {
+                    const value x = p.input(fp32, {3, 4, 5});
+                    const value index = p.input(i32, {2, 3, 3});
+                    p.output(p.make<aten::scatter_add>(
+                        {.self = x, .dim = dim, .index = index, .src = p.input(fp32, shape)}));
+                },
+                computes_the_same<legalize_scatter>().for_inputs(
+                    {floats({3, 4, 5}), any_of({2, 3, 3}, 0, 3), floats(shape)}));
         }
     }
 }
 
 TEST_CASE("an infinity is added to its own row alone") {
     const double infinity = std::numeric_limits<double>::infinity();
-    CHECK(compare_runs<legalize_scatter>(
-              [](program& p) {
-                  const value x = p.input(fp32, {3});
-                  p.output(p.make<aten::index_add>(
-                      {.self = x, .dim = 0, .index = p.input(i32, {2}), .source = p.input(fp32, {2})}));
-              },
-              {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}),
-               tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}) == "");
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {3});
+            p.output(p.make<aten::index_add>(
+                {.self = x, .dim = 0, .index = p.input(i32, {2}), .source = p.input(fp32, {2})}));
+        },
+        computes_the_same<legalize_scatter>().for_inputs(
+            {floats({3}), tensor::of(i32, {2}, std::vector<int>{1, 1}),
+             tensor::of(fp32, {2}, std::vector<double>{infinity, 1})}));
 }
 
 TEST_CASE("index_put") {
@@ -241,49 +242,55 @@ TEST_CASE("index_put with constants") {
                                               .accumulate = accumulate}));
         };
     };
-    CHECK(compare_runs<legalize_index_put>(put({0, 2, -1}, false)) == "");
-    CHECK(compare_runs<legalize_index_put>(put({0, 2, -1}, true)) == "");
-    CHECK(compare_runs<legalize_index_put>(put({0, 3, -1}, true)) == "");
-    CHECK(refusal<legalize_index_put>(put({0, 3, -1}, false)).starts_with("an index is named twice"));
+    CHECK_THAT(put({0, 2, -1}, false), computes_the_same<legalize_index_put>());
+    CHECK_THAT(put({0, 2, -1}, true), computes_the_same<legalize_index_put>());
+    CHECK_THAT(put({0, 3, -1}, true), computes_the_same<legalize_index_put>());
+    CHECK_THAT(put({0, 3, -1}, false), is_refused_by<legalize_index_put>("an index is named twice"));
 }
 
 TEST_CASE("index_put with a mask") {
     for (const bool accumulate : {false, true}) {
-        CHECK(compare_runs<legalize_index_put>([=](program& p) {
-                  const value x = p.input(fp32, {4, 3});
-                  const std::optional<value> indices[] = {p.input(dtype::boolean, {4, 3})};
-                  const value v = p.input(fp32, {});
-                  p.output(p.make<aten::index_put>({.self = x,
-                                                    .indices = list<std::optional<value>>(indices, 1),
-                                                    .values = v,
-                                                    .accumulate = accumulate}));
-              }) == "");
-        CHECK(compare_runs<legalize_index_put>([=](program& p) {
-                  const value x = p.input(fp32, {4, 3});
-                  const std::optional<value> indices[] = {p.input(dtype::boolean, {4})};
-                  const value v = p.input(fp32, {1, 3});
-                  p.output(p.make<aten::index_put>({.self = x,
-                                                    .indices = list<std::optional<value>>(indices, 1),
-                                                    .values = v,
-                                                    .accumulate = accumulate}));
-              }) == "");
-        CHECK(compare_runs<legalize_index_put>([=](program& p) {
-                  const value x = p.input(fp32, {4, 3});
-                  const std::optional<value> indices[] = {
-                      p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
-                  const value v = p.input(fp32, {2, 3});
-                  p.output(p.make<aten::index_put>({.self = x,
-                                                    .indices = list<std::optional<value>>(indices, 1),
-                                                    .values = v,
-                                                    .accumulate = accumulate}));
-              }) == "");
+        CHECK_THAT(
+            [=](program& p) {
+                const value x = p.input(fp32, {4, 3});
+                const std::optional<value> indices[] = {p.input(dtype::boolean, {4, 3})};
+                const value v = p.input(fp32, {});
+                p.output(p.make<aten::index_put>({.self = x,
+                                                  .indices = list<std::optional<value>>(indices, 1),
+                                                  .values = v,
+                                                  .accumulate = accumulate}));
+            },
+            computes_the_same<legalize_index_put>());
+        CHECK_THAT(
+            [=](program& p) {
+                const value x = p.input(fp32, {4, 3});
+                const std::optional<value> indices[] = {p.input(dtype::boolean, {4})};
+                const value v = p.input(fp32, {1, 3});
+                p.output(p.make<aten::index_put>({.self = x,
+                                                  .indices = list<std::optional<value>>(indices, 1),
+                                                  .values = v,
+                                                  .accumulate = accumulate}));
+            },
+            computes_the_same<legalize_index_put>());
+        CHECK_THAT(
+            [=](program& p) {
+                const value x = p.input(fp32, {4, 3});
+                const std::optional<value> indices[] = {
+                    p.constant<std::uint8_t>(dtype::boolean, {4}, {1, 0, 1, 0})};
+                const value v = p.input(fp32, {2, 3});
+                p.output(p.make<aten::index_put>({.self = x,
+                                                  .indices = list<std::optional<value>>(indices, 1),
+                                                  .values = v,
+                                                  .accumulate = accumulate}));
+            },
+            computes_the_same<legalize_index_put>());
     }
 }
 
 TEST_CASE("one_hot") {
-    CHECK(compare_runs<legalize_one_hot>(
-              [](program& p) {
-                  p.output(p.make<aten::one_hot>({.self = p.input(i32, {2, 3}), .num_classes = 5}));
-              },
-              {any_of({2, 3}, 0, 5)}) == "");
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::one_hot>({.self = p.input(i32, {2, 3}), .num_classes = 5}));
+        },
+        computes_the_same<legalize_one_hot>().for_inputs({any_of({2, 3}, 0, 5)}));
 }

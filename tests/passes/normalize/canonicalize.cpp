@@ -32,22 +32,24 @@ constexpr dtype fp32 = dtype::float32;
 }  // namespace
 
 TEST_CASE("synonyms, casts, fills and numbers") {
-    CHECK(compare_runs<canonicalize_variants, canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
-                       scalars_to_tensors, decompose_add_sub_alpha, remove_noop>([](program& p) {
-              const value x = p.input(fp32, {2, 3});
-              const value n = p.input(dtype::int32, {2, 3});
-              p.output(p.make<aten::clip>({.self = x, .min = -0.5}));
-              p.output(p.make<aten::max_other>({x, x}));
-              p.output(p.make<aten::rsub_scalar>({.self = n, .other = 2, .alpha = 3}));
-              p.output(p.make<aten::add_tensor>({.self = x, .other = n, .alpha = 2}));
-              p.output(p.make<aten::square>({x}));
-              p.output(p.make<aten::remainder_scalar_tensor>({5.0, x}));
-              p.output(p.make<aten::to_dtype>({.self = x, .dtype = dtype::int32}));
-              p.output(p.make<aten::type_as>({n, x}));
-              p.output(p.make<aten::ones_like>({.self = n}));
-              p.output(p.make<aten::where_scalarother>({p.make<aten::gt_scalar>({x, 0}), x, 2.0}));
-              p.output(p.make<aten::alias_copy>({p.make<aten::clone>({.self = x})}));
-          }) == "");
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {2, 3});
+            const value n = p.input(dtype::int32, {2, 3});
+            p.output(p.make<aten::clip>({.self = x, .min = -0.5}));
+            p.output(p.make<aten::max_other>({x, x}));
+            p.output(p.make<aten::rsub_scalar>({.self = n, .other = 2, .alpha = 3}));
+            p.output(p.make<aten::add_tensor>({.self = x, .other = n, .alpha = 2}));
+            p.output(p.make<aten::square>({x}));
+            p.output(p.make<aten::remainder_scalar_tensor>({5.0, x}));
+            p.output(p.make<aten::to_dtype>({.self = x, .dtype = dtype::int32}));
+            p.output(p.make<aten::type_as>({n, x}));
+            p.output(p.make<aten::ones_like>({.self = n}));
+            p.output(p.make<aten::where_scalarother>({p.make<aten::gt_scalar>({x, 0}), x, 2.0}));
+            p.output(p.make<aten::alias_copy>({p.make<aten::clone>({.self = x})}));
+        },
+        (computes_the_same<canonicalize_variants, canonicalize_arithmetic, canonicalize_casts,
+                           canonicalize_fills, scalars_to_tensors, decompose_add_sub_alpha, remove_noop>()));
 }
 
 TEST_CASE("no-ops go, and random dropout is refused") {
@@ -57,20 +59,24 @@ TEST_CASE("no-ops go, and random dropout is refused") {
     p.output(p.make<aten::dropout>({p.make<aten::expand>({.self = x, .size = {2, -1}}), 0.5, false}));
     p.finish();
     pass_context context;
-    REQUIRE(in_place_driver<remove_noop>::run({}, p.g, context));
+    REQUIRE(run_pass<remove_noop>(p.g, context) == "");
     CHECK(p.g.outputs()[0] == x);
     CHECK(p.g.size() == 2);
-    CHECK(refusal<remove_noop>([](program& q) {
-              q.output(q.make<aten::dropout>({q.input(fp32, {2}), 0.5, true}));
-          }).find("eval mode") != std::pmr::string::npos);
+    CHECK_THAT(
+        [](program& q) {
+            q.output(q.make<aten::dropout>({q.input(fp32, {2}), 0.5, true}));
+        },
+        is_refused_by<remove_noop>("eval mode"));
 }
 
 TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused") {
-    CHECK(compare_runs<narrow_int64>([](program& p) {
-              const value n = p.make<aten::_to_copy>({.self = p.input(fp32, {3}), .dtype = dtype::int64});
-              const value k = p.constant<std::int64_t>(dtype::int64, {3}, {1, -2, 2147483647});
-              p.output(p.make<aten::maximum>({n, k}));
-          }) == "");
+    CHECK_THAT(
+        [](program& p) {
+            const value n = p.make<aten::_to_copy>({.self = p.input(fp32, {3}), .dtype = dtype::int64});
+            const value k = p.constant<std::int64_t>(dtype::int64, {3}, {1, -2, 2147483647});
+            p.output(p.make<aten::maximum>({n, k}));
+        },
+        computes_the_same<narrow_int64>());
     program p;
     p.output(p.make<aten::neg>({p.input(dtype::int64, {2})}));
     p.finish();

@@ -26,7 +26,7 @@ bool cast_comes_first(const Build& build) {
     build(p);
     p.finish();
     pass_context context;
-    CHECK(detail::run_one_pass<hoist_casts, false>(p.g, context) == "");
+    CHECK(run_pass<hoist_casts>(p.g, context) == "");
     for (const node& n : p.g.nodes_of(info_of<aten::_to_copy>)) {
         if (!is<builtin::placeholder>(*n.operand(0).producer)) return false;
     }
@@ -36,7 +36,7 @@ template <class Move>
 void check_moved(const Move& move) {
     for (const dtype from : {dtype::int32, dtype::int64, dtype::int8}) {
         for (const dtype to : {dtype::float32, dtype::float16}) {
-            CHECK(compare_runs<hoist_casts>(cast_of(move, from, to), {}, 0) == "");
+            CHECK_THAT(cast_of(move, from, to), computes_the_same<hoist_casts>().within(0));
         }
     }
     CHECK(cast_comes_first(cast_of(move, dtype::int32, dtype::float32)));
@@ -83,6 +83,6 @@ TEST_CASE("casts that stay where they are") {
         return y;
     };
     const auto build = cast_of(shared, dtype::int32, dtype::float32);
-    CHECK(compare_runs<hoist_casts>(build, {}, 0) == "");
+    CHECK_THAT(build, is_left_alone_by<hoist_casts>());
     CHECK_FALSE(cast_comes_first(build));
 }

@@ -42,11 +42,11 @@ TEST_CASE("a quantize of a dequantize is a RESCALE, or nothing") {
     for (const coding& from : {a, b, int16_codes(2e-4), int32_codes(3e-7)}) {
         for (const coding& to : {a, b, weight_codes(0.05, 3), int16_codes(2e-4), int16_codes(7e-4)}) {
             CAPTURE(from.scale, to.scale, to.lowest);
-            CHECK(integers_from<fold_quantization>(
-                      [=](program& p) {
-                          output_in(p, real_input(p, from, {40, 50}), to);
-                      },
-                      nearly) == "");
+            CHECK_THAT(
+                [=](program& p) {
+                    output_in(p, real_input(p, from, {40, 50}), to);
+                },
+                becomes_integers<fold_quantization>(nearly));
         }
     }
     program p;
@@ -62,7 +62,7 @@ TEST_CASE("scales of channels meet one scale, along any axis") {
             const value codes = p.input(dtype::int8, {5, 6, 7});
             output_in(p, real_per_channel(p, codes, scales_around(0.04, channels), axis), b);
         };
-        CHECK(integers_from<fold_quantization>(build, nearly) == "");
+        CHECK_THAT(build, becomes_integers<fold_quantization>(nearly));
     }
     const auto zeros = [](std::vector<std::int64_t> zero_points) {
         return [=](program& p) {
@@ -70,9 +70,8 @@ TEST_CASE("scales of channels meet one scale, along any axis") {
             output_in(p, real_per_channel(p, codes, {0.1, 0.2, 0.3}, 0, zero_points), b);
         };
     };
-    CHECK(integers_from<fold_quantization>(zeros({5, 5, 5}), nearly) == "");
-    CHECK(refusal<fold_quantization>(zeros({5, 5, 4})).find("zero points that differ") !=
-          std::pmr::string::npos);
+    CHECK_THAT(zeros({5, 5, 5}), becomes_integers<fold_quantization>(nearly));
+    CHECK_THAT(zeros({5, 5, 4}), is_refused_by<fold_quantization>("zero points that differ"));
 }
 
 TEST_CASE("past views, permutations and repetitions") {
@@ -171,9 +170,9 @@ TEST_CASE("past joins of several quantizations") {
             output_in(p, p.make<aten::cat>({{x, y, x}, 1}), to);
         };
     };
-    CHECK(integers_from<fold_quantization>(join(a, a, a)) == "");
-    CHECK(integers_from<fold_quantization>(join(a, b, a), nearly) == "");
-    CHECK(integers_from<fold_quantization>(join(a, b, int8_codes(0.2)), nearly) == "");
+    CHECK_THAT(join(a, a, a), becomes_integers<fold_quantization>());
+    CHECK_THAT(join(a, b, a), becomes_integers<fold_quantization>(nearly));
+    CHECK_THAT(join(a, b, int8_codes(0.2)), becomes_integers<fold_quantization>(nearly));
     CHECK(count_after<tosa::rescale, fold_quantization>(join(a, b, a)) == 1);
     CHECK(count_after<tosa::rescale, fold_quantization>(join(a, b, int8_codes(0.2))) == 2);
 
@@ -185,7 +184,7 @@ TEST_CASE("past joins of several quantizations") {
         const value number = float_constant(p, {}, {0.77});
         output_in(p, p.make<aten::where_self>({condition, number, either}), b);
     };
-    CHECK(integers_from<fold_quantization>(choice, nearly) == "");
+    CHECK_THAT(choice, becomes_integers<fold_quantization>(nearly));
     const auto writes = [](program& p) {
         const value x = real_input(p, a, {4, 5});
         const value y = real_input(p, b, {2, 5});
@@ -193,7 +192,7 @@ TEST_CASE("past joins of several quantizations") {
         const value put = p.make<aten::index_put>({x, {std::optional(index)}, y});
         output_in(p, p.make<aten::index_copy>({put, 0, index, y}), a);
     };
-    CHECK(integers_from<fold_quantization>(writes, nearly) == "");
+    CHECK_THAT(writes, becomes_integers<fold_quantization>(nearly));
 }
 
 TEST_CASE("sums of what is written at an index are no selection") {
@@ -204,7 +203,7 @@ TEST_CASE("sums of what is written at an index are no selection") {
     };
     CHECK(count_after<quantize, fold_quantization>(adds) == 1);
     CHECK(count_after<aten::index_put, fold_quantization>(adds) == 1);
-    CHECK(compare_runs<fold_quantization>(adds, {}, 0) == "");
+    CHECK_THAT(adds, is_left_alone_by<fold_quantization>());
 }
 
 TEST_CASE("what is computed is quantized where it is") {
@@ -214,7 +213,8 @@ TEST_CASE("what is computed is quantized where it is") {
         output_in(p, y, a);
         output_in(p, p.make<aten::cat>({{x, p.make<aten::view>({y, {2, 3}})}, 0}), b);
     };
-    CHECK(compare_runs<fold_quantization>(computed, random_inputs(computed), 0) == "");
+    CHECK_THAT(computed,
+               computes_the_same<fold_quantization>().for_inputs(random_inputs(computed)).within(0));
     program p;
     const graph& g = lowered<fold_quantization>(p, computed);
     CHECK(count_of<quantize>(g) == 2);
@@ -228,14 +228,14 @@ TEST_CASE("each reader's coding") {
         const value y = p.make<aten::cat>({{x, p.make<aten::flip>({x, {0}})}, 0});
         for (const coding& c : {a, b, int16_codes(1e-3)}) output_in(p, y, c);
     };
-    CHECK(integers_from<fold_quantization>(build, nearly) == "");
+    CHECK_THAT(build, becomes_integers<fold_quantization>(nearly));
 }
 
 TEST_CASE("a factor beyond RESCALE is refused") {
     const auto build = [](double from, double to) {
         return [=](program& p) { output_in(p, real_input(p, int8_codes(from), {4}), int8_codes(to)); };
     };
-    CHECK(refusal<fold_quantization>(build(1, 1e-9)).find("beyond what RESCALE") != std::pmr::string::npos);
-    CHECK(integers_from<fold_quantization>(build(1, 1e-8), exactly) == "");
-    CHECK(integers_from<fold_quantization>(build(1e-9, 1), exactly) == "");
+    CHECK_THAT(build(1, 1e-9), is_refused_by<fold_quantization>("beyond what RESCALE"));
+    CHECK_THAT(build(1, 1e-8), becomes_integers<fold_quantization>());
+    CHECK_THAT(build(1e-9, 1), becomes_integers<fold_quantization>());
 }

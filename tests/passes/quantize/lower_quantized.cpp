@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("activations before a quantize", "", aten::relu, aten::relu6,
         output_in(p, p.make<TestType>({v}), int8_codes(0.0513, -128));
         output_in(p, p.make<TestType>({p.make<aten::add_tensor>({x, v})}), int8_codes(0.0713, -40));
     };
-    CHECK(integers_from<decompose_rectifiers, lower_quantized>(activated, nearly) == "");
+    CHECK_THAT(activated, (becomes_integers<decompose_rectifiers, lower_quantized>(nearly)));
 }
 
 TEST_CASE("a network of convolutions, a residual, a pooling and a classifier") {
@@ -188,7 +188,7 @@ TEST_CASE("float parts stay between quantized ones") {
         const value y = p.make<aten::exp>({p.make<aten::add_tensor>({x, real_input(p, b, {4, 5})})});
         output_in(p, p.make<aten::maximum>({requantized(p, y, wide), x}), b);
     };
-    CHECK(compare_runs<lower_quantized>(build, random_inputs(build), 1e-4) == "");
+    CHECK_THAT(build, computes_the_same<lower_quantized>().for_inputs(random_inputs(build)).within(1e-4));
     program p;
     const graph& g = lowered<lower_quantized>(p, build);
     CHECK(count_of<aten::exp>(g) == 1);

@@ -22,7 +22,7 @@ constexpr coding wide = int16_codes(3e-4);
 
 template <class Build>
 std::pmr::string compare(const Build& build, const allowance& allowed = nearly) {
-    return integers_from<arithmetic, fold_quantization>(build, allowed);
+    return integers_from<arithmetic, may_rewrite<fold_quantization>>(build, allowed);
 }
 template <class Op>
 auto of_two(coding x, coding y, coding to, shape_list first = {12, 30}, shape_list second = {12, 30}) {
@@ -179,7 +179,7 @@ TEST_CASE("operands that are not codes stay as they are") {
         p.output(p.make<aten::mul_tensor>({x, float_constant(p, {}, {2})}));
         p.output(p.make<aten::add_tensor>({p.input(dtype::int32, {3}), p.input(dtype::int32, {3})}));
     };
-    CHECK(compare_runs<arithmetic>(reals, random_inputs(reals), 0) == "");
+    CHECK_THAT(reals, is_left_alone_by<arithmetic>());
     CHECK(count_after<aten::add_tensor, arithmetic>(reals) == 2);
     CHECK(count_after<aten::mul_tensor, arithmetic>(reals) == 1);
 }

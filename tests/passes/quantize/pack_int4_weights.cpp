@@ -43,7 +43,7 @@ dtype weights_after(const Build& build) {
 }  // namespace
 
 TEST_CASE("weights between -7 and 7 are packed") {
-    CHECK(compare_runs<pack_int4_weights>(convolution("TOSA-1.0+INT+int4", 7)) == "");
+    CHECK_THAT(convolution("TOSA-1.0+INT+int4", 7), computes_the_same<pack_int4_weights>());
     CHECK(weights_after(convolution("TOSA-1.0+INT+int4", 7)) == dtype::int4);
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("that read their operand several times, with quantization between thei
         const value s = quantized(p, p.make<aten::sigmoid>({v}), int8_codes(1.0 / 256, -128));
         return p.make<aten::mul_tensor>({v, real_of(p, s, int8_codes(1.0 / 256, -128))});
     };
-    CHECK(integers_from<tabulate, fold>(applied(quantized_swish, a, c)) == "");
+    CHECK_THAT(applied(quantized_swish, a, c), (becomes_integers<tabulate, fold>()));
     const auto chain = [](program& p, value v) {
         for (const coding& to : {b, c, b}) {
             const value codes = quantized(p, p.make<aten::tanh>({p.make<aten::mul_tensor>({v, v})}), to);
@@ -132,7 +132,7 @@ TEST_CASE("a table after a table is one of its own, and both stay where both are
         output_in(p, y, c);
         output_in(p, p.make<aten::exp>({real_of(p, first, b)}), c);
     };
-    CHECK(integers_from<tabulate, fold>(build) == "");
+    CHECK_THAT(build, (becomes_integers<tabulate, fold>()));
     program p;
     graph& g = lowered<tabulate, fold>(p, build);
     CHECK(count_of<tosa::table>(g) == 3);
@@ -167,13 +167,14 @@ TEST_CASE("a table of 16 bits is not read through: it is no function of codes al
         output_in(p, p.make<aten::tanh>({real_of(p, s, int16_codes(3e-5))}), int16_codes(3e-5));
     };
     CHECK(count_after<tosa::table, tabulate, fold>(twice) == 2);
-    CHECK(integers_from<tabulate, fold>(twice, {2, 0.6}) == "");
+    CHECK_THAT(twice, (becomes_integers<tabulate, fold>({2, 0.6})));
 }
 
 TEST_CASE("at the ends of 16 bits") {
     const auto build = applied(plain<aten::tanh>(), wide, int16_codes(1.0 / 32768), {6});
     const std::vector<int> ends{-32768, -32767, -1, 0, 32766, 32767};
-    CHECK(integers_from<tabulate, fold>(build, {1, 1}, {tensor::of(dtype::int16, {6}, ends)}) == "");
+    CHECK_THAT(build,
+               (becomes_integers<tabulate, fold>({1, 1}).for_inputs({tensor::of(dtype::int16, {6}, ends)})));
 }
 
 TEST_CASE("clamps alone are left to CLAMP") {
@@ -190,7 +191,7 @@ TEST_CASE("clamps alone are left to CLAMP") {
 TEST_CASE("what is no function of one tensor's elements is left") {
     const auto left = [](const auto& build) {
         CHECK(tables_of(build) == 0);
-        CHECK(compare_runs<tabulate>(build, random_inputs(build), 0) == "");
+        CHECK_THAT(build, is_left_alone_by<tabulate>());
     };
     left([](program& p) {  // two tensors
         output_in(p, p.make<aten::mul_tensor>({real_input(p, a, {8}), real_input(p, b, {8})}), c);
@@ -221,7 +222,7 @@ TEST_CASE("a step that is not tabulated itself is where the function begins") {
         const value codes = quantized(p, sum, a);
         output_in(p, p.make<aten::exp>({real_of(p, codes, a)}), c);
     };
-    CHECK(compare_runs<tabulate, fold>(build, random_inputs(build), 0) == "");
+    CHECK_THAT(build, (computes_the_same<tabulate, fold>().for_inputs(random_inputs(build)).within(0)));
     CHECK(tables_of(build) == 1);
     CHECK(count_after<quantized_decomposed::quantize_per_tensor, tabulate, fold>(build) == 1);
 }
@@ -233,7 +234,7 @@ TEST_CASE("quantized constants are folded, dequantized ones stay codes") {
         p.output(p.make<aten::add_tensor>({real_of(p, codes, c), weight}));
         p.output(p.make<aten::add_tensor>({p.input(dtype::int8, {3}), codes}));
     };
-    CHECK(compare_runs<fold>(build, {}, 0) == "");
+    CHECK_THAT(build, computes_the_same<fold>().within(0));
     program p;
     const graph& g = lowered<fold>(p, build);
     CHECK(count_of<quantized_decomposed::quantize_per_tensor>(g) == 0);

@@ -47,7 +47,8 @@ std::vector<tensor> inputs(bool is_set) {
 void check(const result_builder& build) {
     for (const bool is_set : {false, true}) {
         CHECK(count_after<tosa::cond_if, blend_conditions>(for_u55_target(build)) == 0);
-        CHECK(compare_runs<blend_conditions>(for_u55_target(build), inputs(is_set), 0) == "");
+        CHECK_THAT(for_u55_target(build),
+                   computes_the_same<blend_conditions>().for_inputs(inputs(is_set)).within(0));
     }
 }
 

@@ -12,6 +12,8 @@ namespace headrace {
 /// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
 /// the faster; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
+    static constexpr std::string_view summary =
+        "split a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
     using targets = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 

@@ -14,6 +14,8 @@ namespace headrace {
 /// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
 /// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
 struct remove_noop_layout : pass {
+    static constexpr std::string_view summary =
+        "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
     using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 

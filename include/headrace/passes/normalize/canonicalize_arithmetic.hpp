@@ -12,6 +12,8 @@ namespace headrace {
 /// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
 /// number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
+    static constexpr std::string_view summary =
+        "write square, rsub and remainders of a number as pow, sub and remainder";
     using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
     using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;
 

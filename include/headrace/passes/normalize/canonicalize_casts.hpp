@@ -15,6 +15,7 @@ namespace headrace {
 /// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
 /// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
+    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;
     using produces = ops<aten::_to_copy, aten::expand>;

@@ -13,6 +13,7 @@ namespace headrace {
 /// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
 /// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
+    static constexpr std::string_view summary = "write every convolution as aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =

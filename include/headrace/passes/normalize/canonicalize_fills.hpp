@@ -15,6 +15,7 @@ namespace headrace {
 /// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
 /// is not yet known.
 struct canonicalize_fills : pass {
+    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
     using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
                          aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
     using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;

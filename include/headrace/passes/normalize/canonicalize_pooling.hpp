@@ -12,6 +12,8 @@ namespace headrace {
 /// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
 /// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that nobody reads.
 struct canonicalize_pooling : pass {
+    static constexpr std::string_view summary =
+        "write poolings of one axis or without a batch as 2-D poolings of a batch";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targets = joined<one_dimensional, unbatched,

@@ -14,6 +14,8 @@ namespace headrace {
 /// each op under one name. Values are immutable, which makes them the same once `functionalize` has
 /// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
+    static constexpr std::string_view summary =
+        "rename in-place ops, `_copy` variants and synonyms to one form each";
     using table = op_map<
         // In place.
         becomes<aten::abs_inplace, aten::abs>, becomes<aten::add_inplace_scalar, aten::add_scalar>,

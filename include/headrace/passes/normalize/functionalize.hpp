@@ -341,6 +341,8 @@ private:
 /// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
 /// to inputs matters inside the graph only.
 struct functionalize : pass {
+    static constexpr std::string_view summary =
+        "give later readers what in-place ops write, through views as well";
     using targets = detail::in_place_ops;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 

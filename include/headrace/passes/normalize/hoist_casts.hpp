@@ -12,6 +12,8 @@ namespace headrace {
 /// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
 /// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
 struct hoist_casts : pass {
+    static constexpr std::string_view summary =
+        "cast(move(x)) as move(cast(x)), which casts before data is moved";
     using movements =
         ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
             aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,

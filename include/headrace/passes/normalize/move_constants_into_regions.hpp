@@ -14,6 +14,8 @@ namespace headrace {
 /// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
 /// constant of the regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
+    static constexpr std::string_view summary =
+        "make constants that are handed to branches and loops their own";
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targets;
 

@@ -19,6 +19,8 @@ namespace headrace {
 /// elements do not fit is refused, except where a limit may as well be the largest number there is. It
 /// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
 struct narrow_int64 : pass {
+    static constexpr std::string_view summary =
+        "make int64 int32 and float64 float32, and refuse constants that do not fit";
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         detail::for_each_graph(g, [&](graph& sub) {

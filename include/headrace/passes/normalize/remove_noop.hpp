@@ -13,6 +13,8 @@ namespace headrace {
 /// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
 /// by contract.
 struct remove_noop : pass {
+    static constexpr std::string_view summary =
+        "remove copies, inference-time dropout and other ops that return their operand";
     using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
                          dim_order_ops::_clone_dim_order>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;

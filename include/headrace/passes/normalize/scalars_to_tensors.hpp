@@ -14,6 +14,8 @@ namespace headrace {
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
 /// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
+    static constexpr std::string_view summary =
+        "make the number of a .Scalar overload a constant of a .Tensor overload";
     using table =
         op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
                becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,

@@ -114,7 +114,9 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
+        // A node whose operands are not numbers stays: the model is refused for what made them.
         void becomes(node& n, const number& truth) {
+            if (!truth.narrow && !truth.wide) return;
             numbers_[&n] = truth;
             replaced_.push_back(&n);
             ++count_;
@@ -171,6 +173,7 @@ private:
         // By a table where one operand is INT8 and the other a number, else by `Arithmetic`.
         template <auto Arithmetic, class Compare>
         void compare(node& n, emitting& e, value a, value b, Compare&& compares) {
+            if (is_floating(type_of(a))) return;
             const auto swapped = [&](std::int64_t x, std::int64_t y) { return compares(y, x); };
             value table = table_of(e, a, b, compares);
             if (!table) table = table_of(e, b, a, swapped);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
+// targets, and records what each declares and what it emitted: tests/checks/pass_records.py compares the two.
+#include <cstdlib>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include <headrace/eval/fold.hpp>
+#include <headrace/io/pt2.hpp>
+#include <headrace/passes/standard_lowering.hpp>
+
+#include "../support/pass_runs.hpp"
+
+using namespace headrace;
+using lowering = standard_lowering<eval::folding>;
+
+namespace {
+
+constexpr target_spec float_target = *parse_target("TOSA-1.0+FP");
+constexpr target_spec integer_target = *parse_target("TOSA-1.0+INT+int16+int4+cf");
+constexpr target_spec mixed_target = *parse_target("TOSA-1.0+FP+INT+int16+int4+bf16+cf");
+constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+u55");
+
+template <pass_type... Passes>
+constexpr testing::pass_runners runners_in(pass_list<Passes...>) {
+    return testing::runners_of<Passes...>;
+}
+constexpr testing::pass_runners standard_passes = runners_in(lowering::passes{});
+
+/// The models of the tests and of the examples, and of the folder that HEADRACE_MODELS may name.
+std::vector<std::filesystem::path> models() {
+    const std::filesystem::path tests = std::filesystem::path(__FILE__).parent_path().parent_path();
+    std::vector<std::filesystem::path> found;
+    std::vector<std::filesystem::path> folders{tests / "fixtures", tests.parent_path() / "examples/models"};
+    if (const char* more = std::getenv("HEADRACE_MODELS")) folders.emplace_back(more);
+    for (const std::filesystem::path& folder : folders) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+            if (entry.path().extension() == ".pt2") found.push_back(entry.path());
+        }
+    }
+    return found;
+}
+
+/// What a pass declares, and the same of the passes that it extends: what they emit, it emits.
+template <pass_type P>
+void record_declarations_of() {
+    const std::string name(pass_name<P>());
+    testing::record_line("runs " + name + (graph_pass<P> ? " whole_graph" : " in_place retracing"));
+    effects_of<P>::produced_set.for_each(
+        [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
+    if constexpr (requires { typename P::base_passes; }) {
+        []<class... Parts>(const std::string& whole, std::tuple<Parts...>*) {
+            (testing::record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
+            (record_declarations_of<Parts>(), ...);
+        }(name, typename P::base_passes{});
+    }
+}
+template <pass_type... Passes>
+void record_declarations(pass_list<Passes...>) {
+    (record_declarations_of<Passes>(), ...);
+    testing::record_line("sum " + std::to_string(sizeof...(Passes)) + " " +
+                         std::to_string((effects_of<Passes>::produced_set.size() + ... + 0)));
+}
+
+}  // namespace
+
+TEST_CASE("the fixtures are lowered pass by pass") {
+    record_declarations(lowering::passes{});
+    const auto all = models();
+    REQUIRE(all.size() > 10);
+    for (const std::filesystem::path& path : all) {
+        for (const target_spec& target : {float_target, integer_target, mixed_target, u55_target}) {
+            INFO(path);
+            auto p = read_pt2(path);
+            if (!p && p.error().kind == error_kind::unsupported) break;  // it has dynamic shapes
+            REQUIRE(p);
+            graph& g = *p.value().graph;
+            g.set_target(target);
+            pass_context context;
+            for (const testing::pass_runner& pass : standard_passes) {
+                if (!pass.should_run(g)) continue;
+                INFO(pass.name);
+                REQUIRE(testing::run_recorded(pass, g, context, driver_kind::in_place));
+            }
+            // What was not refused has become TOSA.
+            if (!context.diagnostics().empty()) continue;
+            std::size_t illegal = 0;
+            lowering::for_each_illegal(g, [&](node&) { ++illegal; });
+            CHECK(illegal == 0);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Declares how tests run passes: by both drivers, with a record of what each pass did, which
+// tests/checks/pass_records.py reads when the tests are over.
+#ifndef HEADRACE_TESTS_SUPPORT_PASS_RUNS_HPP
+#define HEADRACE_TESTS_SUPPORT_PASS_RUNS_HPP
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "program.hpp"
+
+namespace headrace::testing {
+
+/// A pass without its type: what runs passes is compiled once, not for each list of them.
+struct pass_runner {
+    std::string_view name;
+    bool whole_graph;
+    bool must_rewrite;
+    bool (*should_run)(const graph& g);  ///< what a pipeline asks first
+    result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver);
+};
+
+template <pass_type P>
+result<node_counts> run_erased(graph& g, pass_context& context, driver_kind driver) {
+    return apply_pass(P{}, g, context, driver);
+}
+template <pass_type P>
+bool asks_to_run([[maybe_unused]] const graph& g) {
+    if constexpr (decides_itself<P>) {
+        return P{}.should_run(g);
+    } else {
+        return true;
+    }
+}
+template <pass_type P, bool MustRewrite>
+inline constexpr pass_runner runner_of_pass{pass_name<P>(), graph_pass<P>, MustRewrite, &asks_to_run<P>,
+                                            &run_erased<P>};
+
+/// In a list of passes: one that has nothing to do in some programs of a family. Tests demand of every other
+/// one that it rewrites something.
+template <pass_type P>
+struct may_rewrite {};
+
+template <class P>
+inline constexpr const pass_runner& runner_of = runner_of_pass<P, true>;
+template <class P>
+inline constexpr const pass_runner& runner_of<may_rewrite<P>> = runner_of_pass<P, false>;
+
+template <class... Passes>
+inline constexpr std::array<pass_runner, sizeof...(Passes)> runners_of{{runner_of<Passes>...}};
+
+using pass_runners = std::span<const pass_runner>;
+inline constexpr driver_kind both_drivers[] = {driver_kind::in_place, driver_kind::retracing};
+[[nodiscard]] std::string_view name_of(driver_kind driver);
+
+/// Runs one pass and records which ops it emitted.
+[[nodiscard]] result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& context,
+                                               driver_kind driver);
+
+/// What the records say of a pass that a test has seen rewrite something.
+void record_rewriting(const pass_runner& p, driver_kind driver);
+/// One line of the records, for what only a test knows.
+void record_line(std::string line);
+
+/// Runs passes in order. The fault is empty, or says why that failed, which node was refused, or which pass
+/// rewrote nothing.
+[[nodiscard]] std::pmr::string run_all(pass_runners passes, graph& g, driver_kind driver);
+
+/// What is wrong with a program's results after passes; empty if nothing is.
+using result_check = std::function<std::pmr::string(graph& g, std::span<const tensor> results)>;
+
+/// Builds the program anew for each driver, runs the passes, each of which must rewrite something, executes
+/// what came out and checks it. Returns the first fault, with the driver and the graph.
+[[nodiscard]] std::pmr::string check_runs(const builder& build, pass_runners passes,
+                                          std::span<const tensor> inputs, const result_check& check);
+
+/// Empty if the program computes the same before the passes and after them, by both drivers.
+[[nodiscard]] std::pmr::string compare(const builder& build, pass_runners passes, std::vector<tensor> inputs,
+                                       double tolerance);
+/// Empty if no pass rewrites a node or changes the graph, by either driver.
+[[nodiscard]] std::pmr::string compare_untouched(const builder& build, pass_runners passes);
+/// Why the passes refuse the program, which must be the same by both drivers; empty if they do not.
+[[nodiscard]] std::pmr::string first_refusal(const builder& build, pass_runners passes);
+
+}  // namespace headrace::testing
+
+#endif
