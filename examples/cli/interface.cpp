@@ -75,7 +75,7 @@ std::vector<tensor> inputs_for(const graph& g, std::span<const tensor> exported)
         }
         std::vector<std::int64_t> codes;
         for (std::int64_t i = 0; i != real.size(); ++i)
-            codes.push_back(parameters_of(*q).code_of(real.real(i)));
+            codes.push_back(parameters_of(*q).quantized(real.real(i)));
         inputs.push_back(tensor::of(type, real.shape(), codes));
     }
     return inputs;
