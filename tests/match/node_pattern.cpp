@@ -56,6 +56,27 @@ static_assert(effects_of<undo>::produced_set ==
               ops_in<aten::_to_copy, aten::tanh, aten::erf, aten::mul_tensor, aten::neg>);
 static_assert(effects_of<undo>::removed_set.empty());
 
+// A pattern and a rule for the same op: the first that does not decline is taken.
+struct beside_a_rule : pass {
+    static auto rewrites() {
+        return rules(on_match(twice<aten::neg>) = [](auto x) { return x; }, on<aten::neg> = [](auto x) {
+            return choose(x.rank() == 1, [&] { return abs(x); }, unchanged);
+        });
+    }
+};
+static_assert(effects_of<beside_a_rule>::produced_set == ops_in<aten::abs>);
+
+TEST_CASE("a pattern counts beside a rule for the same op") {
+    for (const bool twofold : {false, true}) {
+        program p;
+        value v = p.input(dtype::float32, twofold ? int_list{2, 2} : int_list{2});
+        for (int i = 0; i != (twofold ? 2 : 1); ++i) v = p.make<aten::neg>({.self = v});
+        p.output(v);
+        CHECK(rewritten_by(beside_a_rule{}, p) == 1);
+        CHECK(count_of<aten::abs>(p.g) == (twofold ? 0 : 1));
+    }
+}
+
 TEST_CASE("a pattern of two nodes matches along the operands") {
     program p;
     const value x = p.input(dtype::float32, {2});

@@ -67,6 +67,21 @@ struct mixture : pass {
 static_assert(effects_of<mixture>::produced_set == ops_in<aten::abs, aten::rsqrt, aten::exp>);
 static_assert(effects_of<mixture>::removed_set == ops_in<aten::neg, aten::sqrt>);
 
+// Such code may decline, and so does its rule then.
+struct of_matrices : pass {
+    static auto rewrites() {
+        return rules(on<aten::sqrt> = [](auto x) {
+            return emitting<ops<aten::rsqrt>>(
+                [](emit<ops<aten::rsqrt>> e, value v) {
+                    return e.rank(v) == 2 ? std::optional(e.make<aten::rsqrt>(v)) : std::nullopt;
+                },
+                x);
+        });
+    }
+};
+static_assert(effects_of<of_matrices>::produced_set == ops_in<aten::rsqrt>);
+static_assert(effects_of<of_matrices>::removed_set.empty());
+
 struct lowers : pipeline<from<aten::silu>, to<aten::mul_tensor, aten::sigmoid>, decompose_silu> {};
 static_assert(lowers::supported.contains<aten::silu>());
 
@@ -106,6 +121,16 @@ TEST_CASE("a rule can leave its node as it is") {
             p.make<aten::relu>({.self = p.input(dtype::float32, matrix ? int_list{2, 2} : int_list{2})}));
         CHECK(rewritten_by(alternatives{}, p) == (matrix ? 1 : 0));
         CHECK(count_of<aten::relu>(p.g) == (matrix ? 0 : 1));
+    }
+}
+
+TEST_CASE("code in an expression can leave its node as it is") {
+    for (const bool matrix : {false, true}) {
+        program p;
+        p.output(
+            p.make<aten::sqrt>({.self = p.input(dtype::float32, matrix ? int_list{2, 2} : int_list{2})}));
+        CHECK(rewritten_by(of_matrices{}, p) == (matrix ? 1 : 0));
+        CHECK(count_of<aten::rsqrt>(p.g) == (matrix ? 1 : 0));
     }
 }
 

@@ -29,7 +29,7 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
 [[nodiscard]] inline tensor quantized(const tensor& real, const interface_quantization& by, dtype type) {
     const auto parameters = quantization::per_tensor(by.scale, by.zero_point, by.lowest, by.highest);
     std::vector<std::int64_t> integers;
-    for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.code_of(real.real(i)));
+    for (std::int64_t i = 0; i != real.size(); ++i) integers.push_back(parameters.quantized(real.real(i)));
     return tensor::of(type, real.shape(), integers);
 }
 

@@ -22,6 +22,10 @@
 
 namespace headrace {
 
+namespace detail {
+bool store_element(scalar number, headrace::dtype type, std::byte* at);
+}
+
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
 /// run time.
 class value_list {
@@ -123,6 +127,15 @@ public:
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
+        });
+    }
+    /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
+    template <class Number>
+    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i * width != data.size(); ++i)
+                detail::store_element(number(i), type, &data[i * width]);
         });
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that

@@ -271,6 +271,9 @@ template <class A, class B>
 struct joined_branches<std::optional<A>, std::optional<B>>
     : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
 
+template <class>
+using value_of = value;
+
 template <class To, class F>
 constexpr To take_branch(const F& f) {
     if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
@@ -300,14 +303,22 @@ constexpr auto choose(bool condition, const Then& then, bool next, const Rest&..
 }
 
 /// Code that makes nodes, as a part of an expression: `f(emit<List> e, value...)` is called with the values
-/// of the terms, and may emit what `List` lists.
+/// of the terms, and may emit what `List` lists. It returns a value or, where it may decline, an optional
+/// one.
 template <class List, class F, reading... Operands>
 constexpr auto emitting(const F& f, const Operands&... operands) {
+    using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
     if constexpr ((is_symbol<Operands> || ...)) {
-        return symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>{};
+        using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
+        return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
     } else {
         emitter& e = detail::first_term(operands...).owner();
-        return term(e, f(emit<List>(e), operands.value()...));
+        if constexpr (is_optional<returned>) {
+            const returned v = f(emit<List>(e), operands.value()...);
+            return v ? std::optional(term(e, *v)) : std::nullopt;
+        } else {
+            return term(e, f(emit<List>(e), operands.value()...));
+        }
     }
 }
 

@@ -231,12 +231,17 @@ constexpr auto rules_on(rule_list<Rules...>) {
                      std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}),
                                         rule_list<Rules>, rule_list<>>{})){};
 }
-// Most passes have one rule for an op, which overload resolution finds.
+// Most passes have one rule for an op, which overload resolution finds. It would not see patterns.
 template <class Op, class F, class Policy>
 rule<Op, F, Policy> rule_of(const std::type_identity<rule<Op, F, Policy>>&);
+template <class Rule>
+inline constexpr bool is_of_one_op = false;
+template <class Op, class F, class Policy>
+inline constexpr bool is_of_one_op<rule<Op, F, Policy>> = true;
 template <class List>
 struct rule_index;
 template <class... Rules>
+    requires(is_of_one_op<Rules> && ...)
 struct rule_index<rule_list<Rules...>> : std::type_identity<Rules>... {};
 
 template <class List, class Op>

@@ -46,8 +46,8 @@ std::optional<quantization> moved(const int_list& shape, std::int64_t axis, cons
     auto e = w.at(v);
     const auto read = as_dequantized(e, v);
     if (!read) return std::nullopt;
-    CHECK(meta_of(read->codes)->shape == meta_of(v)->shape);
-    CHECK(meta_of(read->codes)->dtype == dtype::int8);
+    CHECK(meta_of(read->integers)->shape == meta_of(v)->shape);
+    CHECK(meta_of(read->integers)->dtype == dtype::int8);
     return read->parameters;
 }
 bool has_channels(const std::optional<quantization>& q, std::size_t axis, const reals& scales) {
@@ -65,9 +65,9 @@ TEST_CASE("codes of numbers") {
         {62.5, 127}, {1e30, 127}, {-65.5, -128}, {-1e30, -128}, {infinity, 127}, {-infinity, -128}};
     for (const auto& [real, code] : cases) {
         CAPTURE(real);
-        CHECK(q.code_of(real) == code);
+        CHECK(q.quantized(real) == code);
     }
-    CHECK(q.code_of(std::nan("")) == 0);
+    CHECK(q.quantized(std::nan("")) == 0);
     CHECK(q.reach() == 131);
     CHECK(quantization::per_tensor(1, -128, -128, 127).reach() == 255);
     CHECK(quantization{{1, 1}, {-100, 50}, 0, -128, 127}.reach() == 227);
@@ -81,28 +81,28 @@ TEST_CASE("codes of numbers") {
         const auto codes = run_graph(p.g, std::vector{x});
         REQUIRE(codes);
         const auto own = quantization::per_tensor(c.scale, c.zero_point, c.lowest, c.highest);
-        for (std::int64_t i = 0; i != 500; ++i) CHECK(own.code_of(x.real(i)) == codes.value()[0].integer(i));
+        for (std::int64_t i = 0; i != 500; ++i) CHECK(own.quantized(x.real(i)) == codes.value()[0].integer(i));
     }
 }
 
 TEST_CASE("numbers that are codes, and those next to them") {
     const auto q = quantization::per_tensor(0.1, -4, -128, 127);
-    CHECK(exact_code(q, 0) == -4);
-    CHECK(exact_code(q, 0.3) == -1);
-    CHECK(exact_code(q, -1.2) == -16);
-    CHECK(!exact_code(q, 0.35));
-    CHECK(!exact_code(q, 0.3001));
-    CHECK(!exact_code(q, -12.36));  // the lowest is nearest
-    CHECK(exact_code(q, -12.4) == -128);
-    CHECK(exact_code(q, -12.45) == -128);
-    CHECK(exact_code(q, 1e30) == 127);
-    CHECK(exact_code(q, infinity) == 127);
-    CHECK(exact_code(q, -infinity) == -128);
-    CHECK(!exact_code(q, std::nan("")));
-    CHECK(nearest_code(q, 0.3001) == -1);
-    CHECK(nearest_code(q, -12.36) == -128);
-    CHECK(nearest_code(q, 1e30) == 127);
-    CHECK(!nearest_code(q, std::nan("")));
+    CHECK(q.exact(0) == -4);
+    CHECK(q.exact(0.3) == -1);
+    CHECK(q.exact(-1.2) == -16);
+    CHECK(!q.exact(0.35));
+    CHECK(!q.exact(0.3001));
+    CHECK(!q.exact(-12.36));  // the lowest is nearest
+    CHECK(q.exact(-12.4) == -128);
+    CHECK(q.exact(-12.45) == -128);
+    CHECK(q.exact(1e30) == 127);
+    CHECK(q.exact(infinity) == 127);
+    CHECK(q.exact(-infinity) == -128);
+    CHECK(!q.exact(std::nan("")));
+    CHECK(q.nearest(0.3001) == -1);
+    CHECK(q.nearest(-12.36) == -128);
+    CHECK(q.nearest(1e30) == 127);
+    CHECK(!q.nearest(std::nan("")));
 }
 
 TEST_CASE("the range of a type") {
@@ -205,7 +205,7 @@ TEST_CASE("joins and pads are read where they are codes") {
     CHECK(!as_dequantized(e, apart));
     const auto padded = as_dequantized(e, on_grid);
     REQUIRE(padded);
-    CHECK(args_of<aten::constant_pad_nd>(*padded->codes.producer).value.to_int() == 10);
+    CHECK(args_of<aten::constant_pad_nd>(*padded->integers.producer).value.to_int() == 10);
     CHECK(!as_dequantized(e, off_grid));
     CHECK(!as_dequantized(e, p.input(dtype::float32, {2})));
     CHECK(!as_dequantized(e, p.input(dtype::int8, {2})));
@@ -222,10 +222,10 @@ TEST_CASE("clamps are read in codes of their own, or in finer ones where bounds 
     const auto same = as_dequantized(e, relu);
     REQUIRE(same);
     CHECK(same->parameters == quantization::per_tensor(0.05, 3, 3, 127));
-    CHECK(meta_of(same->codes)->dtype == dtype::int8);
+    CHECK(meta_of(same->integers)->dtype == dtype::int8);
     const auto finer = as_dequantized(e, cut);
     REQUIRE(finer);
-    CHECK(meta_of(finer->codes)->dtype == dtype::int32);
+    CHECK(meta_of(finer->integers)->dtype == dtype::int32);
     const quantization& q = finer->parameters;
     CHECK(q.zero_point() == 0);
     CHECK(static_cast<double>(q.lowest) * q.scale() == Approx(-1.234).epsilon(1e-6));
@@ -238,7 +238,7 @@ TEST_CASE("parameters of dequantizes") {
     const value codes = p.input(dtype::int8, {3, 4});
     const auto tensor_wide = match_dequantize(real_of(p, codes, a));
     REQUIRE(tensor_wide);
-    CHECK(tensor_wide->codes == codes);
+    CHECK(tensor_wide->integers == codes);
     CHECK(tensor_wide->parameters == quantization::per_tensor(0.05, 3, -128, 127));
     const auto channels = match_dequantize(real_per_channel(p, codes, {1, 2, 3, 4}, -1));
     REQUIRE(channels);

@@ -33,7 +33,7 @@ std::vector<tensor> run_for_caller(graph& g, std::vector<tensor> inputs) {
         if (said == nullptr) continue;
         std::vector<std::int64_t> codes;
         for (std::int64_t k = 0; k != real.size(); ++k)
-            codes.push_back(parameters_of(*said).code_of(real.real(k)));
+            codes.push_back(parameters_of(*said).quantized(real.real(k)));
         inputs[i - 1] = tensor::of(n.results[0].meta->dtype, real.shape(), codes);
     }
     const auto results = run_graph(g, inputs);

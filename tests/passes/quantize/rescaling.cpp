@@ -13,18 +13,18 @@ using namespace headrace;
 
 namespace {
 
-/// What `build::rescale` makes of an input and, if it refuses, why.
+/// What `build::saturating_rescale` makes of an input and, if it refuses, why.
 struct rescaled {
     program p;
     pass_context context;
     value made;
 
     rescaled(dtype from, const int_list& shape, const std::vector<double>& factors,
-             const build::rescaling& r) {
+             const build::rescaling& r, double reach = 0) {
         const value x = p.input(from, shape);
         node& end = p.g.create<builtin::output>({.values = {x}});
-        emit<build::rescale_ops> e(p.g, &end, &end, context);
-        made = build::rescale(e, x, factors, r);
+        emit<build::saturating_rescale_ops> e(p.g, &end, &end, context);
+        made = build::saturating_rescale(e, x, factors, reach, r);
         if (made) p.g.set_operand(end.operands[0], made);
     }
     std::vector<std::int64_t> operator()(dtype from, const int_list& shape,
@@ -99,7 +99,7 @@ TEST_CASE("one factor, and one for each channel of the last axis") {
     rescaled one(dtype::int8, {4}, {0.75}, {.input_zero = 1, .output_zero = -3});
     CHECK(one(dtype::int8, {4}, {1, 2, -3, 127}) == std::vector<std::int64_t>{-3, -2, -6, 92});
     CHECK(meta_of(one.made)->dtype == dtype::int32);
-    rescaled narrowed(dtype::int32, {4}, {0.5}, {.to = dtype::int8, .reach = 1000});
+    rescaled narrowed(dtype::int32, {4}, {0.5}, {.to = dtype::int8}, 1000);
     CHECK(narrowed(dtype::int32, {4}, {3, -3, 1000, -1000}) == std::vector<std::int64_t>{2, -1, 127, -128});
     rescaled channels(dtype::int16, {2, 3}, {1, 0.5, 4}, {});
     CHECK(channels(dtype::int16, {2, 3}, {1, 2, 3, 100, 101, 102}) ==
@@ -115,7 +115,7 @@ TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {
     const auto most = (std::int64_t{1} << 25) - 1;
     for (const double reach : {33554431.0, 33554432.0, 2147483647.0}) {
         CAPTURE(reach);
-        rescaled r(dtype::int32, {5}, {16}, {.to = dtype::int32, .reach = reach});
+        rescaled r(dtype::int32, {5}, {16}, {}, reach);
         const bool is_cut = reach >= 33554432;
         CHECK(count_of<tosa::minimum>(r.p.g) == (is_cut ? 1 : 0));
         CHECK(count_of<tosa::maximum>(r.p.g) == (is_cut ? 1 : 0));
@@ -127,7 +127,7 @@ TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {
         }
     }
     // The largest factor of the channels has the least room.
-    CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 16}, {.reach = 4e7}).p.g) == 1);
-    CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 0.002}, {.reach = 4e7}).p.g) == 0);
-    CHECK(count_of<tosa::minimum>(rescaled(dtype::int16, {2}, {1e6}, {.reach = 65535}).p.g) == 0);
+    CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 16}, {}, 4e7).p.g) == 1);
+    CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 0.002}, {}, 4e7).p.g) == 0);
+    CHECK(count_of<tosa::minimum>(rescaled(dtype::int16, {2}, {1e6}, {}, 65535).p.g) == 0);
 }

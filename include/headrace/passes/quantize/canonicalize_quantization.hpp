@@ -3,9 +3,10 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_CANONICALIZE_QUANTIZATION_HPP
 #define HEADRACE_PASSES_QUANTIZE_CANONICALIZE_QUANTIZATION_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <string_view>
 
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/pass.hpp>
@@ -13,64 +14,57 @@
 
 namespace headrace {
 
-/// Per-tensor parameters that are given as constant tensors become numbers, and unsigned codes of 8 bits
-/// signed ones, 128 lower, as TOSA has only those (1.0, 1.9).
+/// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
+/// become int8, 128 lower, as TOSA has only those (1.0, 1.9).
 struct canonicalize_quantization : pass {
+    static constexpr std::string_view summary = "parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
-                          quantized_decomposed::quantize_per_tensor_tensor2,
-                          quantized_decomposed::dequantize_per_tensor_tensor,
-                          quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,
+                                     quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using by_tensor = joined<dequantize_by_tensor, ops<quantized_decomposed::quantize_per_tensor_tensor,
+                                                       quantized_decomposed::quantize_per_tensor_tensor2>>;
     using targets = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize>;
     static constexpr bool in_execution_order = true;
 
     template <one_of<by_tensor> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    value operator()(Op, const args<Op>& a, emit<produces> e) const {
         const auto scale = constant_reals(a.scale);
-        const auto zero = constant_integers(a.zero_point);
+        const auto zero = number(a.zero_point);
         const auto lowest = number(a.quant_min);
         const auto highest = number(a.quant_max);
-        if (!scale || !zero || !lowest || !highest || scale->size() != 1 || zero->size() != 1)
+        if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
-        if constexpr (requires { a.out_dtype; }) {
-            return dequantized(
-                e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype, a.out_dtype});
+        if constexpr (one_of<Op, dequantize_by_tensor>) {
+            return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
-            return quantized(e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype});
+            return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
-    std::optional<value> operator()(const args<quantize>& a, emit<produces>& e) const {
-        return a.dtype == dtype::uint8 && is_only_dequantized(e.current()) ? std::optional(quantized(e, a))
-                                                                           : std::nullopt;
+    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
+        return becomes_signed(e, a) ? std::optional(quantized(e, a)) : std::nullopt;
     }
-    std::optional<value> operator()(const args<dequantize>& a, emit<produces>& e) const {
+    std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::uint8) return std::nullopt;
-        const bool is_ours = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
-        return is_ours || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
-                                                                   : std::nullopt;
+        const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
+        return is_signed || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
+                                                                     : std::nullopt;
     }
 
 private:
     static constexpr std::int64_t offset = 128;
 
     static std::optional<std::int64_t> number(std::int64_t n) { return n; }
-    static std::optional<std::int64_t> number(value v) {
-        const auto numbers = constant_integers(v);
-        return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
-    }
+    static std::optional<std::int64_t> number(value v) { return constant_integer(v); }
 
-    // A node that is being retraced has no readers yet.
-    static bool is_only_dequantized(const node& n) {
-        if (n.first_use == nullptr) return false;
-        for (const edge& use : n.uses()) {
-            const bool reads = is<dequantize>(*use.target) ||
-                               is<quantized_decomposed::dequantize_per_tensor_tensor>(*use.target) ||
-                               is<quantized_decomposed::dequantize_per_tensor_tensor2>(*use.target);
-            if (!reads) return false;
-        }
-        return true;
+    // Only where all readers dequantize. A node that is being retraced has no readers yet.
+    static bool becomes_signed(const emitter& e, const args<quantize>& a) {
+        constexpr auto dequantizes = set_of<joined<dequantize_by_tensor, ops<dequantize>>>;
+        const node& n = e.current();
+        return a.dtype == dtype::uint8 && n.first_use != nullptr &&
+               std::all_of(n.uses().begin(), n.uses().end(),
+                           [&](const edge& use) { return dequantizes.contains(*use.target->op); });
     }
 
     template <class Args>
@@ -81,19 +75,16 @@ private:
         a.dtype = dtype::int8;
         return a;
     }
-    static value quantized(emit<produces>& e, const args<quantize>& a) {
-        const bool becomes_signed = a.dtype == dtype::uint8 && is_only_dequantized(e.current());
-        return e.make<quantize>(becomes_signed ? as_signed(a) : a);
+    static value quantized(emit<produces> e, const args<quantize>& a) {
+        return e.make<quantize>(becomes_signed(e, a) ? as_signed(a) : a);
     }
-    static value dequantized(emit<produces>& e, args<dequantize> a) {
+    static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
-        const auto codes = constant_integers(a.input);
-        if (!codes) return e.make<dequantize>(a);
-        a.input = e.constant({dtype::int8, e.shape(a.input), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != codes->size(); ++i)
-                data[i] = static_cast<std::byte>(static_cast<std::int8_t>((*codes)[i] - offset));
-        });
+        const auto integers = constant_integers(a.input);
+        if (!integers) return e.make<dequantize>(a);
+        a.input = e.constant_of(dtype::int8, e.shape(a.input),
+                                [&](std::size_t i) { return (*integers)[i] - offset; });
         return e.make<dequantize>(as_signed(a));
     }
 };

@@ -8,80 +8,75 @@
 #include <initializer_list>
 #include <memory_resource>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include <headrace/passes/quantize/dequantized.hpp>
+#include <headrace/passes/quantize/quantizer.hpp>
 
 namespace headrace {
 
-/// An operand of arithmetic on codes: a dequantized value, per tensor, or a constant, which can be had at any
-/// scale.
+/// An operand of integer arithmetic: a dequantized value, per tensor, or a constant, which has any scale.
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
     std::pmr::vector<double> numbers{};  ///< of the constant
 
-    /// The largest magnitude among the real numbers that it can be.
+    /// The largest magnitude that one of its real numbers can have.
     [[nodiscard]] double reach() const {
         if (read) return read->parameters.reach() * read->parameters.scale();
-        double most = 0;
-        for (const double x : numbers) most = std::max(most, std::abs(x));
-        return most;
+        double max = 0;
+        for (const double x : numbers) max = std::max(max, std::abs(x));
+        return max;
     }
 };
 
-/// Codes with a scale for each channel as INT32 codes of one, as fine as the finest that has room; finer
-/// where codes are short, so that those of other channels are not rounded to the same steps.
-template <class E>
-dequantized with_one_scale(E& e, const dequantized& d) {
+using fixed_point_ops = joined<reading_ops, requantize_channels_ops>;
+
+/// Integers with a scale for each channel as INT32 with one, as fine as the finest that has room; finer where
+/// the integers are short, so that those of other channels are not rounded to the same steps.
+inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d) {
     constexpr double room = 1 << 29;
-    const auto [least, most] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
-    const double reach = d.parameters.reach() * *most;
-    const int bits = e.dtype(d.codes) == dtype::int32 ? 0 : 10;
-    const double scale = std::max(std::ldexp(*least, -bits), reach / room);
-    const auto highest = static_cast<std::int64_t>(std::ceil(reach / scale));
-    const auto to = quantization::per_tensor(scale, 0, -highest, highest);
-    return {rescale_codes(e, d, to, dtype::int32), to};
+    const auto [min, max] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
+    const double reach = d.parameters.reach() * *max;
+    const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
+    const double scale = std::max(std::ldexp(*min, -bits), reach / room);
+    const auto to = quantization::symmetric(scale, static_cast<std::int64_t>(std::ceil(reach / scale)));
+    return {requantize_channels(e, d, to, dtype::int32), to};
 }
 
-template <class E>
-std::optional<fixed_point> as_fixed_point(E& e, value v) {
+/// Nothing for values that are computed, constants that are not finite, and integers of 32 bits with scale 1
+/// that may have any size: no scale is fine enough and has room for them.
+inline std::optional<fixed_point> as_fixed_point(emit<fixed_point_ops> e, value v) {
     if (auto read = as_dequantized(e, v)) {
-        constexpr double most = 1 << 30;
-        if (e.dtype(read->codes) == dtype::int48) return std::nullopt;
+        constexpr double room = 1 << 30;
+        if (e.dtype(read->integers) == dtype::int48) return std::nullopt;
         if (!read->parameters.is_per_tensor()) return fixed_point{with_one_scale(e, *read)};
-        const quantization& q = read->parameters;
-        if (q.scale() == 1 && q.reach() > most) return std::nullopt;
+        if (read->parameters.scale() == 1 && read->parameters.reach() > room) return std::nullopt;
         return fixed_point{std::move(read)};
     }
     auto numbers = constant_reals(v);
-    if (!numbers) return std::nullopt;
-    for (const double x : *numbers) {
-        if (!std::isfinite(x)) return std::nullopt;
-    }
+    if (!numbers || !std::all_of(numbers->begin(), numbers->end(), [](double x) { return std::isfinite(x); }))
+        return std::nullopt;
     return fixed_point{std::nullopt, v, std::move(*numbers)};
 }
 
-/// Two operands of arithmetic of real numbers, at least one of which is not constant. Integers of 32 bits
-/// that may be of any size are not taken: no scale is fine enough and has room for them.
-template <class E>
-std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(E& e, value a, value b) {
-    if (!detail::is_real(a) && !detail::is_real(b)) return std::nullopt;
+/// Two operands of an operator, of which at least one is not constant.
+inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<fixed_point_ops> e, value a,
+                                                                          value b) {
+    if (!is_real(a) && !is_real(b)) return std::nullopt;
     auto x = as_fixed_point(e, a);
-    if (!x) return std::nullopt;
-    auto y = as_fixed_point(e, b);
+    auto y = x ? as_fixed_point(e, b) : std::nullopt;
     if (!y || (!x->read && !y->read)) return std::nullopt;
     return std::pair(std::move(*x), std::move(*y));
 }
 
-/// A scale at which operands can be added up in 32 bits. That of an operand that has 32 bits already, where
-/// the others have room at it and are not coarse beside it; else the largest scale, divided by a power of
-/// two: 2^19 where that leaves 8-bit codes room (10 bits for them, and sums of two below 2^30, as RESCALE
-/// wants).
-template <class E>
-double working_scale(E& e, std::initializer_list<const fixed_point*> operands) {
-    constexpr int most_bits = 19;
-    constexpr int least_bits = 10;
+/// A scale at which operands can be added up in 32 bits: that of an operand that has 32 bits already, where
+/// the others have room at it and are not coarse beside it. Else it is the largest scale, divided by 2^19 or,
+/// where sums of two would not stay below 2^30, as RESCALE wants, by a smaller power of two.
+[[nodiscard]] inline double working_scale(const emitter& e,
+                                          std::initializer_list<const fixed_point*> operands) {
+    constexpr int max_bits = 19;
+    constexpr int min_bits = 10;
     constexpr double room = 1 << 29;
     double scale = 0;
     double reach = 0;
@@ -90,45 +85,53 @@ double working_scale(E& e, std::initializer_list<const fixed_point*> operands) {
         reach = std::max(reach, x->reach());
         if (!x->read) continue;
         const quantization& q = x->read->parameters;
-        if (e.dtype(x->read->codes) == dtype::int32 && q.zero_point() == 0) {
+        if (e.dtype(x->read->integers) == dtype::int32 && q.zero_point() == 0) {
             accumulated = std::min(q.scale(), accumulated.value_or(q.scale()));
         } else {
             scale = std::max(scale, q.scale());
         }
     }
     if (accumulated && reach / *accumulated <= room &&
-        (scale == 0 || *accumulated <= std::ldexp(scale, -least_bits)))
+        (scale == 0 || *accumulated <= std::ldexp(scale, -min_bits)))
         return *accumulated;
     scale = std::max(scale, accumulated.value_or(0));
     const int bits = static_cast<int>(std::floor(std::log2(room * scale / std::max(reach, scale))));
-    return std::ldexp(scale, -std::min(most_bits, bits));
+    return std::ldexp(scale, -std::min(max_bits, bits));
 }
 
-using fixed_point_ops = joined<requantize_ops, build::reshape_ops>;
-
-/// The operand as INT32 codes of that scale with zero point 0.
-template <class E>
-value at_scale(E& e, const fixed_point& x, double scale) {
-    if (x.read) {
-        const quantization& q = x.read->parameters;
-        if (e.dtype(x.read->codes) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
-            return x.read->codes;
-        return build::rescale(e, x.read->codes, q.scale() / scale,
-                              {.input_zero = q.zero_point(), .reach = q.reach()});
+/// The operand as INT32 of that scale with zero point 0.
+inline value at_scale(emit<build::saturating_rescale_ops> e, const fixed_point& x, double scale) {
+    if (!x.read) {
+        return e.constant_of(dtype::int32, e.shape(x.constant), [&](std::size_t i) {
+            return std::clamp(std::nearbyint(x.numbers[i] / scale), -2147483647.0, 2147483647.0);
+        });
     }
-    return e.constant({dtype::int32, e.shape(x.constant), {}}, [&](std::span<std::byte> data) {
-        for (std::size_t i = 0; i != x.numbers.size(); ++i) {
-            const double code = std::clamp(std::nearbyint(x.numbers[i] / scale), -2147483647.0, 2147483647.0);
-            detail::store_element(static_cast<std::int64_t>(code), dtype::int32, &data[i * 4]);
-        }
-    });
+    const quantization& q = x.read->parameters;
+    if (e.dtype(x.read->integers) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
+        return x.read->integers;
+    return build::saturating_rescale(e, x.read->integers, q.scale() / scale, q.reach(),
+                                     {.input_zero = q.zero_point()});
 }
 
-/// INT32 codes with zero point 0 as real numbers again. `reach` is their largest magnitude.
-template <class E>
-value from_scale(E& e, value codes, double scale, double reach) {
-    const auto most = static_cast<std::int64_t>(std::min(std::ceil(reach), 2147483647.0));
-    return dequantize(e, {codes, quantization::per_tensor(scale, 0, -most, most)});
+/// INT32 with zero point 0.
+struct scaled_integers {
+    value integers;
+    double scale;
+    double reach;  ///< the largest magnitude of the integers
+};
+
+/// A dequantized value at its own scale. Nothing for constants, and where as_fixed_point gives nothing.
+inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e, value v) {
+    const auto x = as_fixed_point(e, v);
+    if (!x || !x->read) return std::nullopt;
+    const double scale = x->read->parameters.scale();
+    return scaled_integers{at_scale(e, *x, scale), scale, x->reach() / scale};
+}
+
+/// As real numbers again.
+inline value dequantize(emit<dequantize_ops> e, const scaled_integers& x) {
+    const auto max = static_cast<std::int64_t>(std::min(std::ceil(x.reach), 2147483647.0));
+    return dequantize(e, dequantized{x.integers, quantization::symmetric(x.scale, max)});
 }
 
 }  // namespace headrace

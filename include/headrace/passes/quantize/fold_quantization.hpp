@@ -3,19 +3,24 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_FOLD_QUANTIZATION_HPP
 #define HEADRACE_PASSES_QUANTIZE_FOLD_QUANTIZATION_HPP
 
-#include <headrace/passes/quantize/dequantized.hpp>
+#include <optional>
+#include <string_view>
+
+#include <headrace/passes/quantize/quantizer.hpp>
 
 namespace headrace {
 
 /// q(dq(x)) = rescale(x), and x where the parameters are the same. A quantize goes past everything that it
-/// commutes with to meet its dequantize: what selects elements, joins of several quantizations among it, and
-/// clamps, whose bounds are quantized.
+/// commutes with to meet its dequantize: past what selects elements, joins of several quantizations among it,
+/// and past clamps, whose bounds are quantized.
 struct fold_quantization : pass {
+    static constexpr std::string_view summary = "q(dq(x)) = rescale(x), past ops that select elements";
     using targets = ops<quantized_decomposed::quantize_per_tensor>;
-    using produces = requantize_ops;
+    using produces = quantizer_ops;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a, auto& e) const {
-        const auto to = quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
+                                    emit<produces> e) const {
+        const quantization to = quantization_of(a);
         quantizer quantized(e, to, a.dtype);
         return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;
     }

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_HPP
 
+#include <string_view>
+
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_arithmetic.hpp>
 #include <headrace/passes/quantize/lower_quantized_control_flow.hpp>
@@ -14,11 +16,12 @@
 namespace headrace {
 
 /// Sinks every dequantize past what follows it, in execution order, until it meets a quantize: an op of real
-/// numbers becomes the same op of their codes, with a dequantize behind it. Ops whose operands are not
+/// numbers becomes the same op of integers, with a dequantize behind it. Ops whose operands are not
 /// dequantized, and functions that have no form in integers, stay as they are.
 struct lower_quantized : extends<lower_quantized_arithmetic, lower_quantized_reductions,
                                  lower_quantized_products, lower_quantized_pooling, lower_quantized_resize,
                                  lower_quantized_control_flow, fold_quantization> {
+    static constexpr std::string_view summary = "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
     using produces = joined<lower_quantized_arithmetic::produces, lower_quantized_reductions::produces,
                             lower_quantized_products::produces, lower_quantized_pooling::produces,
                             lower_quantized_resize::produces, lower_quantized_control_flow::produces,

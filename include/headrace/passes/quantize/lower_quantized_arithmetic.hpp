@@ -3,94 +3,96 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_ARITHMETIC_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_ARITHMETIC_HPP
 
-#include <headrace/pass/op_map.hpp>
+#include <algorithm>
+#include <optional>
+
 #include <headrace/passes/quantize/fixed_point.hpp>
 
 namespace headrace {
 
-/// Arithmetic of dequantized operands as arithmetic of their codes, in INT32: op(dq(a), dq(b)) = dq(op(a,
-/// b)). Sums and comparisons take both operands to one fine scale; the scale of a product is the product of
-/// scales, and a factor that is one positive number goes into the scale alone.
+/// Arithmetic in INT32: dq(a) + dq(b) = dq(a + b). Sums and comparisons take both operands to one fine scale.
+/// The scale of a product is the product of scales; a factor that is one positive number goes into the scale
+/// alone.
 struct lower_quantized_arithmetic : pass {
-    using sums = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
-                        becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;
-    using comparisons = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
-                               becomes<aten::ge_tensor, tosa::greater_equal>>;
-    using targets = joined<sums::keys, comparisons::keys, ops<aten::mul_tensor, aten::abs, aten::neg>>;
-    using produces = joined<sums::values, comparisons::values, fixed_point_ops, dequantize_ops,
-                            ops<tosa::mul, tosa::abs, tosa::negate>>;
+    static constexpr std::string_view summary = "dq(a) + dq(b) = dq(a + b), and so on, in INT32";
 
-    template <one_of<sums::keys> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_tensor> = [](auto a, auto b) { return at_one_scale<tosa::add>(a, b); },
+            on<aten::sub_tensor> = [](auto a, auto b) { return at_one_scale<tosa::sub>(a, b); },
+            on<aten::maximum> = [](auto a, auto b) { return at_one_scale<tosa::maximum>(a, b); },
+            on<aten::minimum> = [](auto a, auto b) { return at_one_scale<tosa::minimum>(a, b); },
+            on<aten::eq_tensor> = [](auto a, auto b) { return at_one_scale<tosa::equal>(a, b); },
+            on<aten::gt_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater>(a, b); },
+            on<aten::ge_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater_equal>(a, b); });
+    }
+    // clang-format on
+
+    using targets = ops<aten::mul_tensor, aten::abs, aten::neg>;
+    using produces =
+        joined<fixed_point_ops, dequantize_ops, build::reshape_ops, ops<tosa::mul, tosa::abs, tosa::negate>>;
+
+    std::optional<value> operator()(const args<aten::mul_tensor>& a, emit<produces> e) const {
         const auto operands = as_fixed_points(e, a.self, a.other);
         if (!operands) return std::nullopt;
         const auto& [x, y] = *operands;
-        const double scale = working_scale(e, {&x, &y});
-        const value codes =
-            build::binary<typename sums::template at<Op>>(e, at_scale(e, x, scale), at_scale(e, y, scale));
-        return from_scale(e, codes, scale, (x.reach() + y.reach()) / scale);
+        if (const auto scaled = times_number(e, x, y)) return scaled;
+        if (const auto scaled = times_number(e, y, x)) return scaled;
+        const double left = factor_scale(x);
+        const double right = factor_scale(y);
+        const value product = build::binary<tosa::mul>(e, at_scale(e, x, left), at_scale(e, y, right));
+        const double scale = left * right;
+        return dequantize(e, scaled_integers{product, scale, x.reach() * y.reach() / scale});
     }
-
-    template <one_of<comparisons::keys> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto operands = as_fixed_points(e, a.self, a.other);
-        if (!operands) return std::nullopt;
-        const auto& [x, y] = *operands;
-        const double scale = working_scale(e, {&x, &y});
-        return build::binary<typename comparisons::template at<Op>>(e, at_scale(e, x, scale),
-                                                                    at_scale(e, y, scale));
+    std::optional<value> operator()(const args<aten::abs>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
+        if (!x) return std::nullopt;
+        x->integers = e.make<tosa::abs>(x->integers);
+        return dequantize(e, *x);
     }
-
-    std::optional<value> operator()(const args<aten::mul_tensor>& a, auto& e) const {
-        const auto operands = as_fixed_points(e, a.self, a.other);
-        if (!operands) return std::nullopt;
-        const auto& [x, y] = *operands;
-        if (const auto scaled = with_factor(e, x, y)) return scaled;
-        if (const auto scaled = with_factor(e, y, x)) return scaled;
-        const factor left = as_factor(e, x);
-        const factor right = as_factor(e, y);
-        const double scale = left.scale * right.scale;
-        return from_scale(e, build::binary<tosa::mul>(e, left.codes, right.codes), scale,
-                          x.reach() * y.reach() / scale);
-    }
-
-    std::optional<value> operator()(const args<aten::abs>& a, auto& e) const {
-        const auto x = as_fixed_point(e, a.self);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return from_scale(e, e.template make<tosa::abs>(at_scale(e, *x, scale)), scale, x->reach() / scale);
-    }
-    std::optional<value> operator()(const args<aten::neg>& a, auto& e) const {
-        const auto x = as_fixed_point(e, a.self);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return from_scale(e, build::negate(e, at_scale(e, *x, scale)), scale, x->reach() / scale);
+    std::optional<value> operator()(const args<aten::neg>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
+        if (!x) return std::nullopt;
+        x->integers = build::negate(e, x->integers);
+        return dequantize(e, *x);
     }
 
 private:
-    struct factor {
-        value codes;
-        double scale;
-    };
-
-    // Codes of at most 16 bits, so that a product has room: finer ones lose their last bits.
-    template <class E>
-    static factor as_factor(E& e, const fixed_point& x) {
-        constexpr double room = 32768;
-        double scale = x.reach() == 0 ? 1 : x.reach() / room;
-        if (x.read) scale = std::max(x.read->parameters.scale(), scale);
-        return {at_scale(e, x, scale), scale};
+    // dq(op(a, b)), or the booleans of a comparison.
+    template <class Op>
+    static auto at_one_scale(const auto& a, const auto& b) {
+        using made = joined<fixed_point_ops, dequantize_ops, build::binary_ops<Op>>;
+        return emitting<made>(
+            [](emit<made> e, value v, value w) -> std::optional<value> {
+                const auto operands = as_fixed_points(e, v, w);
+                if (!operands) return std::nullopt;
+                const auto& [x, y] = *operands;
+                const double scale = working_scale(e, {&x, &y});
+                const value result = build::binary<Op>(e, at_scale(e, x, scale), at_scale(e, y, scale));
+                if (e.dtype(result) == dtype::boolean) return result;
+                return dequantize(e, scaled_integers{result, scale, (x.reach() + y.reach()) / scale});
+            },
+            a, b);
     }
 
-    // The same codes at another scale.
-    template <class E>
-    static std::optional<value> with_factor(E& e, const fixed_point& x, const fixed_point& number) {
+    // A scale at which a factor has at most 16 bits, so that a product has room: finer ones lose their last
+    // bits.
+    static double factor_scale(const fixed_point& x) {
+        constexpr double room = 32768;
+        const double scale = x.reach() == 0 ? 1 : x.reach() / room;
+        return x.read ? std::max(x.read->parameters.scale(), scale) : scale;
+    }
+
+    // The same integers at another scale, if the other factor is one positive number.
+    static std::optional<value> times_number(emit<joined<build::reshape_ops, dequantize_ops>> e,
+                                             const fixed_point& x, const fixed_point& number) {
         if (!x.read || number.numbers.size() != 1 || !(number.numbers[0] > 0)) return std::nullopt;
-        if (e.meta(x.read->codes).elements() != e.result_meta().elements()) return std::nullopt;
-        dequantized scaled = *x.read;
-        scaled.parameters.scales[0] *= number.numbers[0];
-        scaled.codes = build::reshape(e, scaled.codes, e.result_meta().shape);
-        return dequantize(e, scaled);
+        if (e.meta(x.read->integers).elements() != e.result_meta().elements()) return std::nullopt;
+        dequantized product = *x.read;
+        product.parameters.scales[0] *= number.numbers[0];
+        product.integers = build::reshape(e, product.integers, e.result_meta().shape);
+        return dequantize(e, product);
     }
 };
 

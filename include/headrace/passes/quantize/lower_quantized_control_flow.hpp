@@ -15,89 +15,72 @@
 
 namespace headrace {
 
-/// Regions take and give codes in place of dequantized values; they dequantize what they take and quantize
-/// what they give themselves. The results of a cond get the quantization in which they are read, or that of
-/// both branches. What a loop carries keeps one quantization: that of its first value, where the body gives
-/// the same. Else it is one of 32 bits that holds both.
+/// Regions take and give integers in place of dequantized values: they dequantize what they take and quantize
+/// what they give. The results of a cond get the quantization in which they are read, or that of both
+/// branches. A value that a loop carries keeps the quantization of its first value, where the body gives the
+/// same; else it gets one of 32 bits that holds both.
 struct lower_quantized_control_flow : pass {
+    static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
     using targets = ops<higher_order::cond, higher_order::while_loop>;
-    using produces =
-        joined<targets, fixed_point_ops, dequantize_ops, ops<quantized_decomposed::quantize_per_tensor>>;
+    using produces = joined<targets, fixed_point_ops, dequantize_ops,
+                            ops<quantized_decomposed::quantize_per_tensor>>;  // that one in regions only
 
-    std::optional<value_list> operator()(const args<higher_order::cond>& a, auto& e) const {
-        value_list operands;
-        bool changed = false;
-        for (std::size_t i = 0; i != a.operands.size(); ++i) {
-            const auto read = as_dequantized(e, a.operands[i]);
-            const bool takes_codes = read && read->parameters.is_per_tensor();
-            operands.push_back(takes_codes ? read->codes : a.operands[i]);
-            if (!takes_codes) continue;
-            changed = true;
-            for (graph* region : {a.true_graph, a.false_graph})
-                take_codes(*region, i, read->parameters, e.dtype(read->codes));
-        }
-        std::pmr::vector<std::optional<coded>> results;
+    std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {
+        const regions both{a.true_graph, a.false_graph};
+        const value_list operands = take_integers(e, both, a.operands, 0);
+        codings results;
         for (std::uint32_t i = 0; i != e.current().result_count; ++i) {
             results.push_back(coding_of_result(e, i, *a.true_graph, *a.false_graph));
             if (!results.back()) continue;
-            changed = true;
-            for (graph* region : {a.true_graph, a.false_graph}) give_codes(*region, i, *results.back());
+            for (graph* region : both) quantize_output(*region, i, *results.back());
         }
-        if (!changed) return std::nullopt;
-        node* made = e.template make_node<higher_order::cond>(
+        if (are_same(operands, a.operands) && is_empty(results)) return std::nullopt;
+        node* made = e.make_node<higher_order::cond>(
             {.pred = a.pred, .true_graph = a.true_graph, .false_graph = a.false_graph, .operands = operands});
         return dequantized_results(e, made, results);
     }
 
-    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, auto& e) const {
-        value_list carried;
-        std::pmr::vector<std::optional<coded>> results;
-        bool changed = false;
+    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces> e) const {
+        const regions both{a.cond_graph, a.body_graph};
         const list<value> given = a.body_graph->outputs();
+        value_list carried;
+        codings results;
         for (std::size_t i = 0; i != a.carried_inputs.size(); ++i) {
             const value first = a.carried_inputs[i];
-            const auto x = as_fixed_point(e, first);
-            results.emplace_back();
-            carried.push_back(first);
-            if (!x || !detail::is_real(first) || (!x->read && !read_per_tensor(given[i]))) continue;
-            const auto [coding, codes] = carried_as(e, *x, given[i], input_at(*a.body_graph, i));
-            changed = true;
-            carried = with_last(carried, codes);
-            results.back() = coding;
-            for (graph* region : {a.cond_graph, a.body_graph})
-                take_codes(*region, i, coding.parameters, coding.type);
-            give_codes(*a.body_graph, i, coding);
+            const auto integers = carry_integers(e, first, given[i], input_at(*a.body_graph, i));
+            carried.push_back(integers ? integers->second : first);
+            results.push_back(integers ? std::optional(integers->first) : std::nullopt);
+            if (!integers) continue;
+            for (graph* region : both) dequantize_input(*region, i, *results.back());
+            quantize_output(*a.body_graph, i, *results.back());
         }
-        value_list additional;
-        for (std::size_t i = 0; i != a.additional_inputs.size(); ++i) {
-            const auto read = as_dequantized(e, a.additional_inputs[i]);
-            const bool takes_codes = read && read->parameters.is_per_tensor();
-            additional.push_back(takes_codes ? read->codes : a.additional_inputs[i]);
-            if (!takes_codes) continue;
-            changed = true;
-            for (graph* region : {a.cond_graph, a.body_graph})
-                take_codes(*region, a.carried_inputs.size() + i, read->parameters, e.dtype(read->codes));
-        }
-        if (!changed) return std::nullopt;
-        node* made = e.template make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
-                                                                     .body_graph = a.body_graph,
-                                                                     .carried_inputs = carried,
-                                                                     .additional_inputs = additional});
+        const value_list additional = take_integers(e, both, a.additional_inputs, carried.size());
+        if (is_empty(results) && are_same(additional, a.additional_inputs)) return std::nullopt;
+        node* made = e.make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
+                                                            .body_graph = a.body_graph,
+                                                            .carried_inputs = carried,
+                                                            .additional_inputs = additional});
         return dequantized_results(e, made, results);
     }
 
 private:
-    struct coded {
+    using regions = std::initializer_list<graph*>;
+
+    /// How a value is quantized, and the type of its integers.
+    struct coding {
         quantization parameters;
         dtype type;
     };
+    using codings = std::pmr::vector<std::optional<coding>>;  // nothing for what stays as it is
 
-    static value_list with_last(const value_list& items, value last) {
-        value_list changed;
-        for (std::size_t i = 0; i + 1 < items.size(); ++i) changed.push_back(items[i]);
-        changed.push_back(last);
-        return changed;
+    static bool is_empty(const codings& all) {
+        return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
     }
+    static bool are_same(const value_list& a, list<value> b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+    // --- the boundaries of regions ---------------------------------------------------------------------
 
     static node* input_at(graph& region, std::size_t position) {
         for (node& n : region.inputs()) {
@@ -106,116 +89,116 @@ private:
         return nullptr;
     }
 
-    static void take_codes(graph& region, std::size_t position, const quantization& q, dtype type) {
+    // The operands as integers where they are dequantized; the regions dequantize them.
+    static value_list take_integers(emit<reading_ops> e, const regions& takers, list<value> operands,
+                                    std::size_t first_input) {
+        value_list taken;
+        for (std::size_t i = 0; i != operands.size(); ++i) {
+            const auto read = as_dequantized_per_tensor(e, operands[i]);
+            taken.push_back(read ? read->integers : operands[i]);
+            if (!read) continue;
+            for (graph* region : takers)
+                dequantize_input(*region, first_input + i, {read->parameters, e.dtype(read->integers)});
+        }
+        return taken;
+    }
+
+    static void dequantize_input(graph& region, std::size_t position, const coding& c) {
         node* input = input_at(region, position);
         if (input == nullptr) return;
         const tensor_meta real = *input->results[0].meta;
-        node& read = region.create<quantized_decomposed::dequantize_per_tensor>({.input = input->result(),
-                                                                                 .scale = q.scale(),
-                                                                                 .zero_point = q.zero_point(),
-                                                                                 .quant_min = q.lowest,
-                                                                                 .quant_max = q.highest,
-                                                                                 .dtype = type},
-                                                                                first_after_inputs(region));
+        node* after_inputs = region.first();
+        while (after_inputs != nullptr && is<builtin::placeholder>(*after_inputs))
+            after_inputs = after_inputs->next;
+        node& read = region.create<quantized_decomposed::dequantize_per_tensor>(
+            dequantize_args(input->result(), c.parameters, c.type), after_inputs);
         region.set_meta(read.result(), real);
         region.inherit_annotations(read, *input);
         region.replace_all_uses(input->result(), read.result(), &read);
-        region.set_meta(input->result(), {type, real.shape, {}});
-    }
-    static node* first_after_inputs(graph& region) {
-        node* n = region.first();
-        while (n != nullptr && is<builtin::placeholder>(*n)) n = n->next;
-        return n;
+        region.set_meta(input->result(), {c.type, real.shape, {}});
     }
 
-    static void give_codes(graph& region, std::size_t position, const coded& c) {
+    static void quantize_output(graph& region, std::size_t position, const coding& c) {
         node* out = region.output();
         if (out == nullptr || position >= out->operand_count) return;
         const value real = out->operand(position);
-        node& quantize =
-            region.create<quantized_decomposed::quantize_per_tensor>({.input = real,
-                                                                      .scale = c.parameters.scale(),
-                                                                      .zero_point = c.parameters.zero_point(),
-                                                                      .quant_min = c.parameters.lowest,
-                                                                      .quant_max = c.parameters.highest,
-                                                                      .dtype = c.type},
-                                                                     out);
+        node& quantize = region.create<quantized_decomposed::quantize_per_tensor>(
+            quantize_args(real, c.parameters, c.type), out);
         region.set_meta(quantize.result(), {c.type, meta_of(real)->shape, {}});
         region.inherit_annotations(quantize, *real.producer);
         region.set_operand(out->operands[position], quantize.result());
     }
 
-    static std::optional<dequantized> read_per_tensor(value v) {
+    static value_list dequantized_results(emit<dequantize_ops> e, node* made, const codings& results) {
+        value_list values;
+        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
+            const value v = made->result(i);
+            values.push_back(results[i] ? dequantize(e, {v, results[i]->parameters}) : v);
+        }
+        return values;
+    }
+
+    // --- the quantization of what regions give -----------------------------------------------------------
+
+    static std::optional<dequantized> match_per_tensor(value v) {
         auto read = match_dequantize(v);
         return read && read->parameters.is_per_tensor() ? read : std::nullopt;
     }
 
-    // Codes of 32 bits with room for all of those, and for what is computed from them.
-    template <class E>
-    static coded of_32_bits(E& e, std::initializer_list<const fixed_point*> operands) {
-        constexpr std::int64_t most = 1 << 30;
-        return {quantization::per_tensor(working_scale(e, operands), 0, -most, most), dtype::int32};
+    // INT32 with room for all of those, and for what is computed from them.
+    static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {
+        return {quantization::symmetric(working_scale(e, operands), 1 << 30), dtype::int32};
     }
 
-    // In which all readers quantize it, or in which both branches dequantize it; else one for both.
-    template <class E>
-    static std::optional<coded> coding_of_result(E& e, std::uint32_t i, const graph& yes, const graph& no) {
-        std::optional<coded> common;
-        bool same = true;
-        for (const edge& use : e.current().uses()) {
-            if (use.slot->result != i) continue;
+    // The one in which all readers quantize the result; nothing if they differ, or one does not quantize it.
+    static std::optional<coding> coding_of_readers(const node& n, std::uint32_t result) {
+        std::optional<coding> common;
+        for (const edge& use : n.uses()) {
+            if (use.slot->result != result) continue;
             const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
-            if (q == nullptr) {
-                same = false;
-                continue;
-            }
-            const auto parameters =
-                quantization::per_tensor(q->scale, q->zero_point, q->quant_min, q->quant_max);
-            same = same && (!common || common->parameters == parameters);
-            common = coded{parameters, q->dtype};
+            if (q == nullptr || (common && !(common->parameters == quantization_of(*q)))) return std::nullopt;
+            common = coding{quantization_of(*q), q->dtype};
         }
-        if (common && same) return common;
+        return common;
+    }
+
+    // That of the readers, or the one in which both branches dequantize it; else one for both.
+    static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
+                                                  const graph& on_false) {
+        if (auto common = coding_of_readers(e.current(), i)) return common;
         std::pmr::vector<fixed_point> given;
-        for (const graph* branch : {&yes, &no}) {
-            if (auto read = read_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
+        for (const graph* branch : {&on_true, &on_false}) {
+            if (auto read = match_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }
         if (given.empty()) return std::nullopt;
         const dequantized& first = *given.front().read;
         if (given.size() == 2 && first.parameters == given.back().read->parameters)
-            return coded{first.parameters, meta_of(first.codes)->dtype};
+            return coding{first.parameters, meta_of(first.integers)->dtype};
         return of_32_bits(e, {&given.front(), &given.back()});
     }
 
-    template <class E>
-    static std::pair<coded, value> carried_as(E& e, const fixed_point& first, value next, const node* input) {
-        if (first.read && has_codes(next, input, first.read->parameters))
-            return {coded{first.read->parameters, e.dtype(first.read->codes)}, first.read->codes};
-        fixed_point other = first;
-        if (auto read = read_per_tensor(next)) other = fixed_point{std::move(read)};
-        const coded coding = of_32_bits(e, {&first, &other});
-        return {coding, at_scale(e, first, coding.parameters.scale())};
+    // How a loop carries a value that is `first` at first, and `next` after the body; and `first` so.
+    static std::optional<std::pair<coding, value>> carry_integers(emit<fixed_point_ops> e, value first,
+                                                                  value next, const node* input) {
+        const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
+        auto given = match_per_tensor(next);
+        if (!x || (!x->read && !given)) return std::nullopt;
+        if (x->read && is_quantized_alike(next, input, x->read->parameters))
+            return std::pair(coding{x->read->parameters, e.dtype(x->read->integers)}, x->read->integers);
+        const fixed_point other = given ? fixed_point{std::move(given)} : *x;
+        const coding both = of_32_bits(e, {&*x, &other});
+        return std::pair(both, at_scale(e, *x, both.parameters.scale()));
     }
 
     // Is a value of the body what it was given, or dequantized alike, or selected from such?
-    static bool has_codes(value v, const node* input, const quantization& q, int depth = 0) {
+    static bool is_quantized_alike(value v, const node* input, const quantization& q, int depth = 0) {
         if (v.producer == input) return true;
         if (const auto read = match_dequantize(v)) return read->parameters == q;
-        if (!detail::is_selecting(*v.producer) || depth == most_nested) return false;
+        if (!is_selecting(*v.producer) || depth == max_nested) return false;
         const auto operands = v.producer->operand_edges();
         return std::all_of(operands.begin(), operands.end(), [&](const edge& operand) {
-            return !detail::is_real(*operand.slot) || has_codes(*operand.slot, input, q, depth + 1);
+            return !is_real(*operand.slot) || is_quantized_alike(*operand.slot, input, q, depth + 1);
         });
-    }
-
-    template <class E>
-    static value_list dequantized_results(E& e, node* made,
-                                          const std::pmr::vector<std::optional<coded>>& codings) {
-        value_list results;
-        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
-            const value v = made->result(i);
-            results.push_back(codings[i] ? dequantize(e, {v, codings[i]->parameters}) : v);
-        }
-        return results;
     }
 };
 

@@ -3,7 +3,13 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_PRODUCTS_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_PRODUCTS_HPP
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory_resource>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <headrace/passes/quantize/dequantized.hpp>
@@ -11,209 +17,183 @@
 
 namespace headrace {
 
-/// Convolutions and matrix products of dequantized operands as those of their codes, with accumulators of 32
-/// bits, or 48 for codes of 16: the scale of what comes out is the input's times the weight's, per channel
-/// where that is. The bias is taken to the same scale.
+/// conv(dq(x), dq(w)) = dq(conv(x, w)), and so for linear and bmm, with accumulators of 32 bits, or 48 for
+/// INT16. Their scale is the input's times the weight's, per channel where the weight's is. The bias is
+/// brought to the same scale.
 struct lower_quantized_products : pass {
+    static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targets = ops<aten::convolution, aten::linear, aten::bmm>;
-    using produces = joined<build::convolution_ops, requantize_ops, dequantize_ops, ops<tosa::matmul>>;
+    using produces = joined<build::convolution_ops, reading_ops, dequantize_channels_ops, ops<tosa::matmul>>;
 
-    std::optional<value> operator()(const args<aten::convolution>& a, auto& e) const {
-        const std::size_t channel_axis = a.transposed ? 1 : 0;
-        const auto operands = read(e, a.input, a.weight, a.bias, channel_axis);
-        if (!operands) return std::nullopt;
-        args<aten::convolution> of_codes = a;
-        of_codes.input = operands->input;
-        of_codes.weight = operands->weight;
-        of_codes.bias = operands->bias;
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
+        const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
+        if (!o) return std::nullopt;
+        args<aten::convolution> of_integers = a;
+        of_integers.input = o->input;
+        of_integers.weight = o->weight;
+        of_integers.bias = o->bias;
         const int_list result = e.result_meta().shape;
-        const value accumulated = build::convolution(e, of_codes, operands->input_zero, operands->weight_zero)
-                                      .channels_last(result);
-        return build::channels_first(e, dequantize(e, operands->accumulators(e, accumulated)), result);
-    }
-
-    std::optional<value> operator()(const args<aten::linear>& a, auto& e) const {
-        if (e.rank(a.weight) != 2) return std::nullopt;
-        const auto operands = read(e, a.input, a.weight, a.bias, 0);
-        if (!operands) return std::nullopt;
-        const value accumulated = build::linear(e, {operands->input, operands->weight, {}}, operands->bias,
-                                                operands->input_zero, operands->weight_zero);
-        return build::reshape(e, dequantize(e, operands->accumulators(e, accumulated)),
-                              e.result_meta().shape);
-    }
-
-    std::optional<value> operator()(const args<aten::bmm>& a, auto& e) const {
-        auto left = as_dequantized(e, a.self);
-        if (!left || !left->parameters.is_per_tensor() || !is_short(e.dtype(left->codes)))
-            return std::nullopt;
-        auto right = as_dequantized(e, a.mat2);
-        if (!right || e.dtype(right->codes) != e.dtype(left->codes)) return std::nullopt;
-        quantization& scaled = right->parameters;
-        if (scaled.axis && *scaled.axis != 2) return std::nullopt;
-        const auto zero = one_zero_point(scaled);
-        if (!zero) return e.unsupported(differing_zero_points);
-        const dtype type = e.dtype(left->codes);
         const value accumulated =
-            e.template make<tosa::matmul>({.a = left->codes,
-                                           .b = right->codes,
-                                           .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
-                                           .b_zp = build::zero_point(e, type, *zero),
-                                           .output_type = build::accumulator_of(type)});
-        const double reach =
-            left->parameters.reach() * scaled.reach() * static_cast<double>(e.shape(a.self)[2]);
-        for (double& s : scaled.scales) s *= left->parameters.scale();
-        return dequantize(e, {accumulated, accumulator_of(std::move(scaled), reach)});
+            build::convolution(e, of_integers, o->input_zero, o->weight_zero).channels_last(result);
+        return build::channels_first(e, o->dequantize_accumulated(e, accumulated), result);
+    }
+
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces> e) const {
+        if (e.rank(a.weight) != 2) return std::nullopt;
+        const auto o = read(e, a, 0);
+        if (!o) return std::nullopt;
+        const value accumulated =
+            build::linear(e, {o->input, o->weight, {}}, o->bias, o->input_zero, o->weight_zero);
+        return build::reshape(e, o->dequantize_accumulated(e, accumulated), e.result_meta().shape);
+    }
+
+    std::optional<value> operator()(const args<aten::bmm>& a, emit<produces> e) const {
+        const auto left = as_dequantized_per_tensor(e, a.self);
+        if (!left || !is_short(e.dtype(left->integers))) return std::nullopt;
+        const auto right = as_dequantized(e, a.mat2);
+        const dtype type = e.dtype(left->integers);
+        if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
+            return std::nullopt;
+        const auto zero = weight_zero(e, right->parameters);
+        if (!zero) return value{};
+        const value accumulated =
+            e.make<tosa::matmul>({.a = left->integers,
+                                  .b = right->integers,
+                                  .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
+                                  .b_zp = build::zero_point(e, type, *zero),
+                                  .output_type = build::accumulator_of(type)});
+        const auto terms = static_cast<double>(e.shape(a.self)[2]);
+        const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
+        return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
     }
 
 private:
-    static constexpr const char* differing_zero_points =
-        "zero points of a weight that differ between channels; TOSA has one for all of them";
-
     static bool is_short(dtype type) { return type == dtype::int8 || type == dtype::int16; }
 
-    static std::optional<std::int64_t> one_zero_point(const quantization& q) {
-        for (const std::int64_t z : q.zero_points) {
-            if (z != q.zero_points.front()) return std::nullopt;
-        }
-        return q.zero_points.front();
+    static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
+        const auto zero = weight.common_zero_point();
+        if (!zero)
+            e.unsupported(
+                "zero points of a weight that differ between channels; TOSA has one for all of them");
+        return zero;
     }
 
-    // The quantization of accumulators: that of products, with zero point 0.
-    static quantization accumulator_of(quantization q, double reach) {
-        q.zero_points.assign(q.zero_points.size(), 0);
-        q.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
-        q.lowest = -q.highest;
-        return q;
+    // The quantization of accumulated products, which have zero point 0.
+    static quantization products_of(const quantization& input, quantization weight, double reach) {
+        for (double& s : weight.scales) s *= input.scale();
+        weight.zero_points.assign(weight.zero_points.size(), 0);
+        weight.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
+        weight.lowest = -weight.highest;
+        return weight;
     }
 
-    struct codes {
+    struct operands {
         value input, weight, bias;
         std::int64_t input_zero, weight_zero;
         quantization products;  // of the accumulators, one scale or one for each output channel
 
-        // Channels are the last axis.
-        template <class E>
-        [[nodiscard]] dequantized accumulators(E& e, value v) const {
+        // Channels are the last axis of what was accumulated.
+        value dequantize_accumulated(emit<dequantize_channels_ops> e, value v) const {
             dequantized result{v, products};
             if (result.parameters.axis) result.parameters.axis = std::max<std::size_t>(e.rank(v), 1) - 1;
-            return result;
+            return dequantize_channels(e, result);
         }
     };
 
-    template <class E>
-    static std::optional<codes> read(E& e, value input, value weight, const std::optional<value>& bias,
-                                     std::size_t channel_axis) {
-        const auto x = as_dequantized(e, input);
-        if (!x || !x->parameters.is_per_tensor() || !is_short(e.dtype(x->codes))) return std::nullopt;
-        auto w = as_dequantized(e, weight);
-        if (!w || e.dtype(w->codes) != dtype::int8) return std::nullopt;
-        if (w->parameters.axis && *w->parameters.axis != channel_axis) w = along(e, *w, channel_axis);
+    // Nothing where one of them is not quantized. Output channels are that axis of the weight.
+    static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
+                                        std::size_t channel_axis) {
+        const auto x = as_dequantized_per_tensor(e, a.input);
+        if (!x || !is_short(e.dtype(x->integers))) return std::nullopt;
+        auto w = as_dequantized(e, a.weight);
+        if (!w || e.dtype(w->integers) != dtype::int8) return std::nullopt;
+        if (w->parameters.axis.value_or(channel_axis) != channel_axis)
+            w = with_scales_along(e, *w, channel_axis);
         if (!w) return std::nullopt;
-        quantization& products = w->parameters;
-        const auto weight_zero = one_zero_point(products);
-        if (!weight_zero) {
-            e.unsupported(differing_zero_points);
-            return std::nullopt;
-        }
-        const std::int64_t channels = e.shape(weight)[channel_axis];
-        const double reach = x->parameters.reach() * products.reach() *
-                             static_cast<double>(e.meta(weight).elements()) / static_cast<double>(channels);
-        for (double& s : products.scales) s *= x->parameters.scale();
-        const auto offset = bias_codes(e, bias, products, channels, build::accumulator_of(e.dtype(x->codes)));
-        if (!offset) return std::nullopt;
-        return codes{x->codes,     w->codes,
-                     *offset,      x->parameters.zero_point(),
-                     *weight_zero, accumulator_of(products, 2 * reach)};
+        const auto zero = weight_zero(e, w->parameters);
+        if (!zero) return std::nullopt;
+        const std::int64_t channels = e.shape(a.weight)[channel_axis];
+        const double reach = x->parameters.reach() * w->parameters.reach() *
+                             static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
+        quantization products = products_of(x->parameters, w->parameters, 2 * reach);
+        const dtype type = build::accumulator_of(e.dtype(x->integers));
+        const auto bias = a.bias ? bias_at(e, *a.bias, products, type)
+                                 : std::optional(e.splat(0, type, std::array{channels}));
+        if (!bias) return std::nullopt;
+        const std::int64_t input_zero = x->parameters.zero_point();
+        return operands{x->integers, w->integers, *bias, input_zero, *zero, std::move(products)};
     }
 
-    // A weight with scales along another axis than the output channels', as transposed convolutions may have
-    // it, whose products cannot be added up: one scale if that is the same throughout, else, for constants,
-    // new codes.
-    template <class E>
-    static std::optional<dequantized> along(E& e, const dequantized& w, std::size_t axis) {
+    // A weight that has its scales along another axis, as transposed convolutions may have it: such products
+    // cannot be added up. It gets one scale if it has only one, and new integers if it is constant.
+    static std::optional<dequantized> with_scales_along(emit<ops<>> e, const dequantized& w,
+                                                        std::size_t axis) {
+        constexpr std::int64_t max = 127;
         const quantization& q = w.parameters;
         if (q.scales.size() == 1)
-            return dequantized{w.codes,
+            return dequantized{w.integers,
                                quantization::per_tensor(q.scale(), q.zero_point(), q.lowest, q.highest)};
-        const auto integers = constant_integers(w.codes);
+        const auto integers = constant_integers(w.integers);
         if (!integers) return std::nullopt;
-        constexpr std::int64_t most = 127;
-        const int_list shape = e.shape(w.codes);
+        const int_list shape = e.shape(w.integers);
         const auto index_on = [&](std::size_t element, std::size_t of_axis) {
-            const auto inner = element_count(sizes(shape).subspan(of_axis + 1));
-            return element / static_cast<std::size_t>(inner) % static_cast<std::size_t>(shape[of_axis]);
+            const auto inner = static_cast<std::size_t>(element_count(sizes(shape).subspan(of_axis + 1)));
+            return element / inner % static_cast<std::size_t>(shape[of_axis]);
         };
-        const auto real = [&](std::size_t i) {
-            const std::size_t c = index_on(i, *q.axis);
-            return static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c];
-        };
+        const auto real = [&](std::size_t i) { return q.real((*integers)[i], index_on(i, *q.axis)); };
         const auto channels = static_cast<std::size_t>(shape[axis]);
         std::pmr::vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
-            scale = std::max(scale, std::abs(real(i)) / static_cast<double>(most));
+            scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
         }
-        for (double& scale : scales) scale = scale == 0 ? 1 : scale;
-        const value codes = e.constant({dtype::int8, shape, {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != integers->size(); ++i) {
-                const double code = std::nearbyint(real(i) / scales[index_on(i, axis)]);
-                data[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
-            }
+        std::replace(scales.begin(), scales.end(), 0.0, 1.0);
+        const value made = e.constant_of(dtype::int8, shape, [&](std::size_t i) {
+            return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
-        return dequantized{
-            codes, {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -most, most}};
+        return dequantized{made,
+                           {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
-    // A bias as codes of the accumulators' type. It is stored with the scale of the products; one that is not
-    // is taken to it. Nothing if it is neither quantized nor constant.
-    template <class E>
-    static std::optional<value> bias_codes(E& e, const std::optional<value>& bias,
-                                           const quantization& products, std::int64_t channels, dtype type) {
-        if (!bias) return e.splat(0, type, std::array{channels});
-        const auto b = as_dequantized(e, *bias);
-        if (!b) {
-            const auto numbers = constant_reals(*bias);
-            return numbers ? std::optional(constant_codes(e, *numbers, products, type)) : std::nullopt;
-        }
+    // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
+    // to it. Nothing if it is neither quantized nor constant.
+    static std::optional<value> bias_at(emit<reading_ops> e, value bias, const quantization& products,
+                                        dtype type) {
+        const auto b = as_dequantized(e, bias);
+        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
+        if (const auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
+            return constant_bias(e, *numbers, products, type);
+        if (!b || !b->parameters.is_per_tensor() || type != dtype::int32) return std::nullopt;
         const quantization& q = b->parameters;
-        if (e.dtype(b->codes) == type && has_scale_of(q, products)) return b->codes;
-        if (const auto integers = constant_integers(b->codes)) {
-            std::pmr::vector<double> numbers;
-            for (std::size_t i = 0; i != integers->size(); ++i) {
-                const std::size_t c = q.axis ? i : 0;
-                numbers.push_back(static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c]);
-            }
-            return constant_codes(e, numbers, products, type);
-        }
-        if (!q.is_per_tensor() || type != dtype::int32) return std::nullopt;
         std::pmr::vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
-        return build::rescale(e, b->codes, factors, {.input_zero = q.zero_point(), .reach = q.reach()});
+        return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
+    }
+
+    // The numbers of a dequantized constant of one axis.
+    static std::optional<std::pmr::vector<double>> constant_reals_of(const dequantized& d) {
+        const auto integers = constant_integers(d.integers);
+        if (!integers) return std::nullopt;
+        std::pmr::vector<double> numbers;
+        for (std::size_t i = 0; i != integers->size(); ++i)
+            numbers.push_back(d.parameters.real((*integers)[i], d.parameters.axis ? i : 0));
+        return numbers;
     }
 
     static bool has_scale_of(const quantization& q, const quantization& products) {
         constexpr double tolerance = 1e-5;
-        if (q.scales.size() != products.scales.size()) return false;
-        for (std::size_t i = 0; i != q.scales.size(); ++i) {
-            if (q.zero_points[i] != 0 || std::abs(q.scales[i] / products.scales[i] - 1) > tolerance)
-                return false;
-        }
-        return true;
+        return q.common_zero_point() == 0 &&
+               std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
+                          [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    template <class E>
-    static value constant_codes(E& e, const std::pmr::vector<double>& numbers, const quantization& products,
-                                dtype type) {
-        const double most = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
-        const auto count = static_cast<std::int64_t>(numbers.size());
-        return e.constant({type, {count}, {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i != numbers.size(); ++i) {
-                const double scale = products.scales[products.axis ? i : 0];
-                const auto code =
-                    static_cast<std::int64_t>(std::clamp(std::nearbyint(numbers[i] / scale), -most, most));
-                std::memcpy(&data[i * width], &code, width);
-            }
+    static value constant_bias(emit<ops<>> e, const std::pmr::vector<double>& numbers,
+                               const quantization& products, dtype type) {
+        const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
+        const std::array count{static_cast<std::int64_t>(numbers.size())};
+        return e.constant_of(type, count, [&](std::size_t i) {
+            const double scale = products.scales[products.axis ? i : 0];
+            return std::clamp(std::nearbyint(numbers[i] / scale), -max, max);
         });
     }
 };

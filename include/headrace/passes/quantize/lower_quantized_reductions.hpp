@@ -3,7 +3,10 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_REDUCTIONS_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_REDUCTIONS_HPP
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 #include <headrace/infer/aten_reduction.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
@@ -12,79 +15,66 @@
 
 namespace headrace {
 
-/// Sums of dequantized operands as sums of their codes, in INT32: sum(dq(x)) = dq(sum(x - zero point)). The
-/// position of the largest element is that of the largest code.
+/// sum(dq(x)) = dq(sum(x - zero point)), in INT32, and argmax(dq(x)) = argmax(x).
 struct lower_quantized_reductions : pass {
+    static constexpr std::string_view summary = "sum(dq(x)) = dq(sum(x)) in INT32; argmax(dq(x)) = argmax(x)";
     using sums = ops<aten::sum, aten::sum_dim_intlist>;
     using positions = ops<aten::argmax, aten::argmin>;
     using targets = joined<sums, positions, ops<aten::cumsum>>;
-    using produces = joined<fixed_point_ops, build::slice_ops, build::pad_ops, positions, dequantize_ops,
-                            ops<tosa::reduce_sum, tosa::add>>;
+    using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
+                            dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
 
     template <one_of<sums> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        auto x = integers(e, a.self);
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
-        const value sum = build::reduce(e, x->codes, a, [&](value v, std::size_t axis) {
+        x->integers = build::reduce(e, x->integers, a, [&](value v, std::size_t axis) {
             const auto terms = static_cast<double>(e.shape(v)[axis]);
-            v = x->with_room(e, v, terms);
+            v = make_room(e, *x, v, terms);
             x->reach *= terms;
-            return e.template make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return build::along<tosa::reduce_sum>(e, v, axis);
         });
-        return from_scale(e, sum, x->scale, x->reach);
+        return dequantize(e, *x);
     }
 
     // By doubling, as legalize_cumsum does it.
-    std::optional<value> operator()(const args<aten::cumsum>& a, auto& e) const {
-        auto x = integers(e, a.self);
+    std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
-        value v = build::with_rank(e, x->codes, std::max<std::size_t>(e.rank(a.self), 1));
+        value v = build::with_rank(e, x->integers, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return value{};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            v = x->with_room(e, v, 2);
+            v = make_room(e, *x, v, 2);
             const value moved = build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0);
-            v = build::binary<tosa::add>(e, v, moved);
+            v = e.make<tosa::add>(v, moved);
             x->reach *= 2;
         }
-        return from_scale(e, build::reshape(e, v, e.result_meta().shape), x->scale, x->reach);
+        x->integers = build::reshape(e, v, e.result_meta().shape);
+        return dequantize(e, *x);
     }
 
     template <one_of<positions> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto x = as_dequantized(e, a.self);
-        if (!x || !x->parameters.is_per_tensor()) return std::nullopt;
-        args<Op> of_codes = a;
-        of_codes.self = x->codes;
-        return e.template make<Op>(of_codes);
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        const auto x = as_dequantized_per_tensor(e, a.self);
+        if (!x) return std::nullopt;
+        args<Op> of_integers = a;
+        of_integers.self = x->integers;
+        return e.make<Op>(of_integers);
     }
 
 private:
-    struct operand {
-        value codes;
-        double scale;
-        double reach;
-
-        // The codes of a step between, coarser where so many of them could add up to 2^30 and more.
-        template <class E>
-        value with_room(E& e, value v, double terms) {
-            constexpr double room = 1 << 30;
-            double factor = 1;
-            while (reach * factor * terms > room) factor /= 2;
-            if (factor == 1) return v;
-            v = build::rescale(e, v, factor, {.reach = reach});
-            scale /= factor;
-            reach = std::ceil(reach * factor);
-            return v;
-        }
-    };
-    template <class E>
-    static std::optional<operand> integers(E& e, value v) {
-        const auto x = as_fixed_point(e, v);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return operand{at_scale(e, *x, scale), scale, x->reach() / scale};
+    // An intermediate result at a coarser scale where so many of its elements could add up to more than 2^30.
+    static value make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, value v, double terms) {
+        constexpr double room = 1 << 30;
+        double factor = 1;
+        while (x.reach * factor * terms > room) factor /= 2;
+        if (factor == 1) return v;
+        v = build::saturating_rescale(e, v, factor, x.reach, {});
+        x.scale /= factor;
+        x.reach = std::ceil(x.reach * factor);
+        return v;
     }
 };
 

@@ -5,49 +5,49 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include <headrace/infer/tosa.hpp>
-#include <headrace/passes/support/build.hpp>
+#include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
-/// Constant weights of convolutions over INT8 whose codes lie between -7 and 7 as INT4, two to a byte, where
-/// the target has that extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
+/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
 struct pack_int4_weights : pass {
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
     using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using produces = targets;
 
     template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8 ||
-            e.dtype(a.weight) != dtype::int8)
-            return std::nullopt;
-        const auto zero = constant_integers(a.weight_zp);
-        const auto codes = constant_integers(a.weight);
-        if (!codes || !zero || zero->size() != 1 || zero->front() != 0 || !fits(*codes)) return std::nullopt;
-        args<Op> packed = a;
-        packed.weight = e.constant({dtype::int4, e.shape(a.weight), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != codes->size(); ++i) {
-                const auto nibble = static_cast<unsigned>((*codes)[i]) & 0xfU;
-                const auto both =
-                    i % 2 == 0 ? nibble : std::to_integer<unsigned>(data[i / 2]) | (nibble << 4U);
-                data[i / 2] = static_cast<std::byte>(both);
-            }
-        });
-        packed.weight_zp =
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto weight = packed(e, a.weight, a.weight_zp);
+        if (!weight) return std::nullopt;
+        args<Op> with_int4 = a;
+        with_int4.weight = *weight;
+        with_int4.weight_zp =
             e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
-        return e.make<Op>(packed);
+        return e.make<Op>(with_int4);
     }
 
 private:
-    static bool fits(const std::pmr::vector<std::int64_t>& codes) {
-        constexpr std::int64_t most = 7;
-        return std::all_of(codes.begin(), codes.end(),
-                           [](std::int64_t code) { return -most <= code && code <= most; });
+    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
+        const auto numbers = constant_integers(weight);
+        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
+        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
+            !std::all_of(numbers->begin(), numbers->end(), fits))
+            return std::nullopt;
+        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != numbers->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
+                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
+                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
+            }
+        });
     }
 };
 

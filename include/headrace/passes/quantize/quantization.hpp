@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory_resource>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
@@ -18,47 +18,83 @@
 
 namespace headrace {
 
-/// The integers, or codes, that stand for real numbers: real = (code - zero_point) * scale. One scale for
-/// the tensor, or one for each index of an axis.
+/// How integers stand for real numbers: real = (integer - zero_point) * scale. One scale for the tensor, or
+/// one for each index of an axis. The integers are called quantized values.
 struct quantization {
     std::pmr::vector<double> scales;
     std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
     std::optional<std::size_t> axis;             ///< nothing: per tensor
-    std::int64_t lowest = 0;                     ///< codes lie between these
+    std::int64_t lowest = 0;                     ///< quantized values lie between these
     std::int64_t highest = 0;
 
     [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
                                                  std::int64_t highest) {
         return {{scale}, {zero_point}, std::nullopt, lowest, highest};
     }
+    /// With zero point 0, for quantized values of at most that magnitude.
+    [[nodiscard]] static quantization symmetric(double scale, std::int64_t reach) {
+        return per_tensor(scale, 0, -reach, reach);
+    }
 
     [[nodiscard]] bool is_per_tensor() const { return !axis; }
     [[nodiscard]] double scale() const { return scales.front(); }
     [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
-    /// The largest distance of a code from its zero point.
-    [[nodiscard]] double reach() const {
-        const auto [least, most] = std::minmax_element(zero_points.begin(), zero_points.end());
-        return static_cast<double>(std::max(highest - *least, *most - lowest));
+    /// The zero point, if all channels have the same.
+    [[nodiscard]] std::optional<std::int64_t> common_zero_point() const {
+        const bool is_common = std::all_of(zero_points.begin(), zero_points.end(),
+                                           [&](std::int64_t z) { return z == zero_point(); });
+        return is_common ? std::optional(zero_point()) : std::nullopt;
     }
-    /// What quantizing multiplies by: PyTorch rounds it to a float, which decides numbers half-way between
-    /// two codes.
+    /// The largest distance of a quantized value from its zero point.
+    [[nodiscard]] double reach() const {
+        const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
+        return static_cast<double>(std::max(highest - *min, *max - lowest));
+    }
+    /// What quantizing multiplies by. PyTorch rounds it to a float, which decides numbers half-way between
+    /// two quantized values.
     [[nodiscard]] float inverse_scale() const { return static_cast<float>(1.0 / scale()); }
-    /// The code of a real number, as quantize_per_tensor makes it: a float multiplied by the inverse scale,
-    /// rounded half to even, clamped.
-    [[nodiscard]] std::int64_t code_of(double real) const {
-        const float code =
+    /// What quantize_per_tensor makes of a real number: it is multiplied by the inverse scale in float32,
+    /// rounded half to even, and clamped.
+    [[nodiscard]] std::int64_t quantized(double real) const {
+        const float rounded =
             std::nearbyint(static_cast<float>(real) * inverse_scale()) + static_cast<float>(zero_point());
-        if (std::isnan(code)) return 0;
-        return static_cast<std::int64_t>(
-            std::clamp(static_cast<double>(code), static_cast<double>(lowest), static_cast<double>(highest)));
+        if (std::isnan(rounded)) return 0;
+        return static_cast<std::int64_t>(std::clamp(static_cast<double>(rounded), static_cast<double>(lowest),
+                                                    static_cast<double>(highest)));
+    }
+    /// The quantized value next to a real number, in exact arithmetic; nothing for NaN.
+    [[nodiscard]] std::optional<std::int64_t> nearest(double real) const {
+        const double x = position(real);
+        if (std::isnan(x)) return std::nullopt;
+        if (x <= static_cast<double>(lowest)) return lowest;
+        if (x >= static_cast<double>(highest)) return highest;
+        return static_cast<std::int64_t>(std::nearbyint(x));
+    }
+    /// The same for a real number that has a quantized value: it lies on the grid, or beyond its ends.
+    [[nodiscard]] std::optional<std::int64_t> exact(double real) const {
+        constexpr double tolerance = 1e-4;
+        const auto found = nearest(real);
+        if (!found) return std::nullopt;
+        const double x = position(real);
+        const bool is_beyond = x < static_cast<double>(lowest) || x > static_cast<double>(highest);
+        return is_beyond || std::abs(x - static_cast<double>(*found)) < tolerance ? found : std::nullopt;
+    }
+    /// The real number that a quantized value of that channel stands for.
+    [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
+        return static_cast<double>(integer - zero_points[channel]) * scales[channel];
     }
 
     friend bool operator==(const quantization&, const quantization&) = default;
+
+private:
+    [[nodiscard]] double position(double real) const {
+        return real / scale() + static_cast<double>(zero_point());
+    }
 };
 
-/// A value of real numbers, given by its codes.
+/// A value of real numbers, given by its quantized values.
 struct dequantized {
-    value codes;
+    value integers;
     quantization parameters;
 };
 
@@ -70,32 +106,38 @@ struct dequantized {
     return {-highest - 1, highest};
 }
 
+/// The parameters of a `quantize_per_tensor` or a `dequantize_per_tensor`, and these ops from parameters.
+template <class Args>
+[[nodiscard]] quantization quantization_of(const Args& a) {
+    return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+}
+[[nodiscard]] inline args<quantized_decomposed::quantize_per_tensor> quantize_args(value reals,
+                                                                                   const quantization& q,
+                                                                                   dtype type) {
+    return {reals, q.scale(), q.zero_point(), q.lowest, q.highest, type};
+}
+[[nodiscard]] inline args<quantized_decomposed::dequantize_per_tensor> dequantize_args(value integers,
+                                                                                       const quantization& q,
+                                                                                       dtype type) {
+    return {integers, q.scale(), q.zero_point(), q.lowest, q.highest, type};
+}
+
 /// Reads `dequantize_per_tensor`, and `dequantize_per_channel` with constant parameters. Nothing for other
 /// values.
 [[nodiscard]] inline std::optional<dequantized> match_dequantize(value v) {
-    using namespace quantized_decomposed;
-    if (const auto* a = match<dequantize_per_tensor>(v)) {
-        return dequantized{a->input,
-                           quantization::per_tensor(a->scale, a->zero_point, a->quant_min, a->quant_max)};
-    }
-    if (const auto* a = match<dequantize_per_channel>(v)) {
-        const tensor_meta* meta = meta_of(a->input);
-        auto scales = constant_reals(a->scales);
-        if (!scales || meta == nullptr) return std::nullopt;
-        const auto axis = normalized_axis(a->axis, meta->rank());
-        if (!axis || *axis >= meta->rank()) return std::nullopt;
-        const auto channels = static_cast<std::size_t>(meta->shape[*axis]);
-        std::pmr::vector<std::int64_t> zeros(channels, 0);
-        if (a->zero_points) {
-            const auto given = constant_integers(*a->zero_points);
-            if (!given) return std::nullopt;
-            zeros = *given;
-        }
-        if (scales->size() != channels || zeros.size() != channels) return std::nullopt;
-        return dequantized{a->input,
-                           {std::move(*scales), std::move(zeros), *axis, a->quant_min, a->quant_max}};
-    }
-    return std::nullopt;
+    if (const auto* a = match<quantized_decomposed::dequantize_per_tensor>(v))
+        return dequantized{a->input, quantization_of(*a)};
+    const auto* a = match<quantized_decomposed::dequantize_per_channel>(v);
+    if (a == nullptr || meta_of(a->input) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(a->input);
+    const auto axis = normalized_axis(a->axis, meta.rank());
+    if (!axis || *axis >= meta.rank()) return std::nullopt;
+    const auto channels = static_cast<std::size_t>(meta.shape[*axis]);
+    auto scales = constant_reals(a->scales);
+    auto zeros = a->zero_points ? constant_integers(*a->zero_points)
+                                : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
+    if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
+    return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
 }
 
 }  // namespace headrace

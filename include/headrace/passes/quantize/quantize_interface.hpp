@@ -4,11 +4,12 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 
 #include <memory_resource>
+#include <string_view>
 #include <vector>
 
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/quantize/dequantized.hpp>
+#include <headrace/passes/quantize/quantizer.hpp>
 
 namespace headrace {
 
@@ -16,14 +17,15 @@ namespace headrace {
 /// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
 /// that is quantized in two ways is taken in the first of them.
 struct quantize_interface : pass {
+    static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
-    using produces = joined<requantize_ops, ops<aten::constant_pad_nd>>;
+    using produces = joined<requantize_ops, reading_ops>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t changed = 0;
-        for (node& n : g.inputs()) changed += take_codes(g, n, context);
-        if (g.output() != nullptr) changed += give_codes(g, *g.output(), context);
+        for (node& n : g.inputs()) changed += take_integers(g, n, context);
+        if (g.output() != nullptr) changed += give_integers(g, *g.output(), context);
         return changed;
     }
 
@@ -34,7 +36,7 @@ private:
         return {q.scale(), q.zero_point(), q.lowest, q.highest};
     }
 
-    static std::size_t take_codes(graph& g, node& input, pass_context& context) {
+    static std::size_t take_integers(graph& g, node& input, pass_context& context) {
         std::pmr::vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
@@ -42,32 +44,29 @@ private:
         }
         if (readers.empty()) return 0;
         const args<quantize>& first = args_of<quantize>(*readers.front());
-        const auto taken = parameters_of(first);
+        const dequantized taken{input.result(), quantization_of(first)};
         g.set_meta(input.result(), {first.dtype, meta_of(input.result())->shape, {}});
-        g.annotate(input, described(taken));
+        g.annotate(input, described(taken.parameters));
         for (node* reader : readers) {
             emit<produces> e(g, reader, reader, context);
             const args<quantize>& a = args_of<quantize>(*reader);
-            const value codes = requantize(e, {input.result(), taken}, parameters_of(a), a.dtype);
-            if (!codes) continue;
-            g.replace_all_uses(reader->result(), codes);
+            const value integers = requantize(e, taken, quantization_of(a), a.dtype);
+            if (!integers) continue;
+            g.replace_all_uses(reader->result(), integers);
             g.erase(*reader);
         }
         return 1;
     }
-    static quantization parameters_of(const args<quantize>& a) {
-        return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
-    }
 
-    static std::size_t give_codes(graph& g, node& output, pass_context& context) {
+    static std::size_t give_integers(graph& g, node& output, pass_context& context) {
         std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
-            emit<produces> e(g, &output, &output, context);
-            const auto read = as_dequantized(e, *operand.slot);
-            if (!read || !read->parameters.is_per_tensor()) continue;
+            const auto read =
+                as_dequantized_per_tensor(emit<produces>(g, &output, &output, context), *operand.slot);
+            if (!read) continue;
             node* last = operand.source;
-            g.set_operand(operand, read->codes);
+            g.set_operand(operand, read->integers);
             detail::erase_dead(g, *last);
             given[operand.operand] = described(read->parameters);
             ++changed;

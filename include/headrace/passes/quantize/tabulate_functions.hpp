@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory_resource>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,14 +15,17 @@
 
 namespace headrace {
 
-/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256 codes
-/// for INT8, 513 points, with linear interpolation between them, for INT16. The function may consist of any
-/// number of elementwise ops, with intermediate quantization or not, with numbers as further operands, and
-/// may read its operand several times. Its table is the function itself, applied to a constant of all codes,
-/// which is folded next. Clamps alone are left: they cost less as CLAMP.
+/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256
+/// integers for INT8; for INT16 513 points with linear interpolation between them. The function may consist
+/// of any number of elementwise ops, with intermediate quantization or not, with numbers as further operands,
+/// and may read its operand several times. Its table is the function itself, applied to a constant of all
+/// integers, which is folded next. Clamps alone are left: they cost less as CLAMP.
 struct tabulate_functions : pass {
-    using targets = ops<quantized_decomposed::quantize_per_tensor>;
-    using produces = joined<build::rescale_ops, build::reshape_ops, ops<tosa::table>>;
+    static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
+    using quantize = quantized_decomposed::quantize_per_tensor;
+    using dequantize = quantized_decomposed::dequantize_per_tensor;
+    using targets = ops<quantize>;
+    using produces = joined<build::reshape_ops, ops<tosa::table, tosa::rescale>>;
     static constexpr bool in_execution_order = true;
 
     using clamps =
@@ -46,76 +50,60 @@ struct tabulate_functions : pass {
             aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
             aten::logical_xor, aten::logical_not, aten::_to_copy>>;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
-                                    emit<produces>& e) const {
+    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
-        function f(const_cast<node&>(e.current()), e.shape(a.input));
-        if (!f.is_sound() || !f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
+        const function f(a.input);
+        if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
         return a.dtype == dtype::int8 ? table_of_8_bits(e, f) : table_of_16_bits(e, f);
     }
 
 private:
-    using quantize = quantized_decomposed::quantize_per_tensor;
-    using dequantize = quantized_decomposed::dequantize_per_tensor;
-
-    static bool is_table(value v) {
-        const auto* table = match<tosa::table>(v);
-        return table != nullptr && meta_of(v)->dtype == dtype::int8;
-    }
-
-    /// What lies between a quantize and the one tensor of codes that it depends on.
+    /// What lies between a quantize and the one tensor of integers that it depends on.
     class function {
     public:
-        function(node& root, const int_list& shape) : shape_(shape) { sound_ = collect(root); }
-        [[nodiscard]] bool is_sound() const { return sound_ && source_; }
-        [[nodiscard]] bool is_worth_a_table() const { return computes_; }
+        explicit function(value result) : shape_(meta_of(result)->shape) {
+            is_sound_ = !is_number(result) && collect(*result.producer) && source_;
+        }
+        [[nodiscard]] bool is_worth_a_table() const { return is_sound_ && computes_; }
         [[nodiscard]] value source() const { return source_; }
 
-        /// The function of other codes in place of the source's, in tensors of that shape.
-        value applied(emit<produces>& e, value codes, const shape_builder& shape) const {
-            std::pmr::vector<std::pair<value, value>> made{{source_, codes}};
+        /// The quantized function of other integers in place of the source's, in tensors of that shape.
+        value applied(emit<produces> e, value integers, const shape_builder& shape) const {
+            std::pmr::vector<std::pair<value, value>> made{{source_, integers}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
                 }
                 return v;  // a number
             };
-            for (const auto& [n, of_table] : nodes_) {
-                if (of_table) {  // an earlier table is read at the codes by the clone of its own function
-                    made.emplace_back(n->result(), read_table(e, *n, mapped(n->operand(0)), shape));
-                    continue;
-                }
+            const auto copied = [&](const node& n) {
                 std::pmr::vector<value> operands;
-                for (const edge& operand : n->operand_edges()) operands.push_back(mapped(*operand.slot));
-                node* copy = e.clone(*n, operands, [&](tensor_meta& meta) {
+                for (const edge& operand : n.operand_edges()) operands.push_back(mapped(*operand.slot));
+                if (is<tosa::table>(n))  // an earlier one, read at what its own function has become
+                    return build::reshape(e, e.make<tosa::table>(operands[0], operands[1]), shape);
+                node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                     meta = {meta.dtype, int_list(shape), {}};
                 });
-                if (copy == nullptr) return {};
-                made.emplace_back(n->result(), copy->result());
-            }
-            return made.back().second;
+                return copy == nullptr ? value{} : copy->result();
+            };
+            for (node* n : nodes_) made.emplace_back(n->result(), copied(*n));
+            return copied(e.current());
         }
 
     private:
-        static value read_table(emit<produces>& e, const node& table, value codes,
-                                const shape_builder& shape) {
-            return build::reshape(
-                e, e.make<tosa::table>({.input1 = codes, .table = args_of<tosa::table>(table).table}), shape);
-        }
-
-        bool known(const node& n) const {
-            return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& k) { return k.first == &n; });
+        [[nodiscard]] bool is_known(const node& n) const {
+            return std::find(nodes_.begin(), nodes_.end(), &n) != nodes_.end();
         }
         // Operands first, so that `nodes_` can be cloned in their order.
         bool collect(node& n) {
-            if (known(n)) return true;
-            if (++visited_ > most_visited) return false;
-            if (n.result_count != 1 || !n.results[0].meta || !(n.results[0].meta->shape == shape_))
+            constexpr int max_visited = 1024;  // whatever a program claims
+            if (is_known(n)) return true;
+            if (++visited_ > max_visited || n.result_count != 1 || !n.results[0].meta ||
+                !(n.results[0].meta->shape == shape_))
                 return false;
             if (const auto* a = args_if<dequantize>(n)) {
                 if (!read(a->input)) return false;
-            } else if (is<quantize>(n) || set_of<functions>.contains(*n.op) ||
-                       set_of<clamps>.contains(*n.op)) {
+            } else if (is<quantize>(n) || set_of<joined<functions, clamps>>.contains(*n.op)) {
                 computes_ = computes_ || set_of<functions>.contains(*n.op);
                 for (const edge& operand : n.operand_edges()) {
                     if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
@@ -123,12 +111,12 @@ private:
             } else {
                 return false;
             }
-            nodes_.emplace_back(&n, false);
+            nodes_.push_back(&n);
             return true;
         }
-        // Codes: those of a quantize that is part of the function, of an earlier table, or of the source.
-        bool read(value codes) {
-            node& n = *codes.producer;
+        // Integers: those of a quantize that is part of the function, of an earlier table, or of the source.
+        bool read(value integers) {
+            node& n = *integers.producer;
             if (is<quantize>(n)) {
                 const std::size_t before = nodes_.size();
                 const value source = source_;
@@ -138,70 +126,57 @@ private:
                 source_ = source;
                 computes_ = computes;
             }
-            if (is_table(codes)) {
-                if (known(n)) return true;
+            if (is<tosa::table>(n) && meta_of(integers)->dtype == dtype::int8) {
+                if (is_known(n)) return true;
                 if (!read(n.operand(0))) return false;
-                nodes_.emplace_back(&n, true);
+                nodes_.push_back(&n);
                 return true;
             }
-            if (source_ && source_ != codes) return false;
-            source_ = codes;
+            if (source_ && source_ != integers) return false;
+            source_ = integers;
             return true;
         }
         static bool is_number(value v) {
             return meta_of(v) != nullptr && meta_of(v)->elements() == 1 && is_constant(*v.producer);
         }
         static bool is_constant(const node& n, int nested = 0) {
-            constexpr int most_computed = 8;
+            constexpr auto computable =
+                set_of<joined<functions, clamps, ops<quantize, dequantize, aten::view, aten::reshape>>>;
             if (is<builtin::constant>(n)) return true;
-            if (nested == most_computed) return false;
+            if (nested == 8) return false;
             if (n.operand_count == 0) return set_of<ops<aten::full, aten::scalar_tensor>>.contains(*n.op);
-            const bool computable =
-                is<quantize>(n) || is<dequantize>(n) ||
-                set_of<joined<functions, clamps, ops<aten::view, aten::reshape>>>.contains(*n.op);
-            return computable &&
+            return computable.contains(*n.op) &&
                    std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
                                [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
 
-        static constexpr int most_visited = 1024;  // whatever a program claims
-
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::pmr::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
+        std::pmr::vector<node*> nodes_;
         bool computes_ = false;
-        bool sound_ = false;
+        bool is_sound_ = false;
     };
 
-    // Of the operand's rank, so that numbers broadcast with it.
-    static shape_builder shape_of_codes(const emit<produces>& e, const function& f, std::int64_t count) {
+    // The function of `count` integers from `first` on. They have its operand's rank, so that numbers
+    // broadcast with them.
+    static value table_of(emit<produces> e, const function& f, dtype type, std::int64_t first,
+                          std::int64_t step, std::int64_t count) {
         shape_builder shape = shape_builder::filled(std::max<std::size_t>(e.rank(f.source()), 1), 1);
         shape.back() = count;
-        return shape;
+        const value all = e.constant_of(
+            type, shape, [&](std::size_t i) { return first + step * static_cast<std::int64_t>(i); });
+        return build::reshape(e, f.applied(e, all, shape), shape_builder{count});
     }
-
-    static value table_of_8_bits(emit<produces>& e, const function& f) {
-        constexpr std::int64_t count = 256;
-        const shape_builder shape = shape_of_codes(e, f, count);
-        std::pmr::vector<std::int8_t> codes;
-        for (int c = -128; c != 128; ++c) codes.push_back(static_cast<std::int8_t>(c));
-        const value all = e.constant<std::int8_t>(dtype::int8, shape, codes);
-        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
-        return e.make<tosa::table>({.input1 = f.source(), .table = table});
+    static value table_of_8_bits(emit<produces> e, const function& f) {
+        return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
     }
-
     // TABLE of INT16 gives INT32 with seven bits of fraction.
-    static value table_of_16_bits(emit<produces>& e, const function& f) {
-        constexpr std::int64_t count = 513;
+    static value table_of_16_bits(emit<produces> e, const function& f) {
         constexpr int step = 128;
-        const shape_builder shape = shape_of_codes(e, f, count);
-        std::pmr::vector<std::int32_t> codes;
-        for (int i = 0; i != count; ++i) codes.push_back(-32768 + i * step);
-        const value all = e.constant<std::int32_t>(dtype::int32, shape, codes);
-        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
-        const value fine = e.make<tosa::table>({.input1 = f.source(), .table = table});
-        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16, .reach = 32768.0 * step});
+        const value table = table_of(e, f, dtype::int32, -32768, step, 513);
+        const value fine = e.make<tosa::table>(f.source(), table);
+        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16});
     }
 };
 

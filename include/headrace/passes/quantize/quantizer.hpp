@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::requantize and headrace::quantizer.
+#ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
+#define HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
+
+#include <memory_resource>
+#include <utility>
+#include <vector>
+
+#include <headrace/infer/aten_creation.hpp>
+#include <headrace/passes/quantize/dequantized.hpp>
+#include <headrace/passes/support/permuting.hpp>
+
+namespace headrace {
+
+/// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
+/// index of the last axis.
+inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequantized& d,
+                             const quantization& to, dtype type) {
+    const quantization& from = d.parameters;
+    const auto zero = from.common_zero_point();
+    if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
+    std::pmr::vector<double> factors;
+    for (const double s : from.scales) factors.push_back(s / to.scale());
+    return build::saturating_rescale(e, d.integers, factors, from.reach(),
+                                     {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
+}
+
+/// Within the quantization's range, where that is narrower than the type's.
+inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, dtype type) {
+    const auto [lowest, highest] = range_of(type);
+    if (type == dtype::int32 || (q.lowest <= lowest && q.highest >= highest)) return v;
+    return e.make<aten::clamp>(v, scalar(q.lowest), scalar(q.highest));
+}
+
+using requantize_ops = joined<build::saturating_rescale_ops, ops<aten::clamp>>;
+
+/// q(dq(x)), both per tensor.
+inline value requantize(emit<requantize_ops> e, const dequantized& d, const quantization& to, dtype type) {
+    if (d.parameters == to && e.dtype(d.integers) == type) return d.integers;
+    return in_range(e, rescale_between(e, d, to, type), to, type);
+}
+
+using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
+
+/// q(dq(x)), where x may have a scale for each channel. RESCALE's channels are the last axis.
+inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
+                                 const quantization& to, dtype type) {
+    const quantization& from = d.parameters;
+    if (from.is_per_tensor()) return requantize(e, d, to, type);
+    shape_builder perms;
+    for (std::size_t i = 0; i != e.rank(d.integers); ++i) {
+        if (i != *from.axis) perms.push_back(static_cast<std::int64_t>(i));
+    }
+    perms.push_back(static_cast<std::int64_t>(*from.axis));
+    const value v = rescale_between(e, {build::transpose(e, d.integers, perms), from}, to, type);
+    return in_range(e, build::transpose(e, v, build::inverse(perms)), to, type);
+}
+
+/// Do all readers of a node's results quantize them with these parameters? No where readers are still to
+/// come, as in the retracing driver.
+[[nodiscard]] inline bool is_read_in(const node& n, const quantization& q) {
+    const auto quantizes = [&](const edge& use) {
+        const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
+        return a != nullptr && q.is_per_tensor() && a->scale == q.scale() && a->zero_point == q.zero_point();
+    };
+    return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), quantizes);
+}
+
+/// What quantizing emits beside clones of what is there.
+using quantizer_ops =
+    joined<requantize_channels_ops,
+           ops<aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
+
+/// Quantizes a value of real numbers. As rounding keeps the order of numbers, it goes past what selects
+/// elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants. Where it
+/// meets anything else it stays a quantize.
+class quantizer {
+public:
+    quantizer(emit<quantizer_ops> e, const quantization& to, dtype type) : e_(e), to_(to), type_(type) {}
+
+    /// Can a quantize of that value become anything else?
+    [[nodiscard]] bool goes_past(value v) const {
+        const node& n = *v.producer;
+        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
+               match_constant_pad(v) || is_selecting(n);
+    }
+
+    value operator()(value v) {
+        for (const auto& [known, result] : known_) {
+            if (known == v) return result;
+        }
+        ++depth_;
+        const value result = depth_ > max_nested ? as_it_is(v) : quantized(v);
+        --depth_;
+        known_.emplace_back(v, result);
+        return result;
+    }
+
+private:
+    value quantized(value v) {
+        if (const auto d = match_integers(e_, v)) return requantize_channels(e_, *d, to_, type_);
+        if (const auto numbers = constant_reals(v)) {
+            return e_.constant_of(type_, e_.shape(v),
+                                  [&](std::size_t i) { return to_.quantized((*numbers)[i]); });
+        }
+        if (const auto* a = match<aten::full>(v))
+            return e_.make<aten::full>(a->size, number(a->fill_value), type_);
+        if (const auto* a = match<aten::clamp>(v)) {
+            return e_.make<aten::clamp>((*this)(a->self), a->min ? number(*a->min) : scalar(to_.lowest),
+                                        a->max ? number(*a->max) : scalar(to_.highest));
+        }
+        if (const auto pad = match_constant_pad(v))
+            return e_.make<aten::constant_pad_nd>((*this)(pad->self), pad->pad, number(pad->value));
+        return is_selecting(*v.producer) ? selected(v) : as_it_is(v);
+    }
+
+    scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
+
+    value selected(value v) {
+        std::pmr::vector<value> operands;
+        for (const edge& operand : v.producer->operand_edges())
+            operands.push_back(is_real(*operand.slot) ? (*this)(*operand.slot) : *operand.slot);
+        return cloned_on(e_, v, operands);
+    }
+
+    value as_it_is(value v) {
+        return e_.make<quantized_decomposed::quantize_per_tensor>(quantize_args(v, to_, type_));
+    }
+
+    emit<quantizer_ops> e_;
+    const quantization& to_;
+    dtype type_;
+    std::pmr::vector<std::pair<value, value>> known_;
+    int depth_ = 0;
+};
+
+}  // namespace headrace
+
+#endif

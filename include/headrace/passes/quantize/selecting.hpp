@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::is_selecting and headrace::axis_after: ops that quantized values pass as real numbers do.
+#ifndef HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
+#define HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <vector>
+
+#include <headrace/infer/aten_elementwise.hpp>
+#include <headrace/infer/aten_join.hpp>
+#include <headrace/infer/aten_view.hpp>
+#include <headrace/passes/support/build.hpp>
+
+namespace headrace {
+
+using reshaping_ops =
+    ops<aten::view, aten::_unsafe_view, aten::reshape, aten::flatten_using_ints, aten::unflatten_int,
+        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, tosa::reshape>;
+
+/// Ops whose results consist of elements of their operands, in the form that programs have after the
+/// decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one quantization.
+using selecting_ops = joined<
+    reshaping_ops,
+    ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
+        aten::broadcast_to, aten::repeat, aten::tile, aten::flip, aten::slice_tensor, aten::narrow,
+        aten::select_int, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+        aten::tensor_split_indices, aten::unbind_int, aten::index_select, aten::embedding, aten::gather,
+        aten::index_tensor, aten::_unsafe_index_tensor, aten::cat, aten::where_self, aten::index_put,
+        aten::_unsafe_index_put, aten::scatter_src, aten::index_copy, aten::reflection_pad1d,
+        aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
+        aten::replication_pad3d, aten::upsample_nearest1d, aten::upsample_nearest1d_vec,
+        aten::upsample_nearest2d, aten::upsample_nearest2d_vec, aten::_upsample_nearest_exact1d,
+        aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
+        aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
+        aten::max_pool2d, tosa::transpose>>;
+
+/// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
+/// adds up.
+[[nodiscard]] inline bool is_selecting(const node& n) {
+    if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
+    if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
+    if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
+    return set_of<selecting_ops>.contains(*n.op);
+}
+
+/// A constant_pad_nd, or a `pad` with a constant.
+[[nodiscard]] inline std::optional<args<aten::constant_pad_nd>> match_constant_pad(value v) {
+    if (const auto* a = match<aten::constant_pad_nd>(v)) return *a;
+    const auto* a = match<aten::pad>(v);
+    if (a == nullptr || a->mode != "constant") return std::nullopt;
+    return args<aten::constant_pad_nd>{a->self, a->pad, scalar(a->value.value_or(0))};
+}
+
+[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
+
+/// A clone of a node that selects, on quantized values in place of real numbers.
+inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {
+    const dtype reals = e.dtype(v);
+    dtype integers = reals;
+    for (std::size_t i = 0; i != operands.size(); ++i) {
+        if (is_real(v.producer->operand(i))) integers = e.dtype(operands[i]);
+    }
+    node* made = e.clone(*v.producer, operands, [&](tensor_meta& meta) {
+        if (meta.dtype == reals) meta.dtype = integers;
+    });
+    return made == nullptr ? value{} : made->result(v.result);
+}
+
+/// Where an axis of an operand is in the result, and the first of its indices that remain.
+struct moved_axis {
+    std::size_t axis;
+    std::int64_t first = 0;
+};
+
+/// The axis of the same size with as many elements before it; nothing if it is split or joined with others.
+[[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(const int_list& before,
+                                                                  const int_list& after, std::size_t axis) {
+    const auto count_before = [](const int_list& shape, std::size_t end) {
+        return element_count(sizes(shape).first(end));
+    };
+    for (std::size_t i = 0; i != after.size(); ++i) {
+        if (after[i] == before[axis] && count_before(after, i) == count_before(before, axis))
+            return moved_axis{i};
+    }
+    return std::nullopt;
+}
+
+/// The axis after an op that moves the elements of one operand; nothing where it is not an axis of its own
+/// any more.
+[[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
+    const int_list& before = meta_of(n.operand(0))->shape;
+    const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {
+        for (std::size_t i = 0; i != perms.size(); ++i) {
+            if (normalized_axis(perms[i], perms.size()) == axis) return moved_axis{i};
+        }
+        return std::nullopt;
+    };
+    if (const auto* a = args_if<aten::permute>(n)) return permuted(a->dims);
+    if (const auto* a = args_if<tosa::transpose>(n)) return permuted(a->perms);
+    if (is<aten::t>(n)) return moved_axis{before.size() < 2 ? axis : 1 - axis};
+    if (const auto* a = args_if<aten::transpose_int>(n)) {
+        const auto x = normalized_axis(a->dim0, before.size());
+        const auto y = normalized_axis(a->dim1, before.size());
+        return moved_axis{x == axis ? *y : y == axis ? *x : axis};
+    }
+    if (const auto* a = args_if<aten::slice_tensor>(n)) {
+        if (normalized_axis(a->dim, before.size()) != axis) return moved_axis{axis};
+        if (a->step != 1) return std::nullopt;
+        return moved_axis{axis, clamped_slice(a->start, a->end, before[axis]).start};
+    }
+    if (!set_of<reshaping_ops>.contains(*n.op)) return std::nullopt;
+    return axis_after_reshape(before, n.results[0].meta->shape, axis);
+}
+
+}  // namespace headrace
+
+#endif
