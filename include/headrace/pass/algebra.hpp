@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASS_ALGEBRA_HPP
 #define HEADRACE_PASS_ALGEBRA_HPP
 
+#include <boost/mp11/algorithm.hpp>
+
 #include <headrace/pass/pipeline.hpp>
 
 namespace headrace {
@@ -19,19 +21,8 @@ namespace detail {
 
 template <class... Lists>
 struct join_passes {
-    using type = pass_list<>;
+    using type = boost::mp11::mp_append<pass_list<>, Lists...>;
 };
-template <class... As>
-struct join_passes<pass_list<As...>> {
-    using type = pass_list<As...>;
-};
-template <class... As, class... Bs>
-struct join_passes<pass_list<As...>, pass_list<Bs...>> {
-    using type = pass_list<As..., Bs...>;
-};
-template <class... As, class... Bs, class... Cs, class... Rest>
-struct join_passes<pass_list<As...>, pass_list<Bs...>, pass_list<Cs...>, Rest...>
-    : join_passes<pass_list<As..., Bs..., Cs...>, Rest...> {};
 
 template <class From, class To, class Passes>
 struct with_passes;

@@ -105,7 +105,7 @@ template <class Bases>
 struct targets_of_bases;
 template <class... Bases>
 struct targets_of_bases<std::tuple<Bases...>*> {
-    using type = typename join_ops<typename listed_targets<Bases>::type...>::type;
+    using type = joined<typename listed_targets<Bases>::type...>;
 };
 template <class P>
 auto base_targets() {
@@ -117,10 +117,10 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
+    using type = joined<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
                                    decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
                                    decltype(own_aten_ops<P>()), decltype(base_targets<P>()),
-                                   typename list_facts<rules_of<P>>::targets>::type;
+                                   typename list_facts<rules_of<P>>::targets>;
 };
 
 template <class P>
@@ -159,7 +159,7 @@ auto find_produces() {
     if constexpr (std::is_same_v<rules_of<P>, rule_list<>>) {
         return declared_by<P>{};
     } else {
-        return typename append_new<declared_by<P>, list_of_set<made_by_rules<P>>>::type{};
+        return joined<declared_by<P>, list_of_set<made_by_rules<P>>>{};
     }
 }
 
@@ -182,7 +182,7 @@ auto find_targets() {
     if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
         return listed{};
     } else {
-        return typename join_ops<listed, removes_of<P>>::type{};
+        return joined<listed, removes_of<P>>{};
     }
 }
 

@@ -257,7 +257,7 @@ template <class List>
 struct list_facts;
 template <class... Rules>
 struct list_facts<rule_list<Rules...>> {
-    using targets = typename join_ops<typename rule_facts<Rules>::targets...>::type;
+    using targets = joined<typename rule_facts<Rules>::targets...>;
     static constexpr auto made = (op_set<>{} | ... | rule_facts<Rules>::made);
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
