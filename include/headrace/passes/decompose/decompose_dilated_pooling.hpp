@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
 
+#include <algorithm>
 #include <limits>
 
 #include <headrace/dialect/aten.hpp>

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MATMUL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MATMUL_HPP
 
+#include <algorithm>
+
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_NORMALIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_NORMALIZATION_HPP
 
+#include <algorithm>
+
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_REDUCTIONS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_REDUCTIONS_HPP
 
+#include <algorithm>
+
 #include <headrace/passes/decompose/shapes.hpp>
 
 namespace headrace {
