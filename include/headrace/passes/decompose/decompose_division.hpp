@@ -94,8 +94,10 @@ private:
             return scaled - (scaled - x);
         };
         const auto p = b * c;
-        const auto bh = high(b), ch = high(c);
-        const auto bl = b - bh, cl = c - ch;
+        const auto bh = high(b);
+        const auto ch = high(c);
+        const auto bl = b - bh;
+        const auto cl = c - ch;
         const auto error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);
         return (a - p) - error;
     }
