@@ -156,4 +156,71 @@ TEST_CASE("code in an expression and handlers beside rules are run") {
     CHECK(count_of<aten::abs>(p.g) == 1);
 }
 
+// Optional operands, constants of other types, axes that an argument names, and expressions within handlers.
+struct with_answers : pass {
+    using target_ops = ops<aten::mul_tensor>;
+    using produces = ops<aten::exp, aten::neg>;
+    static auto rewrites() {
+        return rules(
+            on<aten::linear> =
+                [](auto x, auto w, const auto& a) {
+                    return with_operand(call<aten::mm>(x, w), a.bias, [](auto y, auto b) { return y + b; });
+                },
+            on<aten::cumsum> =
+                [](auto x, const auto& a) {
+                    const std::int64_t count = x.size(static_cast<std::int64_t>(x.axis(a.dim)));
+                    const std::int32_t order[] = {1, 0};
+                    const auto index = x.tensor(dtype::int32, sizes(&count, 1), order);
+                    return call<aten::index_select>(x, a.dim, index);
+                },
+            on<aten::isnan> = [](auto x) { return x.filled(true, dtype::boolean); },
+            on<aten::abs> = [](auto x) { return scaled(x, 1) + scaled(x, 2); });
+    }
+    value operator()(const args<aten::mul_tensor>& a, emit<produces>& e) const {
+        const auto [grown, less] = evaluate(
+            e, [](auto x, auto y) { return std::tuple(exp(x), -y); }, a.self, a.other);
+        return evaluate(
+            e, [](auto x) { return exp(x); }, e.failed() ? grown : less);
+    }
+};
+static_assert(effects_of<with_answers>::produced_set ==
+              ops_in<aten::mm, aten::add_tensor, aten::index_select, aten::mul_tensor, aten::exp, aten::neg>);
+
+TEST_CASE("an optional operand is a part of an expression where it is given") {
+    for (const bool given : {false, true}) {
+        program p;
+        const value x = p.input(dtype::float32, {2, 2});
+        p.output(
+            p.make<aten::linear>({.input = x, .weight = x, .bias = given ? std::optional(x) : std::nullopt}));
+        CHECK(rewritten_by(with_answers{}, p) == 1);
+        CHECK(count_of<aten::add_tensor>(p.g) == (given ? 1 : 0));
+    }
+}
+
+TEST_CASE("terms answer for axes and make constants of any type") {
+    program p;
+    const value x = p.input(dtype::float32, {3, 2});
+    p.output(p.make<aten::cumsum>({.self = x, .dim = -1}));
+    p.output(p.make<aten::isnan>({.self = x}));
+    CHECK(rewritten_by(with_answers{}, p) == 2);
+    CHECK(count_of<aten::index_select>(p.g) == 1);
+    CHECK(count_of<aten::isnan>(p.g) == 0);
+}
+
+TEST_CASE("a factor of 1 is left out") {
+    program p;
+    p.output(p.make<aten::abs>({.self = p.input(dtype::float32, {2})}));
+    CHECK(rewritten_by(with_answers{}, p) == 1);
+    CHECK(count_of<aten::mul_tensor>(p.g) == 1);
+}
+
+TEST_CASE("a handler evaluates expressions") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    p.output(p.make<aten::mul_tensor>({.self = x, .other = x}));
+    CHECK(rewritten_by(with_answers{}, p) == 1);
+    CHECK(count_of<aten::neg>(p.g) == 1);
+    CHECK(count_of<aten::exp>(p.g) == 1);  // the first is not a part of the result
+}
+
 }  // namespace

@@ -13,10 +13,13 @@ namespace headrace {
 
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
 template <reading X>
-requires requires(const X& x) { x.constant(0); }
-[[nodiscard]] auto constant_beside(const X& x, double number) { return x.constant(number); }
+    requires requires(const X& x) { x.constant(0); }
+[[nodiscard]] auto constant_beside(const X& x, double number) {
+    return x.constant(number);
+}
 
-// clang-format off: one line for a function
+// One line for a function.
+// clang-format off
 
 #define HEADRACE_BINARY(name, Op) \
     template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
@@ -79,6 +82,12 @@ auto clamp(const X& x, std::optional<scalar> min, std::optional<scalar> max) {
 
 // clang-format on
 
+/// x · factor, and x itself if the factor is 1.
+template <reading X>
+[[nodiscard]] auto scaled(const X& x, scalar factor) {
+    return choose(factor.to_double() == 1, x, [&] { return x * x.constant(factor); });
+}
+
 /// x in another dtype.
 template <reading X>
 [[nodiscard]] auto as(const X& x, dtype type) {
@@ -106,6 +115,24 @@ struct in_float32 {
 template <class... Lists>
 constexpr auto real_rules(Lists... lists) {
     return rules_with<in_float32>(lists...);
+}
+
+/// x in the dtype in which arithmetic is computed: float32 for real results, else that of the result.
+template <reading X>
+[[nodiscard]] auto in_wide_type(const X& x) {
+    const dtype type = x.result_meta().dtype;
+    return as(x, is_floating(type) ? dtype::float32 : type);
+}
+/// The policy of arithmetic on real numbers and integers alike.
+struct widely {
+    static constexpr auto made = ops_in<aten::_to_copy>;
+    static term operand(const term& x) { return in_wide_type(x); }
+    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// Rules over real numbers and integers.
+template <class... Lists>
+constexpr auto arithmetic_rules(Lists... lists) {
+    return rules_with<widely>(lists...);
 }
 
 /// Exact for 0 and infinity, NaN below 0.

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <headrace/base/sizes.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>
 
@@ -37,6 +39,7 @@ struct symbol {
     constexpr symbol(symbol<Fewer>) {}
 
     // What a term answers at run time, so that an expression can ask it in either reading.
+    [[nodiscard]] headrace::value value() const;
     [[nodiscard]] headrace::dtype dtype() const;
     [[nodiscard]] const int_list& shape() const;
     [[nodiscard]] std::size_t rank() const;
@@ -45,8 +48,13 @@ struct symbol {
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
     [[nodiscard]] symbol<op_set<>{}> unsupported(std::pmr::string reason) const;
+    [[nodiscard]] std::size_t axis(std::int64_t named) const;
     [[nodiscard]] symbol<op_set<>{}> constant(scalar number) const;
+    [[nodiscard]] symbol<op_set<>{}> constant(scalar number, headrace::dtype type) const;
     [[nodiscard]] symbol<op_set<>{}> filled(scalar number) const;
+    [[nodiscard]] symbol<op_set<>{}> filled(scalar number, headrace::dtype type) const;
+    template <class Range>
+    [[nodiscard]] symbol<op_set<>{}> tensor(headrace::dtype type, sizes shape, const Range& elements) const;
     [[nodiscard]] symbol<op_set<>{}> of(headrace::value v) const;
 };
 
@@ -76,16 +84,31 @@ public:
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
         return {*emitter_, emitter_->unsupported(std::move(reason))};
     }
+    /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
+    /// of range.
+    [[nodiscard]] std::size_t axis(std::int64_t named) const {
+        if (const auto found = normalized_axis(named, rank())) return *found;
+        emitter_->unsupported("axis " + number_text(named) + " is out of range for rank " +
+                              number_text(rank()));
+        return 0;
+    }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
     /// number is cut to one.
-    [[nodiscard]] term constant(scalar number) const {
-        const headrace::dtype type = dtype();
-        const scalar exact = is_floating(type) ? scalar(number.to_double()) : scalar(number.to_int());
-        return {*emitter_, emitter_->splat(exact, type, rank())};
+    [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
+    /// The same of another dtype.
+    [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
+        return {*emitter_, emitter_->splat(number, type, rank())};
     }
-    /// A constant of this term's dtype and shape.
-    [[nodiscard]] term filled(scalar number) const {
-        return {*emitter_, emitter_->splat(number, dtype(), shape())};
+    /// A constant of this term's shape, of its dtype or another one.
+    [[nodiscard]] term filled(scalar number) const { return filled(number, dtype()); }
+    [[nodiscard]] term filled(scalar number, headrace::dtype type) const {
+        return {*emitter_, emitter_->splat(number, type, shape())};
+    }
+    /// A constant of that type and shape, from elements as the dtype is stored.
+    template <class Range>
+    [[nodiscard]] term tensor(headrace::dtype type, sizes shape, const Range& elements) const {
+        return {*emitter_,
+                emitter_->constant(type, shape, std::span(std::data(elements), std::size(elements)))};
     }
     /// Another value of the graph, such as an optional operand.
     [[nodiscard]] term of(headrace::value v) const { return {*emitter_, v}; }
@@ -320,6 +343,33 @@ constexpr auto emitting(const F& f, const Operands&... operands) {
             return term(e, f(emit<List>(e), operands.value()...));
         }
     }
+}
+
+/// f(x, operand) if an optional operand is given, else x:
+/// `with_operand(y, a.bias, [](auto v, auto bias) { return v + bias; })`.
+template <reading X, class F>
+constexpr auto with_operand(const X& x, const std::optional<value>& operand, const F& f) {
+    return choose(
+        operand.has_value(), [&] { return f(x, x.of(*operand)); }, x);
+}
+
+namespace detail {
+
+inline value as_value(const term& x) { return x.value(); }
+template <class... Ts>
+auto as_value(const std::tuple<Ts...>& items) {
+    return std::apply([](const Ts&... each) { return std::tuple(as_value(each)...); }, items);
+}
+
+}  // namespace detail
+
+/// An expression, as a part of code that makes nodes: `f` is called with terms of these values, and may make
+/// what `e` may emit. Its results are values again, in a std::tuple if there are several.
+template <class List, class F, std::same_as<value>... Values>
+auto evaluate(const emit<List>& e, const F& f, Values... operands) {
+    using result = decltype(f((static_cast<void>(operands), symbol<op_set<>{}>{})...));
+    emit<list_of_set<detail::made_in<result>::value>> checked(e);
+    return detail::as_value(f(term(checked, operands)...));
 }
 
 }  // namespace headrace

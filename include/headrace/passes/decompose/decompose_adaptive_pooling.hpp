@@ -9,23 +9,21 @@
 
 namespace headrace {
 
-/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis
-/// (PyTorch, torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that
-/// is one pooling; elsewhere one axis is pooled after the other, bin by bin.
+/// Output i has the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its axis (PyTorch,
+/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
+/// pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
+    static constexpr std::string_view summary =
+        "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
+
     using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
 
     value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
-            return e.make<aten::avg_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
-        });
+        return pool<aten::avg_pool2d>(e, a.self);
     }
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
-        const value pooled = pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
-            return e.make<aten::max_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
-        });
-        return {pooled, {}};
+        return {pool<aten::max_pool2d>(e, a.self), {}};
     }
 
 private:
@@ -48,24 +46,26 @@ private:
     };
 
     template <class Pool>
-    static value pool(emit<produces>& e, value v, Pool&& pool_once) {
-        const int_list& in = e.shape(v);
-        const int_list& out = e.result_meta().shape;
-        const bins h{in[2], out[2]};
-        const bins w{in[3], out[3]};
-        if (h.uniform() && w.uniform()) return pool_once(v, {h.size(), w.size()}, {h.stride(), w.stride()});
+    static value pool(emit<produces>& e, value v) {
+        const bins h{e.shape(v)[2], e.result_meta().shape[2]};
+        const bins w{e.shape(v)[3], e.result_meta().shape[3]};
+        if (h.uniform() && w.uniform()) {
+            return e.make<Pool>(
+                {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
+        }
         // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
         // long.
-        v = along(e, v, 2, h, [&](value part, std::int64_t size, std::int64_t stride) {
-            return pool_once(part, {size, 1}, {stride, 1});
-        });
-        return along(e, v, 3, w, [&](value part, std::int64_t size, std::int64_t stride) {
-            return pool_once(part, {1, size}, {1, stride});
-        });
+        return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
     }
 
     template <class Pool>
-    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b, Pool&& pool_once) {
+    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b) {
+        const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
+            const bool rows = axis == 2;
+            return e.make<Pool>({.self = part,
+                                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
+                                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
+        };
         if (b.uniform()) return pool_once(v, b.size(), b.stride());
         value_list parts;
         for (std::int64_t i = 0; i != b.out; ++i) {

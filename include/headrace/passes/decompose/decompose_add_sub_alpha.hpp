@@ -3,23 +3,31 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADD_SUB_ALPHA_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADD_SUB_ALPHA_HPP
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// add(a, b, α) = a + α·b and sub(a, b, α) = a - α·b (PyTorch, torch.add). Where α is 1 they stay.
 struct decompose_add_sub_alpha : pass {
-    using targets = ops<aten::add_tensor, aten::sub_tensor>;
-    using produces = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor>;
+    static constexpr std::string_view summary =
+        "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
 
-    template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (a.alpha.to_double() == 1) return std::nullopt;
-        const dtype type = result_type(e.meta(a.self), e.meta(a.other));
-        const value alpha = e.splat(a.alpha, type, e.rank(a.other));
-        return e.make<Op>({.self = a.self, .other = e.make<aten::mul_tensor>(a.other, alpha)});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
+            },
+            on<aten::sub_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
+            });
+    }
+    // clang-format on
+
+private:
+    // In the dtype that both operands promote to.
+    static auto times(scalar alpha, const auto& y, const auto& x) {
+        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
     }
 };
 

@@ -8,50 +8,46 @@
 #include <memory_resource>
 #include <vector>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/passes/support/formula.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
 
-/// Bicubic resampling is linear and separable: R · x · Sᵀ for each image x, where a row of R has the
-/// weights of the four elements around its position, those beyond the edge at the edge (Keys' kernel with
-/// -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be
-/// multiplied.
+/// A row of R has the weights of the four elements around its position, those beyond the edge at the edge
+/// (Keys' kernel with -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but
+/// matrices can be multiplied.
 struct decompose_bicubic : pass {
-    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
-    using produces = ops<aten::matmul, aten::_to_copy>;
+    static constexpr std::string_view summary =
+        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto input = formula::real(e, resized_input(a));
-        const int_list in = e.shape(input.v);
-        const int_list out = e.result_meta().shape;
-        const auto scales = resize_scales(a);
-        const auto weights = [&](std::size_t axis, bool transposed) {
-            return weights_of({in[axis], out[axis], scales[axis - 2], a.align_corners}, transposed);
-        };
-        const std::int64_t left[] = {1, 1, out[2], in[2]};
-        const std::int64_t right[] = {1, 1, in[3], out[3]};
-        const auto matrix = [&](sizes shape, const std::pmr::vector<float>& elements) {
-            return e.constant<float>(dtype::float32, shape, elements);
-        };
-        const value rows = e.make<aten::matmul>(matrix(left, weights(2, false)), input.v);
-        const value image = e.make<aten::matmul>(rows, matrix(right, weights(3, true)));
-        return in_result_type(formula::term_of(e, image));
+    using resamplings = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(on_each<resamplings> = [](auto x, const auto& a) {
+            const auto scales = resize_scales(a);
+            const auto along = [&](std::size_t i) {
+                return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
+            };
+            const auto matrix = [&](const axis& i, bool transposed) {
+                const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
+                return x.tensor(dtype::float32, shape, weights_of(i, transposed));
+            };
+            return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
+        });
     }
+    // clang-format on
 
 private:
-    struct resampled {
+    struct axis {
         std::int64_t in, out;
         double scale;  ///< 0: from the sizes
         bool align_corners;
     };
 
     // PyTorch computes positions in float32.
-    static float position_of(const resampled& a, std::int64_t o) {
+    static float position_of(const axis& a, std::int64_t o) {
         const auto n = static_cast<float>(o);
         if (a.align_corners) {
             return a.out > 1 ? n * (static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)) : 0.F;
@@ -65,7 +61,7 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::pmr::vector<float> weights_of(const resampled& a, bool transposed) {
+    static std::pmr::vector<float> weights_of(const axis& a, bool transposed) {
         std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);

@@ -3,64 +3,61 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_COMPARISONS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_COMPARISONS_HPP
 
-#include <optional>
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
-/// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a
-/// comparison, that holds of quantized numbers as well.
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number counts as true where it
+/// is not 0: written as a comparison, that holds of quantized numbers as well.
 struct decompose_comparisons : pass {
-    using connectives = ops<aten::logical_and, aten::logical_or, aten::logical_xor>;
-    using reductions =
-        ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using targets =
-        joined<ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy>,
-               connectives, reductions>;
-    using produces = joined<ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>,
-                            connectives, reductions>;
-
-    value operator()(const args<aten::lt_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::gt_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::le_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::ge_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::ne_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::logical_not>(e.make<aten::eq_tensor>(a.self, a.other));
-    }
-    std::optional<value> operator()(const args<aten::logical_not>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self))) return std::nullopt;
-        return is_zero(e, a.self);
-    }
-    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) || !is_boolean(e.result_meta().dtype)) return std::nullopt;
-        return truth_of(e, a.self);
-    }
-    template <one_of<connectives> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) && !is_floating(e.dtype(a.other))) return std::nullopt;
-        return e.make<Op>(truth_of(e, a.self), truth_of(e, a.other));
-    }
-    template <one_of<reductions> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self))) return std::nullopt;
-        args<Op> of_truth = a;
-        of_truth.self = truth_of(e, a.self);
-        return e.make<Op>(of_truth);
-    }
+    static constexpr std::string_view summary =
+        "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
 
 private:
-    static value is_zero(emit<produces>& e, value v) {
-        return e.make<aten::eq_tensor>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
+    static auto truth_of(const auto& x) {
+        return choose(
+            is_floating(x.dtype()), [&] { return !(x == 0); }, x);
     }
-    static value truth_of(emit<produces>& e, value v) {
-        return is_floating(e.dtype(v)) ? e.make<aten::logical_not>(is_zero(e, v)) : v;
+    template <class... Ops>
+    static auto connectives() {
+        return rules((on<Ops> = [](auto a, auto b) {
+            return choose(
+                is_floating(a.dtype()) || is_floating(b.dtype()),
+                [&] { return call<Ops>(truth_of(a), truth_of(b)); }, unchanged);
+        })...);
     }
+    template <class... Ops>
+    static auto reductions() {
+        return rules((on<Ops> = [](auto x, const args<Ops>& a) {
+            const auto reduced = [&](emit<ops<Ops>> e, value truth) {
+                args<Ops> of_truth = a;
+                of_truth.self = truth;
+                return e.template make<Ops>(of_truth);
+            };
+            return choose(
+                is_floating(x.dtype()), [&] { return emitting<ops<Ops>>(reduced, truth_of(x)); }, unchanged);
+        })...);
+    }
+
+public:
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::lt_tensor> = [](auto a, auto b) { return b > a; },
+            on<aten::le_tensor> = [](auto a, auto b) { return b >= a; },
+            on<aten::ne_tensor> = [](auto a, auto b) { return !(a == b); },
+            on<aten::logical_not> = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return x == 0; }, unchanged);
+            },
+            on<aten::_to_copy> = [](auto x) {
+                const bool to_truth = is_floating(x.dtype()) && is_boolean(x.result_meta().dtype);
+                return choose(to_truth, [&] { return truth_of(x); }, unchanged);
+            },
+            connectives<aten::logical_and, aten::logical_or, aten::logical_xor>(),
+            reductions<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>());
+    }
+    // clang-format on
 };
 
 }  // namespace headrace

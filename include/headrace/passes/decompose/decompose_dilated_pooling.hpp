@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DILATED_POOLING_HPP
 
+#include <algorithm>
 #include <limits>
 
 #include <headrace/dialect/aten.hpp>
@@ -12,9 +13,11 @@
 
 namespace headrace {
 
-/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
 /// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
+    static constexpr std::string_view summary =
+        "max over a dilated window as max of its taps, strided slices of the input";
+
     using targets = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
 
@@ -26,15 +29,14 @@ struct decompose_dilated_pooling : pass {
         const int_list& in = e.shape(a.self);
         const int_list& out = e.result_meta().shape;
         const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
-            return std::max<std::int64_t>(
-                (out[2 + i] - 1) * w[i].stride + w[i].extent() - in[2 + i] - w[i].before, 0);
+            const std::int64_t end = (out[2 + i] - 1) * w[i].stride + w[i].extent();
+            return std::max<std::int64_t>(end - in[2 + i] - w[i].before, 0);
         };
-        value v = e.make<aten::constant_pad_nd>({.self = a.self,
-                                                 .pad = {w[1].before, after(1), w[0].before, after(0)},
-                                                 .value = lowest(e.dtype(a.self))});
-        for (std::size_t i = 0; i != 2; ++i)
-            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
-        return v;
+        const value padded =
+            e.make<aten::constant_pad_nd>({.self = a.self,
+                                           .pad = {w[1].before, after(1), w[0].before, after(0)},
+                                           .value = lowest(e.dtype(a.self))});
+        return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
 
 private:
@@ -42,18 +44,15 @@ private:
         if (is_floating(t)) return -std::numeric_limits<double>::infinity();
         return -(std::int64_t{1} << (traits_of(t).bits - 1));
     }
-
-    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
-                       std::int64_t positions) {
+    static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
+                       const window& w, std::int64_t positions) {
         value highest;
         for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;
-            const value slice = e.make<aten::slice_tensor>({.self = v,
-                                                            .dim = axis,
-                                                            .start = begin,
-                                                            .end = begin + (positions - 1) * w.stride + 1,
-                                                            .step = w.stride});
-            highest = tap == 0 ? slice : e.make<aten::maximum>(highest, slice);
+            const std::int64_t end = begin + (positions - 1) * w.stride + 1;
+            const value taken = e.make<aten::slice_tensor>(
+                {.self = v, .dim = axis, .start = begin, .end = end, .step = w.stride});
+            highest = tap == 0 ? taken : e.make<aten::maximum>(highest, taken);
         }
         return highest;
     }

@@ -14,10 +14,12 @@
 
 namespace headrace {
 
-/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs
-/// are summed; labels that both have are batches where they are needed later and contracted where they are
-/// not, which is a product of matrices (torch.einsum).
+/// Labels that only one of two operands has and nobody else needs are summed; labels that both have are
+/// batches where they are needed later and contracted where they are not (torch.einsum).
 struct decompose_einsum : pass {
+    static constexpr std::string_view summary =
+        "einsum as products of matrices, two operands at a time from the left";
+
     using targets = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
 
@@ -27,18 +29,18 @@ struct decompose_einsum : pass {
         const auto& [operands, result] = equation.value();
         if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
             return e.unsupported(std::move(fault));
-        term so_far{a.tensors[0], operands[0]};
+        labelled so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
             for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
             so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
         }
-        so_far = summed(e, so_far, result);
-        return arranged(e, so_far, result);
+        return arranged(e, summed(e, so_far, result), result);
     }
 
 private:
-    struct term {
+    /// A tensor and a letter for each of its axes.
+    struct labelled {
         value tensor;
         std::pmr::string labels;
     };
@@ -60,7 +62,8 @@ private:
     }
 
     // Without the labels that nobody needs any more.
-    static term summed(emit<produces>& e, const term& t, const std::pmr::string& needed) {
+    static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
+                           const std::pmr::string& needed) {
         shape_builder axes;
         std::pmr::string left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
@@ -75,38 +78,38 @@ private:
     }
 
     // The tensor with its axes in the order of `labels`.
-    static value arranged(emit<produces>& e, const term& t, const std::pmr::string& labels) {
+    static value arranged(emit<ops<aten::permute>> e, const labelled& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
         return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
     }
 
-    static shape_builder shape_of(const emitter& e, const term& t, const std::pmr::string& labels) {
+    static shape_builder shape_of(const emitter& e, const labelled& t, const std::pmr::string& labels) {
         shape_builder shape;
         for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
         return shape;
     }
 
     // As [batch…, rows, columns], each of the two last standing for several axes.
-    static value matrices(emit<produces>& e, const term& t, const std::pmr::string& batch,
-                          const std::pmr::string& rows, const std::pmr::string& columns) {
+    static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
+                          const std::pmr::string& batch, const std::pmr::string& rows,
+                          const std::pmr::string& columns) {
         shape_builder shape = shape_of(e, t, batch);
         shape.push_back(element_count(shape_of(e, t, rows)));
         shape.push_back(element_count(shape_of(e, t, columns)));
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
 
-    static term contract(emit<produces>& e, term a, term b, const std::pmr::string& needed) {
+    static labelled contract(emit<produces>& e, labelled a, labelled b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
         b = summed(e, b, needed + a.labels);
         if (e.failed()) return a;
         std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
-        for (const char c : b.labels) {
-            if (!has(a.labels, c)) columns += c;
-        }
+        std::ranges::copy_if(b.labels, std::back_inserter(columns),
+                             [&](char c) { return !has(a.labels, c); });
         shape_builder shape = shape_of(e, a, batch);
         shape.append(shape_of(e, a, rows));
         shape.append(shape_of(e, b, columns));

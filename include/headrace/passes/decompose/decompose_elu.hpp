@@ -3,32 +3,35 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ELU_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ELU_HPP
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other
-/// numbers (PyTorch, torch.nn.SELU and CELU).
+/// selu and celu are elu with other numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
-    using targets = ops<aten::elu, aten::selu, aten::celu>;
-    using produces = formula_ops;
+    static constexpr std::string_view summary =
+        "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
 
-    value operator()(const args<aten::elu>& a, emit<produces>& e) const {
-        return elu(e, a.self, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::elu> = [](auto x, const auto& a) {
+                return elu(x, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
+            },
+            on<aten::selu> = [](auto x) {
+                return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
+            },
+            on<aten::celu> = [](auto x, const auto& a) {
+                return elu(x, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
+            });
     }
-    value operator()(const args<aten::selu>& a, emit<produces>& e) const {
-        return elu(e, a.self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
-    }
-    value operator()(const args<aten::celu>& a, emit<produces>& e) const {
-        return elu(e, a.self, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
-    }
+    // clang-format on
 
 private:
-    static value elu(emit<produces>& e, value self, double alpha, double scale, double input_scale) {
-        const auto x = formula::real(e, self);
-        const auto positive = scale == 1 ? x : x * scale;
-        const auto power = exp(input_scale == 1 ? x : x * input_scale) - 1;
-        return in_result_type(where(x > 0, positive, alpha * scale == 1 ? power : power * (alpha * scale)));
+    static auto elu(const auto& x, double alpha, double scale, double input_scale) {
+        const auto negative = exp(scaled(x, input_scale)) - 1;
+        return where(x > 0, scaled(x, scale), scaled(negative, alpha * scale));
     }
 };
 

@@ -3,47 +3,39 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes
-/// from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
+/// As PyTorch does, lerp computes from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
-    using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
-    using produces = formula_ops;
+    static constexpr std::string_view summary =
+        "addcmul as x + v·a·b, addcdiv as x + v·a/b, lerp as x + w·(end - x)";
 
-    value operator()(const args<aten::addcmul>& a, emit<produces>& e) const {
-        const auto in = [&](value v) { return computed(e, v); };
-        return in_result_type(in(a.self) + scaled(in(a.tensor1) * in(a.tensor2), a.value.to_double()));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            arithmetic_rules(on<aten::addcmul> = [](auto x, auto a, auto b, const auto& with) {
+                return x + scaled(a * b, with.value);
+            }),
+            real_rules(
+                on<aten::addcdiv> = [](auto x, auto a, auto b, const auto& with) {
+                    return x + scaled(a / b, with.value);
+                },
+                on<aten::lerp_scalar> = [](auto start, auto end, const auto& a) {
+                    const double w = a.weight.to_double();
+                    const auto way = end - start;
+                    return choose(
+                        std::abs(w) < 0.5, [&] { return start + way * w; },
+                        [&] { return end - way * (1 - w); });
+                },
+                on<aten::lerp_tensor> = [](auto start, auto end, auto w) {
+                    const auto way = end - start;
+                    return where(abs(w) < 0.5, start + w * way, end - way * (1 - w));
+                }));
     }
-    value operator()(const args<aten::addcdiv>& a, emit<produces>& e) const {
-        const auto in = [&](value v) { return formula::real(e, v); };
-        return in_result_type(in(a.self) + scaled(in(a.tensor1) / in(a.tensor2), a.value.to_double()));
-    }
-    value operator()(const args<aten::lerp_scalar>& a, emit<produces>& e) const {
-        const auto start = formula::real(e, a.self);
-        const auto end = formula::real(e, a.end);
-        const double w = a.weight.to_double();
-        return in_result_type(std::abs(w) < 0.5 ? start + (end - start) * w : end - (end - start) * (1 - w));
-    }
-    value operator()(const args<aten::lerp_tensor>& a, emit<produces>& e) const {
-        const auto start = formula::real(e, a.self);
-        const auto end = formula::real(e, a.end);
-        const auto w = formula::real(e, a.weight);
-        const auto way = end - start;
-        return in_result_type(where(abs(w) < 0.5, start + w * way, end - way * (1 - w)));
-    }
-
-private:
-    static formula::term<emit<produces>> computed(emit<produces>& e, value v) {
-        const dtype type = e.result_meta().dtype;
-        return as(formula::term_of(e, v), is_floating(type) ? dtype::float32 : type);
-    }
-    template <class Term>
-    static Term scaled(const Term& x, double by) {
-        return by == 1 ? x : x * by;
-    }
+    // clang-format on
 };
 
 }  // namespace headrace

@@ -3,33 +3,38 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GROUPED_CONVOLUTION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GROUPED_CONVOLUTION_HPP
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
 
-/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA
-/// has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
+/// TOSA has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
+    static constexpr std::string_view summary =
+        "a convolution of groups as one for each group's channels, concatenated";
+
     using targets = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (a.groups == 1 || is_depthwise(e, a)) return std::nullopt;
-        const auto part = [&](value v, std::int64_t axis, std::int64_t group) {
-            const std::int64_t share = e.shape(v)[static_cast<std::size_t>(axis)] / a.groups;
-            return e.make<aten::slice_tensor>(
-                {.self = v, .dim = axis, .start = group * share, .end = (group + 1) * share});
-        };
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
+            const auto part = [&](value v, std::int64_t axis) {
+                return evaluate(
+                    e,
+                    [&](auto x) {
+                        const std::int64_t share = x.size(axis) / a.groups;
+                        return call<aten::slice_tensor>(x, axis, group * share, (group + 1) * share);
+                    },
+                    v);
+            };
             args<aten::convolution> one = a;
             one.groups = 1;
-            one.input = part(a.input, 1, group);
-            one.weight = part(a.weight, 0, group);
-            if (a.bias) one.bias = part(*a.bias, 0, group);
+            one.input = part(a.input, 1);
+            one.weight = part(a.weight, 0);
+            if (a.bias) one.bias = part(*a.bias, 0);
             parts.push_back(e.make<aten::convolution>(one));
         }
         return e.make<aten::cat>({.tensors = parts, .dim = 1});

@@ -3,46 +3,40 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_LIMITS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_LIMITS_HPP
 
-#include <type_traits>
-
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
-/// with one. fmax and fmin pass over NaN: they take the other operand.
 struct decompose_limits : pass {
-    using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
-                        aten::clamp_max, aten::fmax, aten::fmin>;
-    using produces =
-        ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy, aten::eq_tensor, aten::where_self>;
+    static constexpr std::string_view summary =
+        "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 
-    value operator()(const args<aten::clamp_tensor>& a, emit<produces>& e) const {
-        value v = a.self;
-        if (a.min) v = e.make<aten::maximum>(v, *a.min);
-        if (a.max) v = e.make<aten::minimum>(v, *a.max);
-        return in_result_type(formula::term_of(e, v));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::clamp_tensor> = [](auto x, const auto& a) {
+                const auto raised = with_operand(x, a.min, [](auto v, auto low) { return max(v, low); });
+                const auto both = with_operand(raised, a.max, [](auto v, auto high) { return min(v, high); });
+                return in_result_type(both);
+            },
+            on<aten::clamp_min_tensor> = call<aten::maximum>,
+            on<aten::clamp_max_tensor> = call<aten::minimum>,
+            on<aten::clamp_min> = [](auto x, const auto& a) { return clamp(x, a.min, {}); },
+            on<aten::clamp_max> = [](auto x, const auto& a) { return clamp(x, {}, a.max); },
+            on<aten::fmax> = [](auto a, auto b) { return without_nan(a, b, call<aten::maximum>); },
+            on<aten::fmin> = [](auto a, auto b) { return without_nan(a, b, call<aten::minimum>); });
     }
-    value operator()(const args<aten::clamp_min_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::maximum>(a.self, a.min);
-    }
-    value operator()(const args<aten::clamp_max_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::minimum>(a.self, a.max);
-    }
-    value operator()(const args<aten::clamp_min>& a, emit<produces>& e) const {
-        return e.make<aten::clamp>({.self = a.self, .min = a.min});
-    }
-    value operator()(const args<aten::clamp_max>& a, emit<produces>& e) const {
-        return e.make<aten::clamp>({.self = a.self, .max = a.max});
-    }
-    template <one_of<ops<aten::fmax, aten::fmin>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using extremum = std::conditional_t<std::is_same_v<Op, aten::fmax>, aten::maximum, aten::minimum>;
-        const dtype type = e.result_meta().dtype;
-        const auto x = formula::as(formula::term_of(e, a.self), type);
-        const auto y = formula::as(formula::term_of(e, a.other), type);
-        const auto both = formula::term_of(e, e.make<extremum>(x.v, y.v));
-        return is_floating(type) ? where(x == x, where(y == y, both, x), y).v : both.v;
+    // clang-format on
+
+private:
+    // Where one operand is NaN, the other.
+    static auto without_nan(const auto& a, const auto& b, const auto& extremum) {
+        const auto x = in_result_type(a);
+        const auto y = in_result_type(b);
+        const auto both = extremum(x, y);
+        return choose(
+            is_floating(x.dtype()), [&] { return where(x == x, where(y == y, both, x), y); }, both);
     }
 };
 

@@ -3,57 +3,47 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MATMUL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MATMUL_HPP
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <algorithm>
+
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
-/// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
-/// left out, and a beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
+/// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
+/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
 struct decompose_matmul : pass {
-    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm,
-                        aten::linear>;
-    using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
+    static constexpr std::string_view summary =
+        "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
 
-    value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
-    value operator()(const args<aten::mv>& a, emit<produces>& e) const { return product(e, a.self, a.vec); }
-    value operator()(const args<aten::dot>& a, emit<produces>& e) const {
-        return product(e, a.self, a.tensor);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::mm, aten::mv, aten::dot, aten::matmul> = [](auto x, auto y) { return product(x, y); },
+            on<aten::outer> = [](auto x, auto y) {
+                return call<aten::view>(x, int_list{-1, 1}) * call<aten::view>(y, int_list{1, -1});
+            },
+            on<aten::addmm, aten::baddbmm> = [](auto self, auto x, auto y, const auto& a) {
+                const auto xy = scaled(product(x, y), a.alpha);
+                return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
+            },
+            on<aten::linear> = [](auto x, auto weight, const auto& a) {
+                const auto with_bias = [](auto v, auto bias) { return v + bias; };
+                return choose(
+                    weight.rank() == 1, [&] { return with_operand(product(x, weight), a.bias, with_bias); },
+                    unchanged);
+            });
     }
-    value operator()(const args<aten::matmul>& a, emit<produces>& e) const {
-        return product(e, a.self, a.other);
-    }
-    value operator()(const args<aten::outer>& a, emit<produces>& e) const {
-        const value column = e.make<aten::view>({.self = a.self, .size = {-1, 1}});
-        const value row = e.make<aten::view>({.self = a.vec2, .size = {1, -1}});
-        return e.make<aten::mul_tensor>(column, row);
-    }
-    value operator()(const args<aten::addmm>& a, emit<produces>& e) const {
-        return sum(e, a.self, a.beta, product(e, a.mat1, a.mat2), a.alpha);
-    }
-    value operator()(const args<aten::baddbmm>& a, emit<produces>& e) const {
-        return sum(e, a.self, a.beta, product(e, a.batch1, a.batch2), a.alpha);
-    }
-    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
-        if (e.rank(a.weight) != 1) return std::nullopt;
-        const value v = product(e, a.input, a.weight);
-        return a.bias ? e.make<aten::add_tensor>(v, *a.bias) : v;
-    }
+    // clang-format on
 
 private:
-    static value scaled(emit<produces>& e, value v, scalar factor) {
-        if (factor.to_double() == 1) return v;
-        return e.make<aten::mul_tensor>(v, e.splat(factor, e.dtype(v), e.rank(v)));
+    static auto product(const auto& x, const auto& y) {
+        using made = ops<aten::bmm, aten::view, aten::expand>;
+        return emitting<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
     }
-    static value sum(emit<produces>& e, value self, scalar beta, value product, scalar alpha) {
-        product = scaled(e, product, alpha);
-        return beta.to_double() == 0 ? product : e.make<aten::add_tensor>(scaled(e, self, beta), product);
-    }
-
     // [batch…, rows, inner] x [batch…, inner, columns].
-    static value product(emit<produces>& e, value a, value b) {
+    static value product_of(emit<ops<aten::bmm, aten::view, aten::expand>> e, value a, value b) {
         const int_list result = e.result_meta().shape;
         if (e.rank(a) == 1) a = e.make<aten::view>({.self = a, .size = {1, -1}});
         if (e.rank(b) == 1) b = e.make<aten::view>({.self = b, .size = {-1, 1}});
@@ -64,17 +54,17 @@ private:
         if (!batch) return e.fail(std::move(batch).error());
         if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: they are rows
             const std::int64_t inner = shape_a.back();
-            const value rows = e.make<aten::view>(
-                {.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
-            const value one = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
-            return e.make<aten::view>({.self = e.make<aten::bmm>(rows, one), .size = result});
+            const std::int64_t rows = element_count(shape_a) / std::max<std::int64_t>(inner, 1);
+            a = e.make<aten::view>({.self = a, .size = {1, rows, inner}});
+            b = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
+        } else {
+            a = batched(e, a, batch.value());
+            b = batched(e, b, batch.value());
         }
-        const value made = e.make<aten::bmm>(batched(e, a, batch.value()), batched(e, b, batch.value()));
-        return e.make<aten::view>({.self = made, .size = result});
+        return e.make<aten::view>({.self = e.make<aten::bmm>(a, b), .size = result});
     }
-
     // Broadcast to the batch, and its axes as one.
-    static value batched(emit<produces>& e, value v, sizes batch) {
+    static value batched(emit<ops<aten::view, aten::expand>> e, value v, sizes batch) {
         const sizes shape = e.shape(v);
         const sizes matrix = shape.last(2);
         shape_builder wide(batch);

@@ -3,128 +3,106 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_NORMALIZATION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_NORMALIZATION_HPP
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <algorithm>
+
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
 
 namespace headrace {
 
-/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
-/// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
-/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is. By running
-/// statistics, instance norm is a batch norm.
+/// Normalizations by statistics of the input itself, and then weight and bias (PyTorch, torch.nn.LayerNorm,
+/// GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of the differences from the mean that
+/// is subtracted anyway; RMSNorm leaves the mean where it is. By running statistics, instance norm is a batch
+/// norm.
 struct decompose_normalization : pass {
-    using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
-                        aten::instance_norm, aten::rms_norm>;
-    using produces = ops<aten::mean_dim, aten::sub_tensor, aten::mul_tensor, aten::add_tensor, aten::rsqrt,
-                         aten::view, aten::_to_copy, aten::batch_norm>;
+    static constexpr std::string_view summary =
+        "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
 
-    value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
-        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
-                      a.bias);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::layer_norm> = [](auto x, const auto& a) {
+                return affine(std::get<0>(normalized(x, trailing(a.normalized_shape.size()), a.eps)), a);
+            },
+            on<aten::native_layer_norm> = [](auto x, const auto& a) {
+                const auto [y, mean, scale] = normalized(x, trailing(a.normalized_shape.size()), a.eps);
+                return std::tuple(affine(y, a), as(mean, x.dtype()), as(scale, x.dtype()));
+            },
+            on<aten::group_norm> = [](auto x, const auto& a) {
+                return std::get<0>(grouped(x, a.num_groups, a));
+            },
+            on<aten::native_group_norm> = [](auto x, const auto& a) {
+                const auto [y, mean, scale] = grouped(x, a.group, a);
+                const auto flat = [&](const auto& s) {
+                    return call<aten::view>(as(s, x.dtype()), int_list{a.N, a.group});
+                };
+                return std::tuple(y, flat(mean), flat(scale));
+            },
+            on<aten::instance_norm> = [](auto x, const auto& a) {
+                const auto by_own = [&] {
+                    const std::size_t space = std::max<std::size_t>(x.rank(), 2) - 2;
+                    return affine_of_channels(std::get<0>(normalized(x, trailing(space), a.eps)), a);
+                };
+                const auto by_running = [&] {
+                    return call<aten::batch_norm>(x, a.weight, a.bias, a.running_mean, a.running_var,
+                                                  false, a.momentum, a.eps, false);
+                };
+                return choose(a.use_input_stats, by_own, by_running);
+            },
+            on<aten::rms_norm> = [](auto input, const auto& a) {
+                const auto x = as(input, dtype::float32);
+                const auto square = mean(x * x, trailing(a.normalized_shape.size()));
+                const double eps = a.eps.value_or(epsilon_of(input.dtype()));
+                return affine(as(x * rsqrt(square + eps), input.dtype()), a);
+            });
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a,
-                                               emit<produces>& e) const {
-        const statistics s = normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps);
-        return {affine(e, s.result, a.weight, a.bias), s.mean, s.scale};
-    }
-    value operator()(const args<aten::group_norm>& a, emit<produces>& e) const {
-        return grouped(e, a.input, a.num_groups, a.weight, a.bias, a.eps).result;
-    }
-    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a,
-                                               emit<produces>& e) const {
-        const statistics s = grouped(e, a.input, a.group, a.weight, a.bias, a.eps);
-        const auto flat = [&](value v) { return e.make<aten::view>({.self = v, .size = {a.N, a.group}}); };
-        return {s.result, flat(s.mean), flat(s.scale)};
-    }
-    value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats) {
-            return e.make<aten::batch_norm>({.input = a.input,
-                                             .weight = a.weight,
-                                             .bias = a.bias,
-                                             .running_mean = a.running_mean,
-                                             .running_var = a.running_var,
-                                             .training = false,
-                                             .momentum = a.momentum,
-                                             .eps = a.eps,
-                                             .cudnn_enabled = false});
-        }
-        shape_builder axes;
-        for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
-        const value result = normalized(e, a.input, axes, a.eps).result;
-        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)),
-                      per_channel(e, a.bias, e.rank(a.input)));
-    }
-    value operator()(const args<aten::rms_norm>& a, emit<produces>& e) const {
-        // PyTorch computes it in float32 and takes that type's epsilon where none is given.
-        const dtype type = e.dtype(a.input);
-        const value x = to(e, a.input, dtype::float32);
-        const double eps = a.eps.value_or(type == dtype::float64   ? 0x1p-52
-                                          : type == dtype::float32 ? 0x1p-23
-                                          : type == dtype::float16 ? 0x1p-10
-                                                                   : 0x1p-7);
-        const value square = mean(e, e.make<aten::mul_tensor>(x, x), trailing(a.normalized_shape.size()));
-        const value scaled = e.make<aten::mul_tensor>(x, inverse_root(e, square, eps));
-        return affine(e, to(e, scaled, type), a.weight, std::nullopt);
-    }
+    // clang-format on
 
 private:
-    struct statistics {
-        value result, mean, scale;
-    };
-
+    // The last axes.
     static shape_builder trailing(std::size_t count) {
         shape_builder axes;
         for (std::size_t i = 0; i != count; ++i) axes.push_back(-1 - static_cast<std::int64_t>(i));
         return axes;
     }
-    static value to(emit<produces>& e, value v, dtype type) {
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
-    }
-    static value mean(emit<produces>& e, value v, sizes axes) {
-        return e.make<aten::mean_dim>({.self = v, .dim = int_list(axes), .keepdim = true});
-    }
-    static value inverse_root(emit<produces>& e, value v, double eps) {
-        const value shifted = e.make<aten::add_tensor>(v, e.splat(eps, e.dtype(v), e.rank(v)));
-        return e.make<aten::rsqrt>(shifted);
+    // The distance from 1 to the next number, which PyTorch takes where no epsilon is given.
+    static double epsilon_of(dtype type) {
+        if (type == dtype::float64) return 0x1p-52;
+        if (type == dtype::float32) return 0x1p-23;
+        return type == dtype::float16 ? 0x1p-10 : 0x1p-7;
     }
 
-    // Statistics of half-precision tensors are taken in float32, as PyTorch does.
-    static statistics normalized(emit<produces>& e, value input, sizes axes, double eps) {
-        const dtype type = e.dtype(input);
-        const value x = to(e, input, dtype::float32);
-        const value center = mean(e, x, axes);
-        const value centered = e.make<aten::sub_tensor>(x, center);
-        const value scale = inverse_root(e, mean(e, e.make<aten::mul_tensor>(centered, centered), axes), eps);
-        const value result = e.make<aten::mul_tensor>(centered, scale);
-        return {to(e, result, type), to(e, center, type), to(e, scale, type)};
+    // (x - mean) · scale, mean and scale: computed in float32, as PyTorch does for halves, too.
+    static auto normalized(const auto& input, sizes axes, double eps) {
+        const auto x = as(input, dtype::float32);
+        const auto center = mean(x, axes);
+        const auto centered = x - center;
+        const auto scale = rsqrt(mean(centered * centered, axes) + eps);
+        return std::tuple(as(centered * scale, input.dtype()), center, scale);
+    }
+    static auto grouped(const auto& x, std::int64_t groups, const auto& a) {
+        const int_list& shape = x.shape();
+        const std::int64_t parts = shape[0] * groups;
+        const std::int64_t rest = parts == 0 ? 0 : x.meta().elements() / parts;
+        const auto split = call<aten::view>(x, int_list{shape[0], groups, rest});
+        const auto [y, mean, scale] = normalized(split, shape_builder{2}, a.eps);
+        return std::tuple(affine_of_channels(call<aten::view>(y, shape), a), mean, scale);
     }
 
-    static statistics grouped(emit<produces>& e, value input, std::int64_t groups,
-                              const std::optional<value>& weight, const std::optional<value>& bias,
-                              double eps) {
-        const int_list shape = e.shape(input);
-        const std::int64_t rest = shape[0] * groups == 0 ? 0 : e.meta(input).elements() / (shape[0] * groups);
-        const value split = e.make<aten::view>({.self = input, .size = {shape[0], groups, rest}});
-        statistics s = normalized(e, split, shape_builder{2}, eps);
-        const value whole = e.make<aten::view>({.self = s.result, .size = shape});
-        s.result = affine(e, whole, per_channel(e, weight, shape.size()), per_channel(e, bias, shape.size()));
-        return s;
+    static auto affine(const auto& x, const auto& a) {
+        return affine(x, a, [](const auto& w) { return w; });
     }
-
-    // [C] as [C, 1, 1]: beside the channels of [N, C, H, W].
-    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v,
-                                            std::size_t rank) {
-        if (!v) return std::nullopt;
-        shape_builder shape = shape_builder::filled(rank - 1, 1);
-        shape[0] = e.shape(*v).empty() ? 1 : e.shape(*v)[0];
-        return e.make<aten::view>({.self = *v, .size = int_list(shape)});
+    static auto affine_of_channels(const auto& x, const auto& a) {
+        return affine(x, a, [&](const auto& w) { return along_channels(w, x.rank() - 1); });
     }
-    static value affine(emit<produces>& e, value v, const std::optional<value>& weight,
-                        const std::optional<value>& bias) {
-        if (weight) v = e.make<aten::mul_tensor>(v, *weight);
-        if (bias) v = e.make<aten::add_tensor>(v, *bias);
-        return to(e, v, e.result_meta().dtype);  // a wider weight does not widen the result
+    // A wider weight does not widen the result.
+    static auto affine(const auto& x, const auto& a, const auto& placed) {
+        const auto y = with_operand(x, a.weight, [&](auto v, auto w) { return v * placed(w); });
+        if constexpr (requires { a.bias; }) {
+            return in_result_type(with_operand(y, a.bias, [&](auto v, auto b) { return v + placed(b); }));
+        } else {
+            return in_result_type(y);
+        }
     }
 };
 

@@ -4,96 +4,113 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_POW_HPP
 
 #include <limits>
-#include <numbers>
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/powers.hpp>
 
 namespace headrace {
 
-/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a
-/// reciprocal. What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch
-/// raises |x|, with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞
-/// aside. exp2(x) = 2^x.
+/// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
+/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside.
 struct decompose_pow : pass {
-    using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
-    using produces = formula::power_ops;
+    static constexpr std::string_view summary =
+        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
 
-    value operator()(const args<aten::pow_tensor_scalar>& a, emit<produces>& e) const {
-        const double exponent = a.exponent.to_double();
-        const dtype type = e.result_meta().dtype;
-        if (is_boolean(type)) return exponent == 0 ? e.splat(true, type, e.result_meta().shape) : a.self;
-        if (!is_floating(type)) {
-            if (exponent < 0) return e.unsupported("pow: integers have no negative powers");
-            return integer_power(as(formula::term_of(e, a.self), type), a.exponent.to_int());
-        }
-        const auto x = formula::real(e, a.self);
-        const bool integral = exponent == std::floor(exponent);
-        if (integral && std::abs(exponent) <= most_products) {
-            const auto y = integer_power(x, static_cast<std::int64_t>(std::abs(exponent)));
-            return in_result_type(exponent < 0 ? reciprocal(y) : y);
-        }
-        if (exponent == 0.5) return in_result_type(sqrt(x));
-        if (exponent == -0.5) return in_result_type(x.template apply<aten::rsqrt>());
-        const auto y = power(abs(x), exponent);
-        if (!integral) return in_result_type(where(x < 0, undefined_power(x, y), y));
-        return in_result_type(std::fmod(exponent, 2) != 0 ? where(x < 0, -y, y) : y);
-    }
-    value operator()(const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
-        if (!is_floating(result_type(e.meta(a.self), e.meta(a.exponent)))) {
-            return e.unsupported(
-                "pow: of two integer tensors; TOSA's POW takes floating-point operands only");
-        }
-        return in_result_type(general_power(formula::real(e, a.self), formula::real(e, a.exponent)));
-    }
-    value operator()(const args<aten::pow_scalar>& a, emit<produces>& e) const {
-        const double base = a.self.to_double();
-        if (!is_floating(e.result_meta().dtype)) {
-            return e.unsupported(
-                "pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
-        }
-        const auto y = formula::real(e, a.exponent);
-        if (base < 0) return in_result_type(general_power(y.number(base), y));
-        return in_result_type(power_of(base, y));
-    }
-    value operator()(const args<aten::exp2>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(power_of(2, x));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::pow_tensor_scalar> = [](auto x, const auto& a) {
+                const dtype type = x.result_meta().dtype;
+                const double n = a.exponent.to_double();
+                return choose(
+                    is_boolean(type) && n != 0, x,
+                    is_boolean(type), [&] { return x.filled(true); },
+                    is_floating(type), [&] { return in_result_type(real_power(as(x, dtype::float32), n)); },
+                    n < 0, [&] { return x.unsupported("pow: integers have no negative powers"); },
+                    [&] { return integer_power(as(x, type), a.exponent.to_int()); });
+            },
+            real_rules(
+                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                    return of_real(y, "of two integer tensors", [&] { return general_power(x, y); });
+                },
+                on<aten::pow_scalar> = [](auto y, const auto& a) {
+                    const double base = a.self.to_double();
+                    return of_real(y, "of integers to a tensor", [&] {
+                        return choose(
+                            base < 0, [&] { return general_power(y.constant(base), y); },
+                            [&] { return power_of(base, y); });
+                    });
+                },
+                on<aten::exp2> = [](auto x) { return power_of(2, x); }));
     }
 
 private:
-    using term = formula::term<emit<produces>>;
-    static constexpr double most_products = 16;
+    static auto of_real(const auto& x, const char* integers, const auto& answer) {
+        return choose(is_floating(x.result_meta().dtype), answer, [&] {
+            return x.unsupported("pow: " + std::pmr::string(integers) +
+                                 "; TOSA's POW takes floating-point operands only");
+        });
+    }
 
-    /// base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
-    static term power_of(double base, const term& y) {
-        if (base == 1) return {y.e, y.e->splat(1, dtype::float32, y.e->shape(y))};
-        const term limit = exp(y * std::log(base));
-        if (base == 0) return where(y == 0, 1, limit);
-        const term regular = abs(y) < HUGE_VAL;
-        const term exponent = where(regular, y, 0);
-        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v),
-                     limit);
+    static auto real_power(const auto& x, double n) {
+        const bool integral = n == std::floor(n);
+        const auto product = [&] { return integer_power(x, static_cast<std::int64_t>(std::abs(n))); };
+        return choose(
+            integral && n >= 0 && n <= max_products, product,
+            integral && n < 0 && n >= -max_products, [&] { return reciprocal(product()); },
+            n == 0.5, [&] { return sqrt(x); },
+            n == -0.5, [&] { return rsqrt(x); },
+            [&] {
+                const auto y = power(abs(x), n);
+                return choose(
+                    !integral, [&] { return where(x < 0, undefined_power(x, y), y); },
+                    std::fmod(n, 2) != 0, [&] { return where(x < 0, -y, y); },
+                    y);
+            });
     }
-    /// Of a negative base to an exponent that is not an integer, where y is that of |x|.
-    static term undefined_power(const term& x, const term& y) {
-        return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
+    static constexpr double max_products = 16;
+
+    // By squaring.
+    static auto integer_power(const auto& x, std::int64_t n) {
+        using made = ops<aten::mul_tensor>;
+        return emitting<made>(
+            [n](emit<made> e, value squared) {
+                if (n == 0) return e.splat(1, e.dtype(squared), e.shape(squared));
+                value y;
+                for (std::int64_t left = n;; squared = e.make<aten::mul_tensor>(squared, squared)) {
+                    if ((left & 1) != 0) y = y ? e.make<aten::mul_tensor>(y, squared) : squared;
+                    left >>= 1;
+                    if (left == 0) return y;
+                }
+            },
+            x);
     }
-    static term integer_power(const term& x, std::int64_t n) {
-        if (n == 0) return {x.e, x.e->splat(1, x.e->dtype(x), x.e->shape(x))};
-        std::optional<term> y;
-        for (term squared = x;; squared = squared * squared) {
-            if ((n & 1) != 0) y = y ? *y * squared : squared;
-            n >>= 1;
-            if (n == 0) return *y;
-        }
+
+    // base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
+    static auto power_of(double base, const auto& y) {
+        const auto limit = [&] { return exp(y * std::log(base)); };
+        const auto general = [&] {
+            const auto regular = abs(y) < HUGE_VAL;
+            const auto raised = call<aten::pow_tensor_tensor>(y.constant(base), where(regular, y, 0));
+            return where(regular, raised, limit());
+        };
+        return choose(
+            base == 1, [&] { return y.filled(1); },
+            base == 0, [&] { return where(y == 0, 1, limit()); },
+            general);
     }
-    static term general_power(const term& x, const term& exponent) {
-        const term y = power(abs(x), exponent);
-        const term whole = floor(exponent);
-        const term odd = exponent - floor(exponent * 0.5) * 2 == 1;
-        const term of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
+    static auto general_power(const auto& x, const auto& exponent) {
+        const auto y = power(abs(x), exponent);
+        const auto whole = floor(exponent);
+        const auto odd = exponent - floor(exponent * 0.5) * 2 == 1;
+        const auto of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
         return where(x < 0, of_negative, y);
     }
+    // Of a negative base to an exponent that is not an integer, where y is that of |x|.
+    static auto undefined_power(const auto& x, const auto& y) {
+        return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
+    }
+    // clang-format on
 };
 
 }  // namespace headrace

@@ -5,39 +5,40 @@
 
 #include <limits>
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds
-/// of values that are not finite. Integers are always finite.
 struct decompose_predicates : pass {
-    using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
-    using produces = formula_ops;
+    static constexpr std::string_view summary =
+        "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 
-    template <one_of<ops<aten::isnan, aten::isinf, aten::isfinite>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        if (!is_floating(e.dtype(a.self))) {
-            return e.splat(std::is_same_v<Op, aten::isfinite>, dtype::boolean, e.shape(a.self));
-        }
-        if constexpr (std::is_same_v<Op, aten::isnan>) return !(x == x);
-        if constexpr (std::is_same_v<Op, aten::isinf>) return abs(x) == infinity;
-        return abs(x) < infinity;
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::isnan>    = [](auto x) { return of_real(x, false, [&] { return !(x == x); }); },
+            on<aten::isinf>    = [](auto x) { return of_real(x, false, [&] { return abs(x) == infinity; }); },
+            on<aten::isfinite> = [](auto x) { return of_real(x, true,  [&] { return abs(x) < infinity; }); },
+            on<aten::nan_to_num> = [](auto x, const auto& a) {
+                const double largest = largest_of(x.dtype());
+                const auto replaced = [&] {
+                    const auto number = where(x == x, x, a.nan.value_or(0));
+                    const auto above = where(number == infinity, a.posinf.value_or(largest), number);
+                    return where(above == -infinity, a.neginf.value_or(-largest), above);
+                };
+                return choose(is_floating(x.dtype()), replaced, x);
+            });
     }
-    value operator()(aten::nan_to_num, const args<aten::nan_to_num>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return a.self;
-        auto x = formula::term_of(e, a.self);
-        x = where(x == x, x, a.nan.value_or(0));
-        const double largest = largest_of(type);
-        x = where(x == infinity, a.posinf.value_or(largest), x);
-        return where(x == -infinity, a.neginf.value_or(-largest), x);
-    }
+    // clang-format on
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
+    // Integers are always finite.
+    static auto of_real(const auto& x, bool of_integers, const auto& answer) {
+        return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });
+    }
     static double largest_of(dtype type) {
         if (type == dtype::float16) return 65504;
         if (type == dtype::bfloat16) return 0x1.fep127;

@@ -3,65 +3,59 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_REARRANGEMENTS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_REARRANGEMENTS_HPP
 
-#include <memory_resource>
-#include <vector>
+#include <algorithm>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/decompose/shapes.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-/// What PyTorch has from NumPy and writes with other moves: mT and numpy_T are permutations; hstack, vstack,
-/// dstack and column_stack join along an axis that every tensor is first given; fliplr, flipud and rot90 are
-/// flips and transpositions; broadcast_tensors expands; diff subtracts a tensor from itself, one further on.
+/// What PyTorch has from NumPy and writes with other moves.
 struct decompose_rearrangements : pass {
-    using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
-    using targets = joined<stacks, ops<aten::m_t, aten::numpy_t, aten::ravel, aten::fliplr, aten::flipud,
-                                       aten::rot90, aten::broadcast_tensors, aten::diff>>;
-    using produces = ops<aten::permute, aten::reshape, aten::cat, aten::flip, aten::expand, aten::narrow,
-                         aten::sub_tensor, aten::ne_tensor>;
+    static constexpr std::string_view summary =
+        "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
-    value operator()(const args<aten::m_t>& a, emit<produces>& e) const {
-        shape_builder order = in_order(e.rank(a.self));
-        if (order.size() > 1) std::swap(order[order.size() - 2], order.back());
-        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
+    using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
+    using targets = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
+    using produces =
+        ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::ravel> = [](auto x) { return call<aten::reshape>(x, x.result_meta().shape); },
+            on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
+            on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
+            on<aten::numpy_t> = [](auto x) {
+                shape_builder order = axes_in_order(x.rank());
+                std::reverse(order.begin(), order.end());
+                return call<aten::permute>(x, order);
+            },
+            on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
+            // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
+            on<aten::rot90> = [](auto x, const auto& a) {
+                const std::int64_t turns = (a.k % 4 + 4) % 4;
+                const std::size_t first = x.axis(a.dims[0]);
+                const std::size_t second = x.axis(a.dims[1]);
+                const int_list flipped{a.dims[turns == 1 ? 1 : 0]};
+                return choose(
+                    turns == 0, x,
+                    turns == 2, [&] { return call<aten::flip>(x, a.dims); },
+                    [&] { return swapped(call<aten::flip>(x, flipped), first, second); });
+            });
     }
-    value operator()(const args<aten::numpy_t>& a, emit<produces>& e) const {
-        shape_builder order = in_order(e.rank(a.self));
-        std::reverse(order.begin(), order.end());
-        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
-    }
-    value operator()(const args<aten::ravel>& a, emit<produces>& e) const {
-        return e.make<aten::reshape>({.self = a.self, .shape = e.result_meta().shape});
-    }
+    // clang-format on
+
+    /// Joined along an axis that every tensor is first given.
     template <one_of<stacks> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::pmr::vector<value> parts;
+        value_list parts;
         for (const value v : a.tensors) {
-            parts.push_back(e.make<aten::reshape>(
-                {.self = v, .shape = int_list(aten::stacked_shape<Op>(sizes(e.shape(v))))}));
+            const shape_builder shape = aten::stacked_shape<Op>(sizes(e.shape(v)));
+            parts.push_back(e.make<aten::reshape>({.self = v, .shape = int_list(shape)}));
         }
-        return e.make<aten::cat>(
-            {.tensors = list<value>(parts), .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
-    }
-    value operator()(const args<aten::fliplr>& a, emit<produces>& e) const {
-        return e.make<aten::flip>({.self = a.self, .dims = {1}});
-    }
-    value operator()(const args<aten::flipud>& a, emit<produces>& e) const {
-        return e.make<aten::flip>({.self = a.self, .dims = {0}});
-    }
-    /// A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
-    value operator()(const args<aten::rot90>& a, emit<produces>& e) const {
-        const std::int64_t turns = (a.k % 4 + 4) % 4;
-        const std::size_t first = build::axis_in(e, a.dims[0], e.rank(a.self));
-        const std::size_t second = build::axis_in(e, a.dims[1], e.rank(a.self));
-        if (e.failed() || turns == 0) return a.self;
-        if (turns == 2) return e.make<aten::flip>({.self = a.self, .dims = a.dims});
-        shape_builder order = in_order(e.rank(a.self));
-        std::swap(order[first], order[second]);
-        const value flipped = e.make<aten::flip>({.self = a.self, .dims = {a.dims[turns == 1 ? 1 : 0]}});
-        return e.make<aten::permute>({.self = flipped, .dims = int_list(order)});
+        return e.make<aten::cat>({.tensors = parts, .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
     }
     value_list operator()(const args<aten::broadcast_tensors>& a, emit<produces>& e) const {
         value_list expanded;
@@ -69,24 +63,20 @@ struct decompose_rearrangements : pass {
             expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
         return expanded;
     }
-    /// Of booleans the difference is whether they differ.
+    /// The tensor less itself, one further on; of booleans, whether they differ.
     value operator()(const args<aten::diff>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
-        const auto dim = static_cast<std::int64_t>(axis);
-        value v = a.self;
-        if (a.prepend || a.append) {
-            std::pmr::vector<value> parts;
-            if (a.prepend) parts.push_back(*a.prepend);
-            parts.push_back(v);
-            if (a.append) parts.push_back(*a.append);
-            v = e.make<aten::cat>({.tensors = list<value>(parts), .dim = dim});
-        }
+        value_list parts;
+        if (a.prepend) parts.push_back(*a.prepend);
+        parts.push_back(a.self);
+        if (a.append) parts.push_back(*a.append);
+        value v = parts.size() == 1 ? a.self : cat(e, parts, axis);
         for (std::int64_t n = 0; n < a.n && v; ++n) {
             const std::int64_t left = e.shape(v)[axis] - 1;
             if (left < 1) return e.unsupported("no differences are left: TOSA has no empty tensors");
-            const value now = e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = left});
-            const value next = e.make<aten::narrow>({.self = v, .dim = dim, .start = 1, .length = left});
+            const value now = narrow(e, v, axis, 0, left);
+            const value next = narrow(e, v, axis, 1, left);
             v = is_boolean(e.dtype(v)) ? e.make<aten::ne_tensor>(next, now)
                                        : e.make<aten::sub_tensor>(next, now);
         }
@@ -94,10 +84,10 @@ struct decompose_rearrangements : pass {
     }
 
 private:
-    static shape_builder in_order(std::size_t rank) {
-        shape_builder order;
-        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
-        return order;
+    static auto swapped(const auto& x, std::size_t first, std::size_t second) {
+        shape_builder order = axes_in_order(x.rank());
+        if (first < order.size() && second < order.size()) std::swap(order[first], order[second]);
+        return call<aten::permute>(x, order);
     }
 };
 

@@ -3,69 +3,56 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECTIFIERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECTIFIERS_HPP
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/pass/arithmetic.hpp>
+#include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// Activations that are linear in pieces (PyTorch, torch.nn): limits become clamp, and the others
-///
-///     hardsigmoid(x) = clamp(x + 3, 0, 6) / 6          hardswish(x) = x · hardsigmoid(x)
-///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
-///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
-///     hardshrink(x) = 0 where |x| <= λ, else x
+/// Activations that are linear in pieces (PyTorch, torch.nn).
 struct decompose_rectifiers : pass {
-    using targets =
-        ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink, aten::hardshrink>;
-    using produces = joined<formula_ops, ops<aten::view>>;
+    static constexpr std::string_view summary =
+        "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
 
-    value operator()(const args<aten::relu>& a, emit<produces>& e) const {
-        return clamp(formula::term_of(e, a.self), 0, {});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::relu>  = [](auto x) { return clamp(x, 0, {}); },
+            on<aten::relu6> = [](auto x) { return clamp(x, 0, 6); },
+            on<aten::hardtanh> = [](auto x, const auto& a) {
+                return in_result_type(clamp(x, a.min_val, a.max_val));
+            },
+            real_rules(
+                on<aten::hardsigmoid> = [](auto x) { return clamp(x + 3, 0, 6) / 6; },
+                on<aten::hardswish>   = [](auto x) { return x * (clamp(x + 3, 0, 6) / 6); }),
+            on<aten::leaky_relu> = [](auto x, const auto& a) {
+                return where(x > 0, x, x * a.negative_slope.to_double());
+            },
+            on<aten::_prelu_kernel> = [](auto x, auto slope) { return rectified(x, slope); },
+            on<aten::prelu> = [](auto x, auto slope) {
+                return rectified(x, call<aten::view>(slope, along_channels(x.rank(), slope.meta())));
+            },
+            on<aten::threshold> = [](auto x, const auto& a) {
+                return where(x <= a.threshold.to_double(), a.value.to_double(), x);
+            },
+            on<aten::softshrink> = [](auto x, const auto& a) {
+                return x - clamp(x, -a.lambd.to_double(), a.lambd);
+            },
+            on<aten::hardshrink> = [](auto x, const auto& a) {
+                return where(abs(x) <= a.lambd.to_double(), 0, x);
+            });
     }
-    value operator()(const args<aten::relu6>& a, emit<produces>& e) const {
-        return clamp(formula::term_of(e, a.self), 0, 6);
-    }
-    value operator()(const args<aten::hardtanh>& a, emit<produces>& e) const {
-        return in_result_type(clamp(formula::term_of(e, a.self), a.min_val, a.max_val));
-    }
-    value operator()(const args<aten::hardsigmoid>& a, emit<produces>& e) const {
-        return in_result_type(clamp(formula::real(e, a.self) + 3, 0, 6) / 6);
-    }
-    value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(x * (clamp(x + 3, 0, 6) / 6));
-    }
-    value operator()(const args<aten::leaky_relu>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(x > 0, x, x * a.negative_slope.to_double());
-    }
-    /// The slopes belong to axis 1.
-    value operator()(const args<aten::prelu>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.self);
-        shape_builder shape = shape_builder::filled(rank, 1);
-        if (rank >= 2) shape[1] = e.meta(a.weight).elements();
-        return rectified(e, a.self, e.make<aten::view>({.self = a.weight, .size = int_list(shape)}));
-    }
-    value operator()(const args<aten::_prelu_kernel>& a, emit<produces>& e) const {
-        return rectified(e, a.self, a.weight);
-    }
-    value operator()(const args<aten::threshold>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(x <= a.threshold.to_double(), a.value.to_double(), x);
-    }
-    value operator()(const args<aten::softshrink>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return x - clamp(x, -a.lambd.to_double(), a.lambd.to_double());
-    }
-    value operator()(const args<aten::hardshrink>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(abs(x) <= a.lambd.to_double(), 0, x);
-    }
+    // clang-format on
 
 private:
-    static value rectified(emit<produces>& e, value self, value slope) {
-        const auto x = formula::term_of(e, self);
-        return in_result_type(where(x > 0, x, x * formula::term_of(e, slope)));
+    static auto rectified(const auto& x, const auto& slope) {
+        return in_result_type(where(x > 0, x, x * slope));
+    }
+    // One slope, or one for each channel, which is axis 1.
+    static shape_builder along_channels(std::size_t rank, const tensor_meta& slope) {
+        shape_builder shape = shape_builder::filled(rank, 1);
+        if (rank >= 2) shape[1] = slope.elements();
+        return shape;
     }
 };
 

@@ -3,58 +3,82 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 
-#include <memory_resource>
-#include <vector>
-
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
-/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their
-/// cells unrolled over time, layer by layer and direction by direction:
+/// Cells, and whole networks as their cells unrolled over time, layer by layer and direction by direction
+/// (PyTorch, torch.nn.LSTM, GRU, RNN):
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
-    using cells = ops<aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
+    static constexpr std::string_view summary =
+        "lstm, gru, rnn as linear layers and gates, unrolled over time";
+
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
-    using targets = joined<cells, networks, ops<aten::lstm_cell, aten::lstm_input>>;
+    using targets = joined<networks, ops<aten::lstm_input>>;
     using produces =
         ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
             aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
-    template <one_of<cells> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}},
-                                    {a.w_ih, a.w_hh, a.b_ih, a.b_hh})
-            .h;
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::lstm_cell> = [](auto x, auto w_ih, auto w_hh, const auto& a) {
+                const auto refused = [&] {
+                    const auto reason = x.unsupported("lstm_cell needs a hidden and a cell state");
+                    return std::tuple(reason, reason);
+                };
+                return choose(a.hx.size() != 2, refused, [&] {
+                    const auto sum = linear(x, w_ih, a.b_ih) + linear(x.of(a.hx[0]), w_hh, a.b_hh);
+                    return lstm(sum, x.of(a.hx[1]));
+                });
+            },
+            on<aten::gru_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return gru(linear(x, w_ih, a.b_ih), linear(h, w_hh, a.b_hh), h);
+            },
+            on<aten::rnn_tanh_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return tanh(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
+            },
+            on<aten::rnn_relu_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return call<aten::relu>(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
+            });
     }
-    std::tuple<value, value> operator()(const args<aten::lstm_cell>& a, emit<produces>& e) const {
-        if (a.hx.size() != 2) return {e.fail(malformed("lstm_cell needs a hidden and a cell state")), {}};
-        const state next = step<cell_kind::lstm>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx[0], a.hx[1]},
-                                                 {a.w_ih, a.w_hh, a.b_ih, a.b_hh});
-        return {next.h, next.c};
-    }
+    // clang-format on
+
     template <one_of<networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const unrolled all = unroll<kind_of_op<Op>>(e, a, a.hx, {});
+        const unrolled all = unroll<Op>(e, a, a.hx, {});
         return {all.outputs, stacked(e, all.h)};
     }
     std::tuple<value, value, value> operator()(const args<aten::lstm_input>& a, emit<produces>& e) const {
         if (a.hx.size() != 2) return {e.fail(malformed("lstm needs a hidden and a cell state")), {}, {}};
-        const unrolled all = unroll<cell_kind::lstm>(e, a, a.hx[0], a.hx[1]);
+        const unrolled all = unroll<aten::lstm_input>(e, a, a.hx[0], a.hx[1]);
         return {all.outputs, stacked(e, all.h), stacked(e, all.c)};
     }
 
 private:
-    enum class cell_kind { lstm, gru, tanh, relu };
-    template <class Op>
-    static constexpr cell_kind kind_of_op =
-        one_of<Op, ops<aten::gru_cell, aten::gru_input>>             ? cell_kind::gru
-        : one_of<Op, ops<aten::rnn_tanh_cell, aten::rnn_tanh_input>> ? cell_kind::tanh
-                                                                     : cell_kind::relu;
+    static auto linear(const auto& x, const auto& weight, const std::optional<value>& bias) {
+        return call<aten::linear>(x, weight, bias);
+    }
+    static auto gate(const auto& gates, std::int64_t i, std::int64_t count) {
+        const std::int64_t width = gates.size(-1) / count;
+        return call<aten::slice_tensor>(gates, -1, i * width, (i + 1) * width);
+    }
+    // h' and c'.
+    static auto lstm(const auto& gates, const auto& c) {
+        const auto next =
+            sigmoid(gate(gates, 1, 4)) * c + sigmoid(gate(gates, 0, 4)) * tanh(gate(gates, 2, 4));
+        return std::tuple(sigmoid(gate(gates, 3, 4)) * tanh(next), next);
+    }
+    static auto gru(const auto& from_input, const auto& from_hidden, const auto& h) {
+        const auto sum = [&](std::int64_t i) { return gate(from_input, i, 3) + gate(from_hidden, i, 3); };
+        const auto recalled = sigmoid(sum(0)) * gate(from_hidden, 2, 3);
+        const auto fresh = tanh(gate(from_input, 2, 3) + recalled);
+        return fresh + sigmoid(sum(1)) * (h - fresh);
+    }
 
     struct state {
         value h, c;
@@ -68,49 +92,34 @@ private:
         value_list h, c;  // of each layer and direction
     };
 
-    static value linear(emit<produces>& e, value x, value weight, const std::optional<value>& bias) {
-        return e.make<aten::linear>({.input = x, .weight = weight, .bias = bias});
-    }
-    static value stacked(emit<produces>& e, const value_list& items) {
+    static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
-    }
-    static value gate(emit<produces>& e, value gates, std::int64_t which, std::int64_t count) {
-        const std::int64_t width = (e.rank(gates) == 0 ? 0 : e.shape(gates).back()) / count;
-        return e.make<aten::slice_tensor>(
-            {.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
     }
 
     // `from_input` is W x + b, which a network computes for all steps at once.
-    template <cell_kind Kind>
+    template <class Op>
     static state step(emit<produces>& e, value from_input, const state& before, const weights& w) {
-        const value from_hidden = linear(e, before.h, w.hidden, w.hidden_bias);
-        if constexpr (Kind == cell_kind::gru) return {gru_step(e, from_input, from_hidden, before.h), {}};
-        const value sum = e.make<aten::add_tensor>(from_input, from_hidden);
-        if constexpr (Kind == cell_kind::tanh) return {e.make<aten::tanh>(sum), {}};
-        if constexpr (Kind == cell_kind::relu) return {e.make<aten::relu>(sum), {}};
-        return lstm_step(e, sum, before.c);
-    }
-    static state lstm_step(emit<produces>& e, value gates, value c) {
-        const auto sigmoid = [&](std::int64_t i) { return e.make<aten::sigmoid>(gate(e, gates, i, 4)); };
-        const value kept = e.make<aten::mul_tensor>(sigmoid(1), c);
-        const value added = e.make<aten::mul_tensor>(sigmoid(0), e.make<aten::tanh>(gate(e, gates, 2, 4)));
-        const value next = e.make<aten::add_tensor>(kept, added);
-        return {e.make<aten::mul_tensor>(sigmoid(3), e.make<aten::tanh>(next)), next};
-    }
-    static value gru_step(emit<produces>& e, value from_input, value from_hidden, value h) {
-        const auto sum = [&](std::int64_t i) {
-            return e.make<aten::add_tensor>(gate(e, from_input, i, 3), gate(e, from_hidden, i, 3));
-        };
-        const value reset = e.make<aten::sigmoid>(sum(0));
-        const value update = e.make<aten::sigmoid>(sum(1));
-        const value recalled = e.make<aten::mul_tensor>(reset, gate(e, from_hidden, 2, 3));
-        const value fresh = e.make<aten::tanh>(e.make<aten::add_tensor>(gate(e, from_input, 2, 3), recalled));
-        const value difference = e.make<aten::sub_tensor>(h, fresh);
-        return e.make<aten::add_tensor>(fresh, e.make<aten::mul_tensor>(update, difference));
+        const auto from_hidden = [&](const auto& h) { return linear(h, h.of(w.hidden), w.hidden_bias); };
+        if constexpr (std::is_same_v<Op, aten::lstm_input>) {
+            const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
+            const auto [h, c] = evaluate(e, cell, from_input, before.h, before.c);
+            return {h, c};
+        } else {
+            const auto cell = [&](auto x, auto h) {
+                if constexpr (std::is_same_v<Op, aten::gru_input>) {
+                    return gru(x, from_hidden(h), h);
+                } else if constexpr (std::is_same_v<Op, aten::rnn_tanh_input>) {
+                    return tanh(x + from_hidden(h));
+                } else {
+                    return call<aten::relu>(x + from_hidden(h));
+                }
+            };
+            return {evaluate(e, cell, from_input, before.h), {}};
+        }
     }
 
-    template <cell_kind Kind, class Args>
-    static unrolled unroll(emit<produces>& e, const Args& a, value h0, value c0) {
+    template <class Op>
+    static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
         if (a.train && a.dropout != 0)
             return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
         const std::size_t per_cell = a.has_biases ? 4 : 2;
@@ -119,8 +128,7 @@ private:
             return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
         }
         unrolled all{a.input, {}, {}};
-        const bool batched = e.rank(a.input) == 3;
-        const std::int64_t time_axis = a.batch_first && batched ? 1 : 0;
+        const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
         for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
             value_list outputs;
             for (std::int64_t direction = 0; direction != directions; ++direction) {
@@ -132,24 +140,25 @@ private:
                 weights w{p[0], p[1], std::nullopt, std::nullopt};
                 if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
                 outputs.push_back(
-                    run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
+                    run_layer<Op>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
             }
             all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
         }
         return all;
     }
 
-    template <cell_kind Kind>
+    template <class Op>
     static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
                            std::int64_t time_axis, bool backward) {
-        const value from_input = linear(e, all.outputs, w.input, w.input_bias);
+        const value from_input =
+            e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps; ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
-            s = step<Kind>(e, now, s, w);
+            s = step<Op>(e, now, s, w);
             outputs[static_cast<std::size_t>(t)] = s.h;
         }
         all.h.push_back(s.h);

@@ -3,14 +3,15 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROLL_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROLL_HPP
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
+#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-/// roll(x, s) = cat(x[-s:], x[:-s]), axis by axis; without axes, of the flattened tensor.
 struct decompose_roll : pass {
+    static constexpr std::string_view summary =
+        "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
+
     using targets = ops<aten::roll>;
     using produces = ops<aten::narrow, aten::cat, aten::reshape>;
 
@@ -22,24 +23,18 @@ struct decompose_roll : pass {
                 {.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
         }
         if (a.dims.size() != a.shifts.size()) return e.unsupported("roll needs as many axes as shifts");
-        for (std::size_t i = 0; i != a.dims.size(); ++i) {
-            const std::size_t axis = build::axis_in(e, a.dims[i], e.rank(v));
-            if (e.failed() || e.rank(v) == 0) return v;
-            v = rolled(e, v, axis, a.shifts[i]);
-        }
+        for (std::size_t i = 0; i != a.dims.size() && e.rank(v) != 0; ++i)
+            v = rolled(e, v, build::axis_in(e, a.dims[i], e.rank(v)), a.shifts[i]);
         return v;
     }
 
 private:
-    static value rolled(emit<produces>& e, value v, std::size_t axis, std::int64_t shift) {
+    static value rolled(emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t shift) {
         const std::int64_t size = e.shape(v)[axis];
         const std::int64_t tail = size == 0 ? 0 : (shift % size + size) % size;
         if (tail == 0) return v;
-        const auto dim = static_cast<std::int64_t>(axis);
-        const value parts[] = {
-            e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
-            e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
-        return e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = dim});
+        const value parts[] = {narrow(e, v, axis, size - tail, tail), narrow(e, v, axis, 0, size - tail)};
+        return cat(e, parts, axis);
     }
 };
 

@@ -5,62 +5,46 @@
 
 #include <limits>
 
-#include <headrace/passes/support/formula.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
 
 namespace headrace {
 
-/// Along an axis, with m the largest x, so that no exponential overflows:
-///
-///     softmax(x) = exp(x - m) / sum(exp(x - m))        log_softmax(x) = x - m - log(sum(exp(x - m)))
-///     logsumexp(x) = m + log(sum(exp(x - m)))
-///
-/// _safe_softmax gives 0 where all x are -infinity, and softmax NaN, as PyTorch does.
+/// Along an axis, with m the largest x, so that no exponential overflows. _safe_softmax gives 0 where all x
+/// are -infinity, and softmax NaN, as PyTorch does.
 struct decompose_softmax : pass {
-    using targets = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int,
-                        aten::_log_softmax, aten::logsumexp>;
-    using produces = joined<formula_ops, ops<aten::amax, aten::sum_dim_intlist, aten::view>>;
+    static constexpr std::string_view summary =
+        "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        auto x = formula::real(e, a.self);
-        if (e.rank(a.self) == 0) x = {&e, e.make<aten::view>({.self = x, .size = {1}})};
-        const auto largest = maximum(x, {a.dim});
-        const auto shifted = x - largest;
-        const auto powers = exp(shifted);
-        const auto total = sum(powers, {a.dim});
-        auto y = powers;
-        if constexpr (one_of<Op, ops<aten::log_softmax_int, aten::_log_softmax>>) {
-            y = shifted - log(total);
-        } else {
-            y = powers / total;
-        }
-        if constexpr (std::is_same_v<Op, aten::_safe_softmax>) {
-            y = where(largest == -std::numeric_limits<double>::infinity(), 0, y);
-        }
-        return shaped(in_result_type(y), e);
+    // clang-format off
+    static auto rewrites() {
+        return reduction_rules(
+            on<aten::softmax_int, aten::_softmax> = [](auto x, const auto& a) {
+                return softmax(x, largest(x, axis(a)), axis(a));
+            },
+            on<aten::_safe_softmax> = [](auto x, const auto& a) {
+                const auto m = largest(x, axis(a));
+                return where(m == -infinity, 0, softmax(x, m, axis(a)));
+            },
+            on<aten::log_softmax_int, aten::_log_softmax> = [](auto x, const auto& a) {
+                const auto shifted = x - largest(x, axis(a));
+                return shifted - log(sum(exp(shifted), axis(a)));
+            },
+            on<aten::logsumexp> = [](auto x, const auto& a) {
+                const auto m = largest(x, a.dim);
+                const auto shift = where(abs(m) == infinity, 0, m);  // infinity - infinity would be NaN
+                return log(sum(exp(x - shift), a.dim)) + shift;
+            });
     }
-    value operator()(aten::logsumexp, const args<aten::logsumexp>& a, emit<produces>& e) const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        auto x = formula::real(e, a.self);
-        if (e.rank(a.self) == 0) x = {&e, e.make<aten::view>({.self = x, .size = {1}})};
-        const int_list axes = e.rank(a.self) == 0 ? int_list{0} : a.dim;
-        const auto largest = maximum(x, axes);
-        const auto shift = where(abs(largest) == infinity, 0, largest);  // infinity - infinity would be NaN
-        return shaped(in_result_type(log(sum(exp(x - shift), axes)) + shift), e);
-    }
+    // clang-format on
 
 private:
-    template <class Term>
-    static Term maximum(const Term& x, const int_list& axes) {
-        return {x.e, x.e->template make<aten::amax>({.self = x.v, .dim = axes, .keepdim = true})};
-    }
-    template <class Term>
-    static Term sum(const Term& x, const int_list& axes) {
-        return {x.e, x.e->template make<aten::sum_dim_intlist>({.self = x.v, .dim = axes, .keepdim = true})};
-    }
-    static value shaped(value v, emit<produces>& e) {
-        const int_list& shape = e.result_meta().shape;
-        return e.shape(v) == shape ? v : e.make<aten::view>({.self = v, .size = shape});
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    static int_list axis(const auto& a) { return {a.dim}; }
+    static auto softmax(const auto& x, const auto& m, const int_list& axes) {
+        const auto powers = exp(x - m);
+        return powers / sum(powers, axes);
     }
 };
 

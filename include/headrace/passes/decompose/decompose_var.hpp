@@ -4,89 +4,74 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_VAR_HPP
 
 #include <algorithm>
-#include <tuple>
 
-#include <headrace/dialect/aten.hpp>
-#include <headrace/infer/aten.hpp>
-#include <headrace/passes/decompose/decompose_mean.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
 
-/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch,
-/// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
-/// the mean of the squares less the square of the mean would cancel.
+/// For N <= c the variance is 0 · inf = NaN or inf, as PyTorch has it. The mean is subtracted before
+/// squaring, in float32: the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
-    using targets =
-        ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
-            aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>;
-    using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
+    static constexpr std::string_view summary =
+        "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
 
-    template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return narrowed(e, spread(e, a).variance);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::var, aten::var_dim, aten::var_correction> = [](auto x, const auto& a) {
+                return in_result_type(std::get<0>(moments(x, a)));
+            },
+            on<aten::std_, aten::std_dim, aten::std_correction> = [](auto x, const auto& a) {
+                return in_result_type(call<aten::sqrt>(std::get<0>(moments(x, a))));
+            },
+            on<aten::var_mean_dim, aten::var_mean_correction> = [](auto x, const auto& a) {
+                const auto [variance, mean] = moments(x, a);
+                return std::tuple(in_result_type(variance), without_axes(mean));
+            },
+            on<aten::std_mean_dim, aten::std_mean_correction> = [](auto x, const auto& a) {
+                const auto [variance, mean] = moments(x, a);
+                return std::tuple(in_result_type(call<aten::sqrt>(variance)), without_axes(mean));
+            });
     }
-    template <one_of<ops<aten::std_, aten::std_dim, aten::std_correction>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
-    }
-    template <one_of<
-        ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
-                  Op>
-    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        moments m = spread(e, a);
-        if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>)
-            m.variance = e.make<aten::sqrt>(m.variance);
-        const value mean = e.make<aten::reshape>({.self = m.mean, .shape = e.result_meta(1).shape});
-        return {narrowed(e, m.variance), narrowed(e, mean)};
-    }
+    // clang-format on
 
 private:
-    struct moments {
-        value mean;  ///< with the axes that were reduced
-        value variance;
-    };
-    struct over {
-        int_list dim;
-        bool keepdim;
-    };
-
-    template <class Args>
-    static moments spread(emit<produces>& e, const Args& a) {
-        const auto axes = reduced_axes(a, e.rank(a.self));
-        if (!axes) return {e.fail(axes.error()), {}};
-        shape_builder list;
-        std::int64_t count = 1;
-        for (std::size_t i = 0; i != e.rank(a.self); ++i) {
-            if (!axes.value().contains(i)) continue;
-            list.push_back(static_cast<std::int64_t>(i));
-            count *= e.shape(a.self)[i];
-        }
-        bool keepdim = false;
-        if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
-        const dtype wide = build::summing_type(e.dtype(a.self));
-        const value mean = decompose_mean::mean_of(e, a.self, over{int_list(list), true}, wide);
-        const value x =
-            wide == e.dtype(a.self) ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = wide});
-        const value off = e.make<aten::sub_tensor>(x, mean);
-        const value sum = e.make<aten::sum_dim_intlist>({.self = e.make<aten::mul_tensor>(off, off),
-                                                         .dim = int_list(list),
-                                                         .keepdim = keepdim,
-                                                         .dtype = wide});
-        const double freedom = std::max(0.0, static_cast<double>(count) - correction_of(a));
-        return {mean, e.make<aten::mul_tensor>(sum, e.splat(1.0 / freedom, wide, e.rank(sum)))};
+    // The variance, and the mean with the axes that were reduced.
+    static auto moments(const auto& x, const auto& a) {
+        const std::optional<int_list> axes = axes_of(a);
+        const dtype wide = build::summing_type(x.dtype());
+        const auto mean = average(x, axes, true, wide);
+        const auto off = as(x, wide) - mean;
+        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim_of(a), wide);
+        const double freedom = std::max(0.0, reduced_count(x, mean) - correction_of(a));
+        return std::tuple(total * (1 / freedom), mean);
     }
-    template <class Args>
-    static double correction_of(const Args& a) {
+    static auto without_axes(const auto& mean) {
+        return in_result_type(call<aten::reshape>(mean, mean.result_meta(1).shape), 1);
+    }
+
+    static std::optional<int_list> axes_of(const auto& a) {
+        if constexpr (requires { a.dim; }) {
+            return a.dim;
+        } else {
+            return std::nullopt;
+        }
+    }
+    static bool keepdim_of(const auto& a) {
+        if constexpr (requires { a.keepdim; }) {
+            return a.keepdim;
+        } else {
+            return false;
+        }
+    }
+    static double correction_of(const auto& a) {
         if constexpr (requires { a.unbiased; }) {
             return a.unbiased ? 1 : 0;
         } else {
             return a.correction ? a.correction->to_double() : 1;
         }
-    }
-    static value narrowed(emit<produces>& e, value v) {
-        const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 

@@ -15,6 +15,9 @@ namespace headrace {
 /// depth of every column. A window's number of elements is the product of those along its axes, which holds
 /// for clipped windows as well, so that averages of averages are right.
 struct decompose_volumes : pass {
+    static constexpr std::string_view summary =
+        "3-d pooling and upsampling as 2-d of every slice, then of every column";
+
     using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
     using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
@@ -28,63 +31,51 @@ struct decompose_volumes : pass {
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
                                         emit<produces>& e) const {
-        if (second_is_used(e)) return {refuse_indices(e), {}};
-        return {max_pool(a, e), {}};
+        return {refuses_indices(e) ? value{} : max_pool(a, e), {}};
     }
     value operator()(const args<aten::avg_pool3d>& a, emit<produces>& e) const {
         const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
             padding(a.padding);
-        // The caller's divisor replaces both: sums first.
-        const auto divisor = a.divisor_override ? std::optional<std::int64_t>(1) : std::nullopt;
-        return separately(
-            e, a.self,
-            [&](value v, const image&) {
-                return e.make<aten::avg_pool2d>({.self = v,
-                                                 .kernel_size = kernel.plane(),
-                                                 .stride = stride.plane(),
-                                                 .padding = padding.plane(),
-                                                 .ceil_mode = a.ceil_mode,
-                                                 .count_include_pad = a.count_include_pad,
-                                                 .divisor_override = divisor});
-            },
-            [&](value v, const image&) {
-                return e.make<aten::avg_pool2d>({.self = v,
-                                                 .kernel_size = {kernel.depth, 1},
-                                                 .stride = {stride.depth, 1},
-                                                 .padding = {padding.depth, 0},
-                                                 .ceil_mode = a.ceil_mode,
-                                                 .count_include_pad = a.count_include_pad,
-                                                 .divisor_override = a.divisor_override});
-            });
+        return separately(e, a.self, [&](value v, const part& p) {
+            // The caller's divisor replaces both: sums first.
+            const bool sums = a.divisor_override && !p.of_columns;
+            return e.make<aten::avg_pool2d>(
+                {.self = v,
+                 .kernel_size = kernel.of(p, 1),
+                 .stride = stride.of(p, 1),
+                 .padding = padding.of(p, 0),
+                 .ceil_mode = a.ceil_mode,
+                 .count_include_pad = a.count_include_pad,
+                 .divisor_override = sums ? std::optional<std::int64_t>(1) : a.divisor_override});
+        });
     }
     template <one_of<adaptive_averages> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto pool = [&](value v, const image& to) {
-            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = {to.height, to.width}});
-        };
-        return separately(e, a.self, pool, pool);
+        return separately(e, a.self, [&](value v, const part& p) {
+            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = p.size});
+        });
     }
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool3d>& a, emit<produces>& e) const {
-        if (second_is_used(e)) return {refuse_indices(e), {}};
-        const auto pool = [&](value v, const image& to) {
-            node* made =
-                e.make_node<aten::adaptive_max_pool2d>({.self = v, .output_size = {to.height, to.width}});
-            return made == nullptr ? value{} : made->result();
+        if (refuses_indices(e)) return {};
+        const auto pool = [&](value v, const part& p) {
+            return e.make<aten::adaptive_max_pool2d>({.self = v, .output_size = p.size});
         };
-        return {separately(e, a.self, pool, pool), {}};
+        return {separately(e, a.self, pool), {}};
     }
     template <one_of<nearest> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+        return separately(e, resized_input(a), [&](value v, const part& p) {
+            const auto [h, w] = scales_of(a, p);
             return e.make<aten::upsample_nearest2d>(
-                {.self = v, .output_size = {to.height, to.width}, .scales_h = h, .scales_w = w});
+                {.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
         });
     }
     template <one_of<linear> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+        return separately(e, resized_input(a), [&](value v, const part& p) {
+            const auto [h, w] = scales_of(a, p);
             return e.make<aten::upsample_bilinear2d>({.self = v,
-                                                      .output_size = {to.height, to.width},
+                                                      .output_size = p.size,
                                                       .align_corners = a.align_corners,
                                                       .scales_h = h,
                                                       .scales_w = w});
@@ -92,85 +83,71 @@ struct decompose_volumes : pass {
     }
 
 private:
-    struct image {
-        std::int64_t height, width;
+    /// One of the two steps, and the height and width of what it makes.
+    struct part {
+        bool of_columns;
+        int_list size;
     };
     /// Three numbers, or one for all.
     struct triple {
         explicit triple(const int_list& n)
             : depth(n[0]), height(n[n.size() == 3 ? 1 : 0]), width(n[n.size() - 1]) {}
-        [[nodiscard]] int_list plane() const { return {height, width}; }
+        /// Those of a step: columns have no width.
+        [[nodiscard]] int_list of(const part& p, std::int64_t none) const {
+            return p.of_columns ? int_list{depth, none} : int_list{height, width};
+        }
         std::int64_t depth, height, width;
     };
 
-    template <class Args>
-    static value max_pool(const Args& a, emit<produces>& e) {
+    static value max_pool(const auto& a, emit<produces>& e) {
         const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
             padding(a.padding), dilation(a.dilation);
-        return separately(
-            e, a.self,
-            [&](value v, const image&) {
-                return e.make<aten::max_pool2d>({.self = v,
-                                                 .kernel_size = kernel.plane(),
-                                                 .stride = stride.plane(),
-                                                 .padding = padding.plane(),
-                                                 .dilation = dilation.plane(),
-                                                 .ceil_mode = a.ceil_mode});
-            },
-            [&](value v, const image&) {
-                return e.make<aten::max_pool2d>({.self = v,
-                                                 .kernel_size = {kernel.depth, 1},
-                                                 .stride = {stride.depth, 1},
-                                                 .padding = {padding.depth, 0},
-                                                 .dilation = {dilation.depth, 1},
-                                                 .ceil_mode = a.ceil_mode});
-            });
+        return separately(e, a.self, [&](value v, const part& p) {
+            return e.make<aten::max_pool2d>({.self = v,
+                                             .kernel_size = kernel.of(p, 1),
+                                             .stride = stride.of(p, 1),
+                                             .padding = padding.of(p, 0),
+                                             .dilation = dilation.of(p, 1),
+                                             .ceil_mode = a.ceil_mode});
+        });
     }
 
-    template <class Args, class Resize>
-    static value resized(emit<produces>& e, const Args& a, Resize&& resize) {
-        std::optional<double> d, h, w;
+    using scale = std::optional<double>;
+    static std::pair<scale, scale> scales_of(const auto& a, const part& p) {
         if constexpr (requires { a.scale_factors; }) {
-            if (a.scale_factors && a.scale_factors->size() == 3) {
-                d = (*a.scale_factors)[0];
-                h = (*a.scale_factors)[1];
-                w = (*a.scale_factors)[2];
-            }
+            if (!a.scale_factors || a.scale_factors->size() != 3) return {};
+            const auto& s = *a.scale_factors;
+            return p.of_columns ? std::pair<scale, scale>(s[0], {}) : std::pair<scale, scale>(s[1], s[2]);
         } else {
-            d = a.scales_d;
-            h = a.scales_h;
-            w = a.scales_w;
+            return p.of_columns ? std::pair<scale, scale>(a.scales_d, {}) : std::pair(a.scales_h, a.scales_w);
         }
-        return separately(
-            e, resized_input(a), [&](value v, const image& to) { return resize(v, to, h, w); },
-            [&](value v, const image& to) { return resize(v, to, d, std::nullopt); });
     }
 
-    /// `planes` makes images of a size from [N, C · D, H, W], and `columns` the result's depth from
-    /// [N, C, D, H · W].
-    template <class Planes, class Columns>
-    static value separately(emit<produces>& e, value v, Planes&& planes, Columns&& columns) {
+    /// `step` makes images of a size from [N, C · D, H, W], and then the result's depth from [N, C, D, H ·
+    /// W].
+    template <class Step>
+    static value separately(emit<produces>& e, value v, Step&& step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;
         const std::size_t lead = in.size() - 3;
         const std::int64_t batch = lead == 2 ? in[0] : 1;
         const std::int64_t channels = in[lead - 1];
-        const image plane{out[lead + 1], out[lead + 2]};
-        const auto viewed = [&](value x, int_list shape) {
+        const int_list plane{out[lead + 1], out[lead + 2]};
+        const std::int64_t area = plane[0] * plane[1];
+        const auto reshaped = [&](value x, int_list shape) {
             return e.make<aten::reshape>({.self = x, .shape = shape});
         };
-        v = viewed(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
-        v = planes(v, plane);
-        v = viewed(v, {batch, channels, in[lead], plane.height * plane.width});
-        v = columns(v, image{out[lead], plane.height * plane.width});
-        return viewed(v, out);
+        v = reshaped(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
+        v = step(v, part{false, plane});
+        v = reshaped(v, {batch, channels, in[lead], area});
+        v = step(v, part{true, {out[lead], area}});
+        return reshaped(v, out);
     }
 
-    static bool second_is_used(const emitter& e) {
-        return use_count({const_cast<node*>(&e.current()), 1}) != 0;
-    }
-    static value refuse_indices(emitter& e) {
-        return e.unsupported("TOSA's poolings give no indices; use only the first result");
+    static bool refuses_indices(emitter& e) {
+        if (use_count({const_cast<node*>(&e.current()), 1}) == 0) return false;
+        e.unsupported("TOSA's poolings give no indices; use only the first result");
+        return true;
     }
 };
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Defines the views of expressions that decompositions share.
+#ifndef HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
+#define HEADRACE_PASSES_DECOMPOSE_SHAPES_HPP
+
+#include <algorithm>
+
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/pass/arithmetic.hpp>
+
+namespace headrace {
+
+/// x in another shape.
+template <reading X>
+[[nodiscard]] auto viewed(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
+}
+
+/// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
+template <reading X>
+[[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
+    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
+    shape[0] = x.meta().elements();
+    return call<aten::view>(x, shape);
+}
+
+/// 0, 1, 2, …: every axis, in order.
+[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
+    shape_builder axes;
+    for (std::size_t i = 0; i != rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+    return axes;
+}
+
+}  // namespace headrace
+
+#endif
