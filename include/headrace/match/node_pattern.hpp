@@ -213,10 +213,10 @@ namespace detail {
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>) {
     using matched = node_match<pattern_of<P>>;
-    if constexpr (std::is_invocable_v<const F&, operand_symbol<I>...>) {
-        return std::type_identity<std::invoke_result_t<const F&, operand_symbol<I>...>>{};
+    if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
+        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>...>>{};
     } else {
-        return std::type_identity<std::invoke_result_t<const F&, operand_symbol<I>..., const matched&>>{};
+        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>..., const matched&>>{};
     }
 }
 
@@ -240,7 +240,7 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::is_invocable_v<const F&, operand_symbol<I>...>) {
+        if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
             return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))...), out);
         } else {
             return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))..., matcher.found),

@@ -75,9 +75,9 @@ namespace detail {
 // A call with wildcards, which is a pattern's: a node of `Op` whose operands are wildcards and calls, and
 // whose literals are C++ values, any_literal or wildcards. Two calls that are the same are one node, unless
 // they are `named` differently.
-template <class Op, class... Arguments>
-    requires(!(holds_symbol<Arguments> || ...) && !(holds_term<Arguments> || ...))
-struct read_call<Op, Arguments...> {
+template <class Op>
+struct pattern_call {
+    template <class... Arguments>
     static constexpr auto read(const Arguments&... arguments) {
         using plain = call_modifiers<false, false, no_label>;
         return call_expression<Op, plain, Arguments...>{{arguments...}};

@@ -12,11 +12,8 @@
 namespace headrace {
 
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
-template <reading X>
-    requires requires(const X& x) { x.constant(0); }
-[[nodiscard]] auto constant_beside(const X& x, double number) {
-    return x.constant(number);
-}
+[[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
+[[nodiscard]] inline operand_symbol constant_beside(const symbol_answers&, double) { return {}; }
 
 // One line for a function.
 // clang-format off

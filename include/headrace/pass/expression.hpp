@@ -29,33 +29,39 @@ namespace headrace {
 /// Symbols exist at compile time only: functions over them are declared, and never called. So the effects of
 /// a rewrite are those of every branch that its expression has, whichever is taken at run time.
 
-/// The value of an expression whose ops are `Made`, an op_set.
 template <auto Made>
-struct symbol {
-    static constexpr auto made = Made;
-    constexpr symbol() = default;
-    /// As one of several branches it counts with them.
-    template <auto Fewer>
-    constexpr symbol(symbol<Fewer>) {}
+struct symbol;
+/// The symbol of a value that no op of the expression makes.
+using operand_symbol = symbol<op_set<>{}>;
 
-    // What a term answers at run time, so that an expression can ask it in either reading.
+/// What a term answers at run time, so that an expression can ask it in either reading.
+struct symbol_answers {
     [[nodiscard]] headrace::value value() const;
     [[nodiscard]] headrace::dtype dtype() const;
     [[nodiscard]] const int_list& shape() const;
     [[nodiscard]] std::size_t rank() const;
     [[nodiscard]] std::int64_t size(std::int64_t axis) const;
+    [[nodiscard]] std::size_t axis(std::int64_t named) const;
     [[nodiscard]] const tensor_meta& meta() const;
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
-    [[nodiscard]] symbol<op_set<>{}> unsupported(std::pmr::string reason) const;
-    [[nodiscard]] std::size_t axis(std::int64_t named) const;
-    [[nodiscard]] symbol<op_set<>{}> constant(scalar number) const;
-    [[nodiscard]] symbol<op_set<>{}> constant(scalar number, headrace::dtype type) const;
-    [[nodiscard]] symbol<op_set<>{}> filled(scalar number) const;
-    [[nodiscard]] symbol<op_set<>{}> filled(scalar number, headrace::dtype type) const;
+    [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] operand_symbol constant(scalar number) const;
+    [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
+    [[nodiscard]] operand_symbol filled(scalar number) const;
+    [[nodiscard]] operand_symbol filled(scalar number, headrace::dtype type) const;
     template <class Range>
-    [[nodiscard]] symbol<op_set<>{}> tensor(headrace::dtype type, sizes shape, const Range& elements) const;
-    [[nodiscard]] symbol<op_set<>{}> of(headrace::value v) const;
+    [[nodiscard]] operand_symbol tensor(headrace::dtype type, sizes shape, const Range& elements) const;
+    [[nodiscard]] operand_symbol of(headrace::value v) const;
+};
+
+/// The value of an expression whose ops are `Made`, an op_set.
+template <auto Made>
+struct symbol : symbol_answers {
+    constexpr symbol() = default;
+    /// As one of several branches it counts with them.
+    template <auto Fewer>
+    constexpr symbol(symbol<Fewer>) {}
 };
 
 /// A value of the graph, and the emitter that makes what an expression says of it.
@@ -203,25 +209,9 @@ struct expression_emitter : emitter {
     }
 };
 
-// How a call is read; a pattern's readings specialize it.
-template <class Op, class... Arguments>
-struct read_call;
-
-template <class Op, class... Arguments>
-    requires(holds_symbol<Arguments> || ...)
-struct read_call<Op, Arguments...> {
-    static constexpr symbol<(ops_in<Op> | ... | made_in<Arguments>::value)> read(const Arguments&...) {
-        return {};
-    }
-};
-template <class Op, class... Arguments>
-    requires(holds_term<Arguments> || ...)
-struct read_call<Op, Arguments...> {
-    static term read(const Arguments&... arguments) {
-        emitter& e = first_term(arguments...).owner();
-        return {e, expression_emitter::make<Op>(e, args<Op>{as_argument(arguments)...})};
-    }
-};
+// A call with wildcards: match/pattern_expression.hpp defines what it is.
+template <class Op>
+struct pattern_call;
 
 }  // namespace detail
 
@@ -232,9 +222,15 @@ struct read_call<Op, Arguments...> {
 template <class Op>
 struct call_t {
     template <class... Arguments>
-    constexpr auto operator()(const Arguments&... arguments) const
-        -> decltype(detail::read_call<Op, std::decay_t<const Arguments&>...>::read(arguments...)) {
-        return detail::read_call<Op, std::decay_t<const Arguments&>...>::read(arguments...);
+    constexpr auto operator()(Arguments... arguments) const {
+        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
+            return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
+        } else if constexpr ((detail::holds_term<Arguments> || ...)) {
+            emitter& e = detail::first_term(arguments...).owner();
+            return term(e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+        } else {
+            return detail::pattern_call<Op>::read(arguments...);
+        }
     }
 };
 template <class Op>
@@ -248,7 +244,7 @@ namespace detail {
 
 template <class F>
 constexpr decltype(auto) branch(const F& f) {
-    if constexpr (std::is_invocable_v<const F&>) {
+    if constexpr (requires { f(); }) {
         return f();
     } else {
         return f;
@@ -367,7 +363,7 @@ auto as_value(const std::tuple<Ts...>& items) {
 /// what `e` may emit. Its results are values again, in a std::tuple if there are several.
 template <class List, class F, std::same_as<value>... Values>
 auto evaluate(const emit<List>& e, const F& f, Values... operands) {
-    using result = decltype(f((static_cast<void>(operands), symbol<op_set<>{}>{})...));
+    using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
     emit<list_of_set<detail::made_in<result>::value>> checked(e);
     return detail::as_value(f(term(checked, operands)...));
 }

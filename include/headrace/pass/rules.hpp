@@ -126,7 +126,7 @@ inline constexpr auto operand_offsets = [] {
 }();
 
 template <std::size_t>
-using operand_symbol = symbol<op_set<>{}>;
+using symbol_at = operand_symbol;
 
 // How a rule's callable is called: with how many operands, and with the arguments after them? All of the
 // operands come first; one that needs fewer of them says so by the type of the next parameter.
@@ -137,9 +137,9 @@ struct rule_call {
 };
 template <class Op, class F, std::size_t... I>
 constexpr rule_call try_call(std::index_sequence<I...>) {
-    if constexpr (std::is_invocable_v<const F&, operand_symbol<I>...>) {
+    if constexpr (requires(const F& f) { f(symbol_at<I>{}...); }) {
         return {sizeof...(I), false, true};
-    } else if constexpr (std::is_invocable_v<const F&, operand_symbol<I>..., const args<Op>&>) {
+    } else if constexpr (requires(const F& f, const args<Op>& a) { f(symbol_at<I>{}..., a); }) {
         return {sizeof...(I), true, true};
     } else if constexpr (sizeof...(I) > 1) {
         return try_call<Op, F>(std::make_index_sequence<sizeof...(I) - 1>{});
@@ -162,7 +162,7 @@ constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
 }
 template <class Op, class F, std::size_t... I>
 auto read_rule(std::index_sequence<I...>)
-    -> decltype(apply_rule<Op, F>(std::declval<const args<Op>&>(), operand_symbol<I>{}...));
+    -> decltype(apply_rule<Op, F>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
 
 // What a rule returns when it is called with symbols.
 template <class Op, class F>
