@@ -35,16 +35,13 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
 inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) {
     fill_output(e, a.s);
 }
-template <one_of<ops<aten::fill_scalar, aten::fill_inplace_scalar>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::fill_scalar, const args<aten::fill_scalar>& a, evaluation& e) {
     fill_output(e, a.value);
 }
-template <one_of<ops<aten::fill_tensor, aten::fill_inplace_tensor>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::fill_tensor, const args<aten::fill_tensor>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.value), e.output_shape()));
 }
-template <one_of<ops<aten::copy, aten::copy_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::copy, const args<aten::copy>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.src), e.output_shape()));
 }
 

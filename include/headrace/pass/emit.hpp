@@ -152,7 +152,7 @@ protected:
     [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
         if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
-        if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
+        if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
             fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
             return nullptr;
         }
