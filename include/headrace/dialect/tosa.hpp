@@ -332,8 +332,8 @@ struct dialect : dialect_of<"tosa",
         default: break;
     }
     if (field.name == "output_type") return false;
-    const bool empty_table = op.name == "tosa.CONST_SHAPE" || op.name.starts_with("tosa.VARIABLE");
-    return !empty_table;
+    const auto is_any = [&]<class... Ops>(ops<Ops...>) { return ((op.index == index_of<Ops>) || ...); };
+    return !is_any(ops<const_shape, variable, variable_read, variable_write>{});  // their tables are empty
 }
 
 /// All operators of TOSA 1.0; target/tosa_legality.hpp says which of them a target takes.

@@ -23,14 +23,12 @@ struct scaled {
     }
 };
 
-template <
-    one_of<ops<aten::add_tensor, aten::add_scalar>> Op>
+template <one_of<ops<aten::add_tensor, aten::add_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return plus()(x, by_alpha(y)); });
 }
-template <one_of<ops<aten::sub_tensor, aten::sub_scalar>>
-              Op>
+template <one_of<ops<aten::sub_tensor, aten::sub_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(x, by_alpha(y)); });
@@ -40,13 +38,11 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(y, by_alpha(x)); });
 }
-template <one_of<ops<aten::mul_tensor, aten::mul_scalar>>
-              Op>
+template <one_of<ops<aten::mul_tensor, aten::mul_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, times());
 }
-template <one_of<ops<aten::div_tensor, aten::div_scalar>>
-              Op>
+template <one_of<ops<aten::div_tensor, aten::div_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) { return x / y; });
 }
@@ -72,8 +68,7 @@ template <one_of<ops<aten::remainder_tensor, aten::remainder_scalar, aten::remai
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, remainder_of_divisor());
 }
-template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar>>
-              Op>
+template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.exponent, power());
 }

@@ -21,14 +21,12 @@ template <one_of<ops<aten::full, aten::full_like, aten::new_full>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     fill_output(e, a.fill_value);
 }
-template <one_of<ops<aten::ones, aten::ones_like, aten::new_ones>> Op>
+template <op_where<aten::dialect, trait::gives_ones> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     fill_output(e, 1);
 }
 /// What PyTorch leaves uninitialized is zero here.
-template <one_of<ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
-                     aten::empty_memory_format, aten::new_empty>>
-              Op>
+template <op_where<aten::dialect, trait::gives_zeros> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static_cast<void>(e.output());
 }

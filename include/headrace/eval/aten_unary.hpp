@@ -67,9 +67,8 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::sigmoid, double x) { return sigmoid_of(x); }
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
 
-template <class Op>
-concept real_function = requires(double x) { apply(Op{}, x); };
-template <real_function Op>
+template <op_where<aten::dialect, trait::unary> Op>
+    requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return apply(Op{}, x); });
 }

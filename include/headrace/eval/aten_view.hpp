@@ -14,10 +14,11 @@
 
 namespace headrace::eval {
 
-/// Ops whose result has the elements of self in the same order.
-using reshaping_ops =
-    ops<aten::alias, aten::detach, aten::flatten_using_ints, aten::ravel, aten::reshape, aten::reshape_as, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unflatten_int, aten::_unsafe_view, aten::unsqueeze, aten::view, aten::view_as, aten::clone, aten::contiguous, aten::lift_fresh, aten::_to_copy, aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-template <one_of<reshaping_ops> Op>
+/// Matches ops whose result has the elements of self in the same order.
+template <class Op>
+concept keeps_elements = op_where<Op, aten::dialect, trait::forwarding | trait::reshaping | trait::casting> ||
+                         one_of<Op, ops<aten::clone, aten::_to_copy>>;
+template <keeps_elements Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
@@ -60,9 +61,7 @@ inline void swap_axes(evaluation& e, value self, std::int64_t first, std::int64_
 inline void evaluate(aten::transpose_int, const args<aten::transpose_int>& a, evaluation& e) {
     swap_axes(e, a.self, a.dim0, a.dim1);
 }
-inline void evaluate(aten::t, const args<aten::t>& a, evaluation& e) {
-    swap_axes(e, a.self, 0, -1);
-}
+inline void evaluate(aten::t, const args<aten::t>& a, evaluation& e) { swap_axes(e, a.self, 0, -1); }
 inline void evaluate(aten::m_t, const args<aten::m_t>& a, evaluation& e) { swap_axes(e, a.self, -2, -1); }
 inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e) {
     std::vector<std::size_t> order(e.input(a.self).rank());
@@ -129,8 +128,8 @@ inline void evaluate(aten::unbind_int, const args<aten::unbind_int>& a, evaluati
     }
 }
 /// The results' own sizes say where each begins, unless an op's indices overlap.
-template <one_of<ops<aten::chunk, aten::split_tensor, aten::split_with_sizes, aten::tensor_split_sections>>
-              Op>
+template <
+    one_of<ops<aten::chunk, aten::split_tensor, aten::split_with_sizes, aten::tensor_split_sections>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     std::int64_t start = 0;

@@ -66,7 +66,8 @@ template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::pre
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype), self.shape);
+    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self.shape);
 }
 
 /// A tensor and another one, or a Python number, promoted (torch.result_type).

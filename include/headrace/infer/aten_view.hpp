@@ -10,10 +10,7 @@
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
-namespace aten {
-
-
-}  // namespace aten
+namespace aten {}  // namespace aten
 
 namespace detail {
 

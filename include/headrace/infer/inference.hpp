@@ -55,7 +55,8 @@ public:
     /// The result is written over `self`, whose type and shape therefore stay.
     result<void> write_over(const tensor_meta& self) {
         if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
-            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
+            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " +
+                           shape_text(self.shape));
         }
         results_.assign(1, {self.dtype, self.shape, {}});
         return boost::outcome_v2::success();

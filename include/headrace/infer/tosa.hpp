@@ -30,7 +30,8 @@ concept plain_unary = op_where<Op, dialect, trait::unary> && Op::field_names.siz
 
 /// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
 template <class Op>
-concept plain_binary = op_where<Op, dialect, trait::binary> && !one_of<Op, comparison_ops> && !__is_same(Op, mul);
+concept plain_binary =
+    op_where<Op, dialect, trait::binary> && !one_of<Op, comparison_ops> && !__is_same(Op, mul);
 
 }  // namespace tosa
 

@@ -8,8 +8,8 @@
 namespace headrace {
 
 /// Can the result of that node lie where its first operand lies, because it has the same elements in the same
-/// order? So it is for reshapes, of TOSA and of PyTorch. Tensors lie row by row here, so what only renames axes
-/// is no computation; a permutation is one.
+/// order? So it is for reshapes, of TOSA and of PyTorch. Tensors lie row by row here, so what only renames
+/// axes is no computation; a permutation is one.
 [[nodiscard]] inline bool is_view(const node& n) {
     if (!n.op->functional().has(trait::reshaping | trait::forwarding)) return false;
     if (n.result_count != 1 || n.operand_count == 0) return false;

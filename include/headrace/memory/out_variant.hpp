@@ -59,9 +59,9 @@ struct joined<ops<As...>, ops<Bs...>, Lists...> : joined<ops<As..., Bs...>, List
 
 }  // namespace detail
 
-/// Every functional op that has an out-variant, in the order of the dialects: trait::has_out. Of ATen those of
-/// which PyTorch has one, except composite ops such as conv2d; of TOSA all that compute, except RESHAPE, which is
-/// a view.
+/// Every functional op that has an out-variant, in the order of the dialects: trait::has_out. Of ATen those
+/// of which PyTorch has one, except composite ops such as conv2d; of TOSA all that compute, except RESHAPE,
+/// which is a view.
 using functional_ops = typename detail::joined<
     ops_where<aten::dialect, trait::has_out>, ops_where<quantized_decomposed::dialect, trait::has_out>,
     ops_where<dim_order_ops::dialect, trait::has_out>, ops_where<tosa::dialect, trait::has_out>>::type;
@@ -102,9 +102,8 @@ namespace headrace {
 template <op_tag Op>
 inline constexpr auto fields_of<out::variant<Op>> = [] {
     using variant_args = args<out::variant<Op>>;
-    static_assert(
-        std::is_standard_layout_v<variant_args>,
-        "out_variant: arguments that lie in several bases; give the op one struct of arguments");
+    static_assert(std::is_standard_layout_v<variant_args>,
+                  "out_variant: arguments that lie in several bases; give the op one struct of arguments");
     std::array<field_info, fields_of<Op>.size() + 1> fields{};
     std::ranges::copy(fields_of<Op>, fields.begin());
     fields.back() = {"out", kind_of<typename out::variant<Op>::buffers>, false,

@@ -161,8 +161,8 @@ template <std::size_t N>
 namespace detail {
 
 template <class... Ts, std::size_t N>
-constexpr std::array<field_info, N> lay_out(const members<Ts...>*, const std::array<std::string_view, N>& names,
-                                            std::size_t size) {
+constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
+                                            const std::array<std::string_view, N>& names, std::size_t size) {
     std::array<field_info, N> fields{};
     std::size_t i = 0;
     std::size_t offset = 0;
@@ -190,14 +190,16 @@ template <class Args, std::size_t N>
     return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
 }
 
-/// Can the arguments of one op be read as those of another: do they have the same kinds of members at the same
-/// places? Names may differ, as `input` and `self` do, but a name that both have must stand at one place.
+/// Can the arguments of one op be read as those of another: do they have the same kinds of members at the
+/// same places? Names may differ, as `input` and `self` do, but a name that both have must stand at one
+/// place.
 template <std::size_t N, std::size_t M>
 [[nodiscard]] constexpr bool have_equal_fields(const std::array<field_info, N>& a,
                                                const std::array<field_info, M>& b) {
     if (N != M) return false;
     for (std::size_t i = 0; i != N; ++i) {
-        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset) return false;
+        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset)
+            return false;
         for (std::size_t k = 0; k != N; ++k) {
             if (a[i].name == b[k].name && i != k) return false;
         }

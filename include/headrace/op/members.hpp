@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what is found out about the members of an argument struct: how many there are, of which types, where
-// they lie, and what they are called.
+// Defines what is found out about the members of an argument struct: how many there are, of which types,
+// where they lie, and what they are called.
 #ifndef HEADRACE_OP_MEMBERS_HPP
 #define HEADRACE_OP_MEMBERS_HPP
 
@@ -10,8 +10,6 @@
 namespace headrace {
 
 namespace detail {
-
-// clang-format off: one line for each number of members
 
 inline constexpr std::size_t max_members = 15;
 
@@ -33,7 +31,8 @@ constexpr bool takes() {
     if constexpr (N == 12) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
     if constexpr (N == 13) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
     if constexpr (N == 14) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
-    if constexpr (N == 15) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 15)
+        return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
     return false;
 }
 
@@ -43,30 +42,75 @@ struct members {
     const void* at[sizeof...(Ts) == 0 ? 1 : sizeof...(Ts)];
 };
 template <class... Ts>
-constexpr members<Ts...> members_at(const Ts&... all) { return {{&all...}}; }
+constexpr members<Ts...> members_at(const Ts&... all) {
+    return {{&all...}};
+}
 
 // Structured bindings see members without naming them.
 template <std::size_t N, class Args>
 constexpr auto members_of([[maybe_unused]] const Args& a) {
     if constexpr (N == 0) return members<>{};
-    if constexpr (N == 1) { const auto& [m0] = a; return members_at(m0); }
-    if constexpr (N == 2) { const auto& [m0, m1] = a; return members_at(m0, m1); }
-    if constexpr (N == 3) { const auto& [m0, m1, m2] = a; return members_at(m0, m1, m2); }
-    if constexpr (N == 4) { const auto& [m0, m1, m2, m3] = a; return members_at(m0, m1, m2, m3); }
-    if constexpr (N == 5) { const auto& [m0, m1, m2, m3, m4] = a; return members_at(m0, m1, m2, m3, m4); }
-    if constexpr (N == 6) { const auto& [m0, m1, m2, m3, m4, m5] = a; return members_at(m0, m1, m2, m3, m4, m5); }
-    if constexpr (N == 7) { const auto& [m0, m1, m2, m3, m4, m5, m6] = a; return members_at(m0, m1, m2, m3, m4, m5, m6); }
-    if constexpr (N == 8) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7); }
-    if constexpr (N == 9) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8); }
-    if constexpr (N == 10) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9); }
-    if constexpr (N == 11) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10); }
-    if constexpr (N == 12) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11); }
-    if constexpr (N == 13) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12); }
-    if constexpr (N == 14) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13); }
-    if constexpr (N == 15) { const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a; return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14); }
+    if constexpr (N == 1) {
+        const auto& [m0] = a;
+        return members_at(m0);
+    }
+    if constexpr (N == 2) {
+        const auto& [m0, m1] = a;
+        return members_at(m0, m1);
+    }
+    if constexpr (N == 3) {
+        const auto& [m0, m1, m2] = a;
+        return members_at(m0, m1, m2);
+    }
+    if constexpr (N == 4) {
+        const auto& [m0, m1, m2, m3] = a;
+        return members_at(m0, m1, m2, m3);
+    }
+    if constexpr (N == 5) {
+        const auto& [m0, m1, m2, m3, m4] = a;
+        return members_at(m0, m1, m2, m3, m4);
+    }
+    if constexpr (N == 6) {
+        const auto& [m0, m1, m2, m3, m4, m5] = a;
+        return members_at(m0, m1, m2, m3, m4, m5);
+    }
+    if constexpr (N == 7) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6);
+    }
+    if constexpr (N == 8) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7);
+    }
+    if constexpr (N == 9) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8);
+    }
+    if constexpr (N == 10) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9);
+    }
+    if constexpr (N == 11) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
+    }
+    if constexpr (N == 12) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
+    }
+    if constexpr (N == 13) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12);
+    }
+    if constexpr (N == 14) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13);
+    }
+    if constexpr (N == 15) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
+    }
 }
-
-// clang-format on
 
 // The compiler names the members at some addresses in the order of the addresses:
 //   g++    … {((const void*)(& object.args::self)), ((const void*)(& object.args::other))}}; …
@@ -90,8 +134,10 @@ struct known_members {
 };
 inline constexpr known_members known_object{};
 inline constexpr spelling spelled_around = [] {
-    const std::string_view text = spelled<addresses<2>{{&known_object.first_one, &known_object.second_one}}>();
-    return spelling{text.rfind('&') - (text.rfind("first_one") + 9), text.size() - (text.rfind("second_one") + 10)};
+    const std::string_view text =
+        spelled<addresses<2>{{&known_object.first_one, &known_object.second_one}}>();
+    return spelling{text.rfind('&') - (text.rfind("first_one") + 9),
+                    text.size() - (text.rfind("second_one") + 10)};
 }();
 
 constexpr bool is_identifier(char c) {

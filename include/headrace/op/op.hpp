@@ -83,7 +83,9 @@ struct op {
     /// The name of its out-variant, if that does not follow from its own.
     static constexpr std::string_view out_name = detail::out_name_in(Facts...);
     /// The op that it is a variant of; void for none.
-    static constexpr auto variant_base() { return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{}; }
+    static constexpr auto variant_base() {
+        return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{};
+    }
 };
 
 /// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
@@ -115,7 +117,8 @@ concept op_variant = op_tag<Op> && has_trait<Op>(trait::variant);
 
 /// Matches the ops of a dialect that have all of the traits; each may be several joined by |.
 template <class Op, class Dialect, trait... Traits>
-concept op_where = op_tag<Op> && __is_same(typename Op::dialect_type, Dialect) && (has_trait<Op>(Traits) && ...);
+concept op_where =
+    op_tag<Op> && __is_same(typename Op::dialect_type, Dialect) && (has_trait<Op>(Traits) && ...);
 
 /// A list of op tags.
 template <class... Ops>
@@ -243,7 +246,10 @@ private:
 };
 
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires { Dialect::is_pure; }};
+inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires {Dialect::is_pure;
+}  // namespace headrace
+}
+;
 
 template <op_tag Op>
 inline constexpr std::size_t found_in_its_dialect =
@@ -333,8 +339,9 @@ constexpr auto diagnose_conversion() {
 template <op_tag To, op_tag From>
 [[nodiscard]] constexpr args<To> convert_args(const args<From>& a) {
     using diagnosis = decltype(detail::diagnose_conversion<From, To>());
-    static_assert(fields_are_equal<diagnosis>,
-                  "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
+    static_assert(
+        fields_are_equal<diagnosis>,
+        "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
     if constexpr (fields_are_equal<diagnosis>) {
         return std::bit_cast<args<To>>(a);
     } else {
@@ -348,8 +355,9 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
-        static_assert(fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
-                      "op: a variant's fields differ from its base's; give both the same members in the same order");
+        static_assert(
+            fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
+            "op: a variant's fields differ from its base's; give both the same members in the same order");
         base = &info_of<base_of<Op>>;
     }
     return op_info{Op::name,

@@ -48,7 +48,8 @@ struct op_query {
     }();
 
     template <std::size_t... I>
-    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(std::index_sequence<I...>);
+    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
+        std::index_sequence<I...>);
     using type = decltype(list(std::make_index_sequence<count>{}));
 };
 
@@ -61,7 +62,8 @@ struct bases_of_list<ops<Ops...>> {
 
 }  // namespace detail
 
-/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined by
+/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
+/// by
 /// |, of which an op needs one:
 ///
 ///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::trait, the facts that stand with an op's declaration, and the relations of an op to the op
-// that it is a variant of.
+// Defines headrace::trait, the facts that stand with an op's declaration, and the relations of an op to the
+// op that it is a variant of.
 #ifndef HEADRACE_OP_TRAITS_HPP
 #define HEADRACE_OP_TRAITS_HPP
 
@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// A fact about an op, as a bit. An op states its traits in its declaration; passes, inference and kernels ask
-/// for them, at compile time with headrace::has_trait and headrace::ops_where, at run time with op_info::has.
-/// Several traits joined by | mean any of them, as trait::elementwise does.
+/// A fact about an op, as a bit. An op states its traits in its declaration; passes, inference and kernels
+/// ask for them, at compile time with headrace::has_trait and headrace::ops_where, at run time with
+/// op_info::has. Several traits joined by | mean any of them, as trait::elementwise does.
 enum class trait : std::uint64_t {
     // What the op computes.
     unary = 1ULL << 0,    ///< each element of the result from one element of the first operand
@@ -55,7 +55,7 @@ enum class trait : std::uint64_t {
     in_place = 1ULL << 29,
     copied_view = 1ULL << 30,
     synonym = 1ULL << 31,
-    variant = 1ULL << 32,     ///< of another op: base_of
+    variant = 1ULL << 32,  ///< of another op: base_of
     no_results = 1ULL << 33,
 };
 
@@ -72,8 +72,8 @@ enum class trait : std::uint64_t {
 template <trait Relation, class Op>
 struct variant_fact {};
 
-/// The op writes its result into its first operand: PyTorch's names with one underscore at the end. The result
-/// has the type of that operand.
+/// The op writes its result into its first operand: PyTorch's names with one underscore at the end. The
+/// result has the type of that operand.
 template <class Functional>
 inline constexpr variant_fact<trait::in_place, Functional> in_place_of{};
 

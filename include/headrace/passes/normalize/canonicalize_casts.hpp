@@ -17,8 +17,8 @@ namespace headrace {
 /// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
-    using targets = joined<ops_where<aten::dialect, trait::casting>,
-                           ops<dim_order_ops::_to_dim_order_copy, aten::copy>>;
+    using targets =
+        joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy, aten::copy>>;
     using produces = ops<aten::_to_copy, aten::expand>;
 
     template <one_of<targets> Op>

@@ -17,7 +17,8 @@ namespace headrace {
 /// is not yet known.
 struct canonicalize_fills : pass {
     static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
-    using zero_ops = joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
+    using zero_ops =
+        joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
     using one_ops = ops_where<aten::dialect, trait::gives_ones>;
     using targets = joined<
         zero_ops, one_ops,
