@@ -151,21 +151,22 @@ constexpr bool ends_at(std::string_view text, std::size_t end, std::string_view 
     return !is_identifier(text[end - name.size() - 1]);
 }
 
-// Is each member called what `names` says? Up to its name, every address is spelled alike, so that its length
-// has to be found but once.
-constexpr bool are_called(std::string_view text, const std::string_view* names, std::size_t count) {
+// The last member that is not called what `names` says, or `count`. Up to its name, every address is spelled
+// alike, so that its length has to be found but once.
+constexpr std::size_t last_other_name(std::string_view text, const std::string_view* names,
+                                      std::size_t count) {
     std::size_t end = text.size() - spelled_around.behind;
     std::size_t length = 0;
     for (std::size_t i = count; i-- != 0;) {
-        if (!ends_at(text, end, names[i])) return false;
+        if (!ends_at(text, end, names[i])) return i;
         end -= names[i].size();
         if (length == 0) {
             while (length != end && text[end - length] != '&') ++length;
         }
-        if (end < length + spelled_around.between) return i == 0;
+        if (end < length + spelled_around.between) return i == 0 ? count : i - 1;
         end -= length + spelled_around.between;
     }
-    return true;
+    return count;
 }
 
 }  // namespace detail

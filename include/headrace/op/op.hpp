@@ -257,12 +257,9 @@ inline constexpr std::size_t found_in_its_dialect =
 template <op_tag Op>
 inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
 
-/// Position of an op in its dialect.
+/// Position of an op in its dialect; 0 of one that is not listed, which info_of refuses.
 template <op_tag Op>
-inline constexpr std::size_t index_of = [] {
-    static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-    return listed_in_its_dialect<Op> ? found_in_its_dialect<Op> : 0;
-}();
+inline constexpr std::size_t index_of = listed_in_its_dialect<Op> ? found_in_its_dialect<Op> : 0;
 
 /// The default arguments of an op: schema defaults, and zero or empty for what has none.
 template <op_tag Op>
@@ -271,9 +268,9 @@ inline constexpr args<Op> default_args{};
 /// Names an op whose field list has more or fewer names than its args have members, in the compile error.
 template <class Op, std::size_t Names>
 struct not_as_many_names {};
-/// Names an op with a field that is not called what the member of args at its position is called.
-template <class Op>
-struct other_names {};
+/// Names the last field of an op that is not called what the member of args at its position is called.
+template <class Op, fixed_string Field>
+struct other_name {};
 template <class Diagnosis>
 inline constexpr bool fields_are_members = false;
 template <>
@@ -294,25 +291,31 @@ constexpr auto diagnose_fields() {
         return not_as_many_names<Op, count>{};
     } else if constexpr (count == 0) {
         return no_fault{};
-    } else if constexpr (are_called(spelled<addresses_in<count>(members_of<count>(default_args<Op>))>(),
-                                    Op::field_names.data(), count)) {
-        return no_fault{};
     } else {
-        return other_names<Op>{};
+        constexpr std::string_view members =
+            spelled<addresses_in<count>(members_of<count>(default_args<Op>))>();
+        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), count);
+        if constexpr (other == count) {
+            return no_fault{};
+        } else {
+            constexpr std::string_view field = Op::field_names[other];
+            return other_name<Op, fixed_string<field.size() + 1>(field)>{};
+        }
     }
 }
 
 }  // namespace detail
 
+/// What is wrong with the field names of an op, or no_fault.
+template <op_tag Op>
+using field_fault = decltype(detail::diagnose_fields<Op>());
+
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
-    using diagnosis = decltype(detail::diagnose_fields<Op>());
-    static_assert(fields_are_members<diagnosis>,
-                  "op: its field names are not the members of args; write the same names in the same order");
-    if constexpr (fields_are_members<diagnosis>) {
+    if constexpr (fields_are_members<field_fault<Op>>) {
         return make_fields<args<Op>>(Op::field_names);
     } else {
-        return std::array<field_info, 0>{};
+        return std::array<field_info, 0>{};  // info_of says why
     }
 }();
 
@@ -351,8 +354,11 @@ template <op_tag To, op_tag From>
 
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
+    static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
     static_assert(std::is_trivially_copyable_v<args<Op>>,
                   "op: args must be trivially copyable; use headrace::list");
+    static_assert(fields_are_members<field_fault<Op>>,
+                  "op: its field names are not the members of args; write the same names in the same order");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(
