@@ -284,23 +284,31 @@ constexpr addresses<N> addresses_in(const members<Ts...>& all) {
     for (std::size_t i = 0; i != N; ++i) found.at[i] = all.at[i];
     return found;
 }
-template <class Op>
-constexpr auto diagnose_fields() {
-    constexpr std::size_t count = Op::field_names.size();
-    if constexpr (!takes<args<Op>, count>() || takes<args<Op>, count + 1>()) {
-        return not_as_many_names<Op, count>{};
-    } else if constexpr (count == 0) {
+template <class Op, std::size_t Count>
+constexpr auto diagnose_names() {
+    if constexpr (!takes<args<Op>, Count>() || takes<args<Op>, Count + 1>()) {
+        return not_as_many_names<Op, Count>{};
+    } else if constexpr (Count == 0) {
         return no_fault{};
     } else {
         constexpr std::string_view members =
-            spelled<addresses_in<count>(members_of<count>(default_args<Op>))>();
-        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), count);
-        if constexpr (other == count) {
+            spelled<addresses_in<Count>(members_of<Count>(default_args<Op>))>();
+        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), Count);
+        if constexpr (other == Count) {
             return no_fault{};
         } else {
             constexpr std::string_view field = Op::field_names[other];
             return other_name<Op, fixed_string<field.size() + 1>(field)>{};
         }
+    }
+}
+
+template <class Op>
+constexpr auto diagnose_fields() {
+    if constexpr (requires { Op::field_names; }) {
+        return diagnose_names<Op, Op::field_names.size()>();
+    } else {
+        return no_fault{};  // it has a specialization of fields_of
     }
 }
 
