@@ -348,7 +348,7 @@ constexpr auto diagnose_conversion() {
 
 /// The arguments of one op as those of another with equal fields: of an op as those of its base.
 template <op_tag To, op_tag From>
-[[nodiscard]] constexpr args<To> convert_args(const args<From>& a) {
+[[nodiscard]] args<To> convert_args(const args<From>& a) {
     using diagnosis = decltype(detail::diagnose_conversion<From, To>());
     static_assert(
         fields_are_equal<diagnosis>,
