@@ -73,6 +73,7 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 [[nodiscard]] constexpr bool is_integral(dtype t) {
     return traits_of(t).category == dtype_category::integral;
 }
+[[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
 
 /// Bytes that `elements` elements of `t` take when stored as TOSA stores them.

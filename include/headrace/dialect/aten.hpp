@@ -15,6 +15,7 @@ namespace headrace::aten {
 /// In-place ops say so: add_.Tensor is add_inplace_tensor. The op std is std_, so that std:: still works.
 /// Members are the schema's arguments, except layout, device, generator and pin_memory.
 struct dialect;
+using enum trait;
 
 // clang-format off: one line for an op wherever it fits
 
@@ -85,9 +86,8 @@ struct conv_transpose3d_input
         int_list dilation{1, 1, 1};
     };
 };
-struct convolution
-    : op<dialect, "aten.convolution.default",
-         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups"> {
+struct convolution : op<dialect, "aten.convolution.default",
+         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", has_out> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation; bool transposed;
         int_list output_padding; std::int64_t groups;
@@ -96,49 +96,47 @@ struct convolution
 
 // Pooling.
 
-struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size"> {
+struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size"> {
+struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size"> {
+struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size"> {
+struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size"> {
+struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default", "self, output_size", 2> {
+struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
+         "self, output_size", 2, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
-struct avg_pool1d
-    : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad"> {
+struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
     };
 };
-struct avg_pool2d
-    : op<dialect, "aten.avg_pool2d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"> {
+struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
-struct avg_pool3d
-    : op<dialect, "aten.avg_pool3d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"> {
+struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
@@ -156,9 +154,8 @@ struct max_pool2d
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
-struct max_pool2d_with_indices
-    : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
+struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
@@ -181,24 +178,30 @@ struct max_pool3d_with_indices
 
 // Matrix products.
 
-struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha"> {
+struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", has_out> {
     struct args { value self, mat1, mat2; scalar beta = 1, alpha = 1; };
 };
-struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha"> {
+struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha", has_out> {
     struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
 };
-struct bmm : op<dialect, "aten.bmm.default", "self, mat2"> { struct args { value self, mat2; }; };
-struct dot : op<dialect, "aten.dot.default", "self, tensor"> { struct args { value self, tensor; }; };
+struct bmm : op<dialect, "aten.bmm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
+struct dot : op<dialect, "aten.dot.default", "self, tensor", has_out> {
+    struct args { value self, tensor; };
+};
 struct einsum : op<dialect, "aten.einsum.default", "equation, tensors, path"> {
     struct args { std::string_view equation; list<value> tensors; std::optional<int_list> path{}; };
 };
-struct linear : op<dialect, "aten.linear.default", "input, weight, bias"> {
+struct linear : op<dialect, "aten.linear.default", "input, weight, bias", has_out> {
     struct args { value input, weight; std::optional<value> bias{}; };
 };
-struct matmul : op<dialect, "aten.matmul.default", "self, other"> { struct args { value self, other; }; };
-struct mm : op<dialect, "aten.mm.default", "self, mat2"> { struct args { value self, mat2; }; };
-struct mv : op<dialect, "aten.mv.default", "self, vec"> { struct args { value self, vec; }; };
-struct outer : op<dialect, "aten.outer.default", "self, vec2"> { struct args { value self, vec2; }; };
+struct matmul : op<dialect, "aten.matmul.default", "self, other", has_out> {
+    struct args { value self, other; };
+};
+struct mm : op<dialect, "aten.mm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
+struct mv : op<dialect, "aten.mv.default", "self, vec", has_out> { struct args { value self, vec; }; };
+struct outer : op<dialect, "aten.outer.default", "self, vec2", has_out> {
+    struct args { value self, vec2; };
+};
 
 // Recurrent networks.
 
@@ -249,10 +252,10 @@ struct rnn_tanh_input
 
 // Attention and softmax.
 
-struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float"> {
+struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float", has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype"> {
+struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype"> {
@@ -274,10 +277,10 @@ struct _scaled_dot_product_flash_attention_for_cpu
         std::optional<headrace::value> attn_mask{}; std::optional<double> scale{};
     };
 };
-struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float"> {
+struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
+struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 
@@ -316,15 +319,15 @@ struct layer_norm
         bool cudnn_enable = true;
     };
 };
-struct linalg_vector_norm : op<dialect, "aten.linalg_vector_norm.default", "self, ord, dim, keepdim, dtype"> {
+struct linalg_vector_norm : op<dialect, "aten.linalg_vector_norm.default",
+         "self, ord, dim, keepdim, dtype", reduction, has_out> {
     struct args {
         value self; scalar ord = 2; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
 };
-struct native_batch_norm
-    : op<dialect, "aten.native_batch_norm.default",
-         "input, weight, bias, running_mean, running_var, training, momentum, eps", 3> {
+struct native_batch_norm : op<dialect, "aten.native_batch_norm.default",
+         "input, weight, bias, running_mean, running_var, training, momentum, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias, running_mean, running_var; bool training;
         double momentum, eps;
@@ -338,32 +341,31 @@ struct _native_batch_norm_legit
         double momentum, eps;
     };
 };
-struct _native_batch_norm_legit_no_stats
-    : op<dialect, "aten._native_batch_norm_legit.no_stats",
-         "input, weight, bias, training, momentum, eps", 3> {
+struct _native_batch_norm_legit_no_stats : op<dialect, "aten._native_batch_norm_legit.no_stats",
+         "input, weight, bias, training, momentum, eps", 3, has_out> {
     struct args { value input; std::optional<value> weight, bias; bool training; double momentum, eps; };
 };
-struct _native_batch_norm_legit_no_training
-    : op<dialect, "aten._native_batch_norm_legit_no_training.default",
-         "input, weight, bias, running_mean, running_var, momentum, eps", 3> {
+struct _native_batch_norm_legit_no_training : op<dialect, "aten._native_batch_norm_legit_no_training.default",
+         "input, weight, bias, running_mean, running_var, momentum, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias; value running_mean, running_var; double momentum, eps;
     };
 };
-struct native_group_norm
-    : op<dialect, "aten.native_group_norm.default", "input, weight, bias, N, C, HxW, group, eps", 3> {
+struct native_group_norm : op<dialect, "aten.native_group_norm.default",
+         "input, weight, bias, N, C, HxW, group, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias; std::int64_t N, C, HxW, group; double eps;
     };
 };
-struct native_layer_norm
-    : op<dialect, "aten.native_layer_norm.default", "input, normalized_shape, weight, bias, eps", 3> {
+struct native_layer_norm : op<dialect, "aten.native_layer_norm.default",
+         "input, normalized_shape, weight, bias, eps", 3, has_out> {
     struct args { value input; int_list normalized_shape; std::optional<value> weight, bias; double eps; };
 };
-struct norm_scalar : op<dialect, "aten.norm.Scalar", "self, p"> {
+struct norm_scalar : op<dialect, "aten.norm.Scalar", "self, p", reduction, has_out> {
     struct args { value self; scalar p = 2; };
 };
-struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim", "self, p, dim, keepdim"> {
+struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
+         "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
 struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape, weight, eps"> {
@@ -374,708 +376,979 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha"> {
+struct celu : op<dialect, "aten.celu.default", "self, alpha", unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha"> {
+struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale"> {
+struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale", unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale"> {
+struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate"> {
+struct gelu : op<dialect, "aten.gelu.default", "self, approximate", unary, like_self, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate"> {
+struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim"> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd"> {
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", unary, like_self> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self"> { struct args { value self; }; };
-struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self"> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", unary, like_self, has_out> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self"> { struct args { value self; }; };
-struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self"> { struct args { value self; }; };
-struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val"> {
-    struct args { value self; scalar min_val = -1, max_val = 1; };
-};
-struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default", "self, min_val, max_val"> {
-    struct args { value self; scalar min_val = -1, max_val = 1; };
-};
-struct leaky_relu : op<dialect, "aten.leaky_relu.default", "self, negative_slope"> {
-    struct args { value self; scalar negative_slope = 0.01; };
-};
-struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default", "self, negative_slope"> {
-    struct args { value self; scalar negative_slope = 0.01; };
-};
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self"> { struct args { value self; }; };
-struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default", "self", 2> {
+struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct logit : op<dialect, "aten.logit.default", "self, eps"> {
+struct hardswish : op<dialect, "aten.hardswish.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
+    struct args { value self; };
+};
+struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val", unary, like_self, has_out> {
+    struct args { value self; scalar min_val = -1, max_val = 1; };
+};
+struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
+         "self, min_val, max_val", in_place_of<hardtanh>> {
+    struct args { value self; scalar min_val = -1, max_val = 1; };
+};
+struct leaky_relu : op<dialect, "aten.leaky_relu.default",
+         "self, negative_slope", unary, like_self, has_out> {
+    struct args { value self; scalar negative_slope = 0.01; };
+};
+struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
+         "self, negative_slope", in_place_of<leaky_relu>> {
+    struct args { value self; scalar negative_slope = 0.01; };
+};
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
+         "self", 2, out_named<"aten.log_sigmoid_forward.output">> {
+    struct args { value self; };
+};
+struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self"> { struct args { value self; }; };
-struct mish_inplace : op<dialect, "aten.mish_.default", "self"> { struct args { value self; }; };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight"> { struct args { value self, weight; }; };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight"> {
+struct mish : op<dialect, "aten.mish.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
+    struct args { value self; };
+};
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", like_self> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self"> { struct args { value self; }; };
-struct relu6 : op<dialect, "aten.relu6.default", "self"> { struct args { value self; }; };
-struct relu6_inplace : op<dialect, "aten.relu6_.default", "self"> { struct args { value self; }; };
-struct relu_inplace : op<dialect, "aten.relu_.default", "self"> { struct args { value self; }; };
-struct selu : op<dialect, "aten.selu.default", "self"> { struct args { value self; }; };
-struct selu_inplace : op<dialect, "aten.selu_.default", "self"> { struct args { value self; }; };
-struct sigmoid : op<dialect, "aten.sigmoid.default", "self"> { struct args { value self; }; };
-struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self"> { struct args { value self; }; };
-struct silu : op<dialect, "aten.silu.default", "self"> { struct args { value self; }; };
-struct silu_inplace : op<dialect, "aten.silu_.default", "self"> { struct args { value self; }; };
-struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold"> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", like_self> {
+    struct args { value self, weight; };
+};
+struct relu : op<dialect, "aten.relu.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct relu6 : op<dialect, "aten.relu6.default", "self", unary, like_self> { struct args { value self; }; };
+struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
+    struct args { value self; };
+};
+struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
+    struct args { value self; };
+};
+struct selu : op<dialect, "aten.selu.default", "self", unary, like_self> { struct args { value self; }; };
+struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
+    struct args { value self; };
+};
+struct sigmoid : op<dialect, "aten.sigmoid.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self", in_place_of<sigmoid>> {
+    struct args { value self; };
+};
+struct silu : op<dialect, "aten.silu.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu>> {
+    struct args { value self; };
+};
+struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold", unary, like_self, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
-struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd"> {
+struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd", unary, like_self, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct tanh : op<dialect, "aten.tanh.default", "self"> { struct args { value self; }; };
-struct tanh_inplace : op<dialect, "aten.tanh_.default", "self"> { struct args { value self; }; };
-struct threshold : op<dialect, "aten.threshold.default", "self, threshold, value"> {
+struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh>> {
+    struct args { value self; };
+};
+struct threshold : op<dialect, "aten.threshold.default",
+         "self, threshold, value", unary, like_self, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
-struct threshold_inplace : op<dialect, "aten.threshold_.default", "self, threshold, value"> {
+struct threshold_inplace : op<dialect, "aten.threshold_.default",
+         "self, threshold, value", in_place_of<threshold>> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 
 // Functions of one tensor.
 
-struct abs : op<dialect, "aten.abs.default", "self"> { struct args { value self; }; };
-struct abs_inplace : op<dialect, "aten.abs_.default", "self"> { struct args { value self; }; };
-struct acos : op<dialect, "aten.acos.default", "self"> { struct args { value self; }; };
-struct acosh : op<dialect, "aten.acosh.default", "self"> { struct args { value self; }; };
-struct asin : op<dialect, "aten.asin.default", "self"> { struct args { value self; }; };
-struct asinh : op<dialect, "aten.asinh.default", "self"> { struct args { value self; }; };
-struct atan : op<dialect, "aten.atan.default", "self"> { struct args { value self; }; };
-struct atanh : op<dialect, "aten.atanh.default", "self"> { struct args { value self; }; };
-struct ceil : op<dialect, "aten.ceil.default", "self"> { struct args { value self; }; };
-struct ceil_inplace : op<dialect, "aten.ceil_.default", "self"> { struct args { value self; }; };
-struct cos : op<dialect, "aten.cos.default", "self"> { struct args { value self; }; };
-struct cosh : op<dialect, "aten.cosh.default", "self"> { struct args { value self; }; };
-struct deg2rad : op<dialect, "aten.deg2rad.default", "self"> { struct args { value self; }; };
-struct erf : op<dialect, "aten.erf.default", "self"> { struct args { value self; }; };
-struct erfc : op<dialect, "aten.erfc.default", "self"> { struct args { value self; }; };
-struct erfinv : op<dialect, "aten.erfinv.default", "self"> { struct args { value self; }; };
-struct exp : op<dialect, "aten.exp.default", "self"> { struct args { value self; }; };
-struct exp2 : op<dialect, "aten.exp2.default", "self"> { struct args { value self; }; };
-struct exp_inplace : op<dialect, "aten.exp_.default", "self"> { struct args { value self; }; };
-struct expm1 : op<dialect, "aten.expm1.default", "self"> { struct args { value self; }; };
-struct floor : op<dialect, "aten.floor.default", "self"> { struct args { value self; }; };
-struct floor_inplace : op<dialect, "aten.floor_.default", "self"> { struct args { value self; }; };
-struct frac : op<dialect, "aten.frac.default", "self"> { struct args { value self; }; };
-struct isfinite : op<dialect, "aten.isfinite.default", "self"> { struct args { value self; }; };
-struct isinf : op<dialect, "aten.isinf.default", "self"> { struct args { value self; }; };
-struct isnan : op<dialect, "aten.isnan.default", "self"> { struct args { value self; }; };
-struct log : op<dialect, "aten.log.default", "self"> { struct args { value self; }; };
-struct log10 : op<dialect, "aten.log10.default", "self"> { struct args { value self; }; };
-struct log1p : op<dialect, "aten.log1p.default", "self"> { struct args { value self; }; };
-struct log2 : op<dialect, "aten.log2.default", "self"> { struct args { value self; }; };
-struct log_inplace : op<dialect, "aten.log_.default", "self"> { struct args { value self; }; };
-struct nan_to_num : op<dialect, "aten.nan_to_num.default", "self, nan, posinf, neginf"> {
+struct abs : op<dialect, "aten.abs.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct abs_inplace : op<dialect, "aten.abs_.default", "self", in_place_of<abs>> {
+    struct args { value self; };
+};
+struct acos : op<dialect, "aten.acos.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct acosh : op<dialect, "aten.acosh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct asin : op<dialect, "aten.asin.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct asinh : op<dialect, "aten.asinh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct ceil : op<dialect, "aten.ceil.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
+    struct args { value self; };
+};
+struct cos : op<dialect, "aten.cos.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct cosh : op<dialect, "aten.cosh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float> {
+    struct args { value self; };
+};
+struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp : op<dialect, "aten.exp.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp2 : op<dialect, "aten.exp2.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> {
+    struct args { value self; };
+};
+struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct floor : op<dialect, "aten.floor.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
+    struct args { value self; };
+};
+struct frac : op<dialect, "aten.frac.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
+    struct args { value self; };
+};
+struct isinf : op<dialect, "aten.isinf.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct isnan : op<dialect, "aten.isnan.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct log : op<dialect, "aten.log.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log10 : op<dialect, "aten.log10.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log1p : op<dialect, "aten.log1p.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log2 : op<dialect, "aten.log2.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log_inplace : op<dialect, "aten.log_.default", "self", in_place_of<log>> {
+    struct args { value self; };
+};
+struct nan_to_num : op<dialect, "aten.nan_to_num.default",
+         "self, nan, posinf, neginf", unary, like_self, has_out> {
     struct args { value self; std::optional<double> nan{}, posinf{}, neginf{}; };
 };
-struct neg : op<dialect, "aten.neg.default", "self"> { struct args { value self; }; };
-struct neg_inplace : op<dialect, "aten.neg_.default", "self"> { struct args { value self; }; };
-struct rad2deg : op<dialect, "aten.rad2deg.default", "self"> { struct args { value self; }; };
-struct reciprocal : op<dialect, "aten.reciprocal.default", "self"> { struct args { value self; }; };
-struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self"> { struct args { value self; }; };
-struct round : op<dialect, "aten.round.default", "self"> { struct args { value self; }; };
-struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals"> {
+struct neg : op<dialect, "aten.neg.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
+    struct args { value self; };
+};
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float> {
+    struct args { value self; };
+};
+struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
+    struct args { value self; };
+};
+struct round : op<dialect, "aten.round.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
     struct args { value self; std::int64_t decimals; };
 };
-struct round_inplace : op<dialect, "aten.round_.default", "self"> { struct args { value self; }; };
-struct rsqrt : op<dialect, "aten.rsqrt.default", "self"> { struct args { value self; }; };
-struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self"> { struct args { value self; }; };
-struct sgn : op<dialect, "aten.sgn.default", "self"> { struct args { value self; }; };
-struct sign : op<dialect, "aten.sign.default", "self"> { struct args { value self; }; };
-struct signbit : op<dialect, "aten.signbit.default", "self"> { struct args { value self; }; };
-struct sin : op<dialect, "aten.sin.default", "self"> { struct args { value self; }; };
-struct sinh : op<dialect, "aten.sinh.default", "self"> { struct args { value self; }; };
-struct sqrt : op<dialect, "aten.sqrt.default", "self"> { struct args { value self; }; };
-struct sqrt_inplace : op<dialect, "aten.sqrt_.default", "self"> { struct args { value self; }; };
-struct square : op<dialect, "aten.square.default", "self"> { struct args { value self; }; };
-struct square_inplace : op<dialect, "aten.square_.default", "self"> { struct args { value self; }; };
-struct tan : op<dialect, "aten.tan.default", "self"> { struct args { value self; }; };
-struct trunc : op<dialect, "aten.trunc.default", "self"> { struct args { value self; }; };
+struct round_inplace : op<dialect, "aten.round_.default", "self", in_place_of<round>> {
+    struct args { value self; };
+};
+struct rsqrt : op<dialect, "aten.rsqrt.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self", in_place_of<rsqrt>> {
+    struct args { value self; };
+};
+struct sgn : op<dialect, "aten.sgn.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate> {
+    struct args { value self; };
+};
+struct sin : op<dialect, "aten.sin.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sinh : op<dialect, "aten.sinh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sqrt : op<dialect, "aten.sqrt.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sqrt_inplace : op<dialect, "aten.sqrt_.default", "self", in_place_of<sqrt>> {
+    struct args { value self; };
+};
+struct square : op<dialect, "aten.square.default", "self", unary, has_out> { struct args { value self; }; };
+struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<square>> {
+    struct args { value self; };
+};
+struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct trunc : op<dialect, "aten.trunc.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
 
 // Arithmetic.
 
-struct add_inplace_scalar : op<dialect, "aten.add_.Scalar", "self, other, alpha"> {
+struct add_scalar : op<dialect, "aten.add.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha"> {
-    struct args { value self, other; scalar alpha = 1; };
-};
-struct add_scalar : op<dialect, "aten.add.Scalar", "self, other, alpha"> {
+struct add_inplace_scalar : op<dialect, "aten.add_.Scalar", "self, other, alpha", in_place_of<add_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct add_tensor : op<dialect, "aten.add.Tensor", "self, other, alpha"> {
+struct add_tensor : op<dialect, "aten.add.Tensor",
+         "self, other, alpha", binary, commutative, out_named<"aten.add.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value"> {
+struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha", in_place_of<add_tensor>> {
+    struct args { value self, other; scalar alpha = 1; };
+};
+struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value"> {
+struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct atan2 : op<dialect, "aten.atan2.default", "self, other"> { struct args { value self, other; }; };
-struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other"> {
+struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, has_out> {
     struct args { value self, other; };
 };
-struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct div_inplace_tensor : op<dialect, "aten.div_.Tensor", "self, other"> {
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float> {
     struct args { value self, other; };
 };
-struct div_scalar : op<dialect, "aten.div.Scalar", "self, other"> {
+struct div_scalar : op<dialect, "aten.div.Scalar", "self, other", unary, int_to_float, has_out> {
     struct args { value self; scalar other; };
 };
-struct div_scalar_mode : op<dialect, "aten.div.Scalar_mode", "self, other, rounding_mode"> {
+struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other", in_place_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct div_scalar_mode : op<dialect, "aten.div.Scalar_mode", "self, other, rounding_mode", unary, has_out> {
     struct args { value self; scalar other; std::optional<std::string_view> rounding_mode; };
 };
-struct div_tensor : op<dialect, "aten.div.Tensor", "self, other"> { struct args { value self, other; }; };
-struct div_tensor_mode : op<dialect, "aten.div.Tensor_mode", "self, other, rounding_mode"> {
+struct div_tensor : op<dialect, "aten.div.Tensor",
+         "self, other", binary, int_to_float, out_named<"aten.div.out">> {
+    struct args { value self, other; };
+};
+struct div_inplace_tensor : op<dialect, "aten.div_.Tensor", "self, other", in_place_of<div_tensor>> {
+    struct args { value self, other; };
+};
+struct div_tensor_mode : op<dialect, "aten.div.Tensor_mode",
+         "self, other, rounding_mode", binary, out_named<"aten.div.out_mode">> {
     struct args { value self, other; std::optional<std::string_view> rounding_mode; };
 };
-struct divide_tensor : op<dialect, "aten.divide.Tensor", "self, other"> {
+struct divide_tensor : op<dialect, "aten.divide.Tensor",
+         "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other"> {
+struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other"> {
+struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmax : op<dialect, "aten.fmax.default", "self, other"> { struct args { value self, other; }; };
-struct fmin : op<dialect, "aten.fmin.default", "self, other"> { struct args { value self, other; }; };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other"> {
+struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other"> { struct args { value self, other; }; };
-struct hypot : op<dialect, "aten.hypot.default", "self, other"> { struct args { value self, other; }; };
-struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight"> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", binary, has_out> {
+    struct args { value self, other; };
+};
+struct hypot : op<dialect, "aten.hypot.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", binary, has_out> {
     struct args { value self, end; scalar weight; };
 };
-struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight"> {
+struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", ternary, has_out> {
     struct args { value self, end, weight; };
 };
-struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other"> {
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", binary, commutative> {
     struct args { value self, other; };
 };
-struct max_other : op<dialect, "aten.max.other", "self, other"> { struct args { value self, other; }; };
-struct maximum : op<dialect, "aten.maximum.default", "self, other"> { struct args { value self, other; }; };
-struct min_other : op<dialect, "aten.min.other", "self, other"> { struct args { value self, other; }; };
-struct minimum : op<dialect, "aten.minimum.default", "self, other"> { struct args { value self, other; }; };
-struct mul_inplace_scalar : op<dialect, "aten.mul_.Scalar", "self, other"> {
+struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct max_other : op<dialect, "aten.max.other",
+         "self, other", synonym_of<maximum>, out_named<"aten.max.out">> {
+    struct args { value self, other; };
+};
+struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct min_other : op<dialect, "aten.min.other",
+         "self, other", synonym_of<minimum>, out_named<"aten.min.out">> {
+    struct args { value self, other; };
+};
+struct mul_scalar : op<dialect, "aten.mul.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct mul_inplace_tensor : op<dialect, "aten.mul_.Tensor", "self, other"> {
-    struct args { value self, other; };
-};
-struct mul_scalar : op<dialect, "aten.mul.Scalar", "self, other"> {
+struct mul_inplace_scalar : op<dialect, "aten.mul_.Scalar", "self, other", in_place_of<mul_scalar>> {
     struct args { value self; scalar other; };
 };
-struct mul_tensor : op<dialect, "aten.mul.Tensor", "self, other"> { struct args { value self, other; }; };
-struct multiply_tensor : op<dialect, "aten.multiply.Tensor", "self, other"> {
+struct mul_tensor : op<dialect, "aten.mul.Tensor",
+         "self, other", binary, commutative, out_named<"aten.mul.out">> {
     struct args { value self, other; };
 };
-struct pow_inplace_scalar : op<dialect, "aten.pow_.Scalar", "self, exponent"> {
-    struct args { value self; scalar exponent; };
+struct mul_inplace_tensor : op<dialect, "aten.mul_.Tensor", "self, other", in_place_of<mul_tensor>> {
+    struct args { value self, other; };
 };
-struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor", "self, exponent"> {
-    struct args { value self, exponent; };
+struct multiply_tensor : op<dialect, "aten.multiply.Tensor",
+         "self, other", synonym_of<mul_tensor>, out_named<"aten.multiply.out">> {
+    struct args { value self, other; };
 };
-struct pow_scalar : op<dialect, "aten.pow.Scalar", "self, exponent"> {
+struct pow_scalar : op<dialect, "aten.pow.Scalar", "self, exponent", unary, has_out> {
     struct args { scalar self; value exponent; };
 };
-struct pow_tensor_scalar : op<dialect, "aten.pow.Tensor_Scalar", "self, exponent"> {
+struct pow_tensor_scalar : op<dialect, "aten.pow.Tensor_Scalar", "self, exponent", unary, has_out> {
     struct args { value self; scalar exponent; };
 };
-struct pow_tensor_tensor : op<dialect, "aten.pow.Tensor_Tensor", "self, exponent"> {
+struct pow_inplace_scalar : op<dialect, "aten.pow_.Scalar",
+         "self, exponent", in_place_of<pow_tensor_scalar>> {
+    struct args { value self; scalar exponent; };
+};
+struct pow_tensor_tensor : op<dialect, "aten.pow.Tensor_Tensor", "self, exponent", binary, has_out> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other"> {
+struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
+         "self, exponent", in_place_of<pow_tensor_tensor>> {
+    struct args { value self, exponent; };
+};
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other"> {
+struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other", unary, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other"> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha"> {
+struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha"> {
+struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", binary, has_out> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha"> {
+struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha"> {
-    struct args { value self, other; scalar alpha = 1; };
-};
-struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha"> {
+struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha", in_place_of<sub_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha"> {
+struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha", binary, out_named<"aten.sub.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct subtract_tensor : op<dialect, "aten.subtract.Tensor", "self, other, alpha"> {
+struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha", in_place_of<sub_tensor>> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor", "self, other"> {
+struct subtract_tensor : op<dialect, "aten.subtract.Tensor",
+         "self, other, alpha", synonym_of<sub_tensor>, out_named<"aten.subtract.out">> {
+    struct args { value self, other; scalar alpha = 1; };
+};
+struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor",
+         "self, other", synonym_of<div_tensor>, out_named<"aten.true_divide.out">> {
     struct args { value self, other; };
 };
-struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other"> { struct args { value self, other; }; };
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float> {
+    struct args { value self, other; };
+};
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max"> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", unary, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max"> {
+struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max"> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", unary, has_out> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max"> {
+struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max"> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", binary, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min"> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", unary, has_out> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min"> {
+struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min"> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", binary, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max"> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", ternary, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
-struct clip : op<dialect, "aten.clip.default", "self, min, max"> {
+struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 
 // Comparison.
 
-struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other"> {
+struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other"> { struct args { value self, other; }; };
-struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other"> { struct args { value self, other; }; };
-struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other"> { struct args { value self, other; }; };
-struct le_scalar : op<dialect, "aten.le.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct le_tensor : op<dialect, "aten.le.Tensor", "self, other"> { struct args { value self, other; }; };
-struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other"> { struct args { value self, other; }; };
-struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other"> {
+struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other"> {
+struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other"> { struct args { value self, other; }; };
+struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other", in_place_of<ne_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other", binary, predicate, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_place_of<ne_tensor>> {
+    struct args { value self, other; };
+};
 
 // Logic and bits.
 
-struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other"> {
+struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other"> { struct args { value self, other; }; };
-struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other"> {
+struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other", synonym_of<bitwise_and_scalar>> {
     struct args { value self; scalar other; };
 };
-struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor", "self, other"> {
+struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor", "self, other"> {
+struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other", synonym_of<bitwise_and_tensor>> {
     struct args { value self, other; };
 };
-struct bitwise_left_shift_tensor_scalar
-    : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar", "self, other"> {
+struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor",
+         "self, other", binary, has_out> {
+    struct args { value self, other; };
+};
+struct bitwise_left_shift_tensor_scalar : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar",
+         "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self"> { struct args { value self; }; };
-struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other"> {
+struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor", "self, other"> {
+struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor", "self, other"> {
+struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor",
+         "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_right_shift_tensor_scalar
-    : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar", "self, other"> {
+struct bitwise_right_shift_tensor_scalar : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar",
+         "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other"> {
+struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor", "self, other"> {
+struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_and : op<dialect, "aten.logical_and.default", "self, other"> {
+struct logical_and : op<dialect, "aten.logical_and.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_not : op<dialect, "aten.logical_not.default", "self"> { struct args { value self; }; };
-struct logical_or : op<dialect, "aten.logical_or.default", "self, other"> {
+struct logical_not : op<dialect, "aten.logical_not.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct logical_or : op<dialect, "aten.logical_or.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_xor : op<dialect, "aten.logical_xor.default", "self, other"> {
+struct logical_xor : op<dialect, "aten.logical_xor.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct lshift_scalar : op<dialect, "aten.__lshift__.Scalar", "self, other"> {
+struct lshift_scalar : op<dialect, "aten.__lshift__.Scalar",
+         "self, other", synonym_of<bitwise_left_shift_tensor_scalar>, has_out> {
     struct args { value self; scalar other; };
 };
-struct lshift_tensor : op<dialect, "aten.__lshift__.Tensor", "self, other"> {
+struct lshift_tensor : op<dialect, "aten.__lshift__.Tensor",
+         "self, other", synonym_of<bitwise_left_shift_tensor>, has_out> {
     struct args { value self, other; };
 };
-struct or_scalar : op<dialect, "aten.__or__.Scalar", "self, other"> {
+struct or_scalar : op<dialect, "aten.__or__.Scalar", "self, other", synonym_of<bitwise_or_scalar>> {
     struct args { value self; scalar other; };
 };
-struct or_tensor : op<dialect, "aten.__or__.Tensor", "self, other"> { struct args { value self, other; }; };
-struct rshift_scalar : op<dialect, "aten.__rshift__.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct rshift_tensor : op<dialect, "aten.__rshift__.Tensor", "self, other"> {
+struct or_tensor : op<dialect, "aten.__or__.Tensor", "self, other", synonym_of<bitwise_or_tensor>> {
     struct args { value self, other; };
 };
-struct xor_scalar : op<dialect, "aten.__xor__.Scalar", "self, other"> {
+struct rshift_scalar : op<dialect, "aten.__rshift__.Scalar",
+         "self, other", synonym_of<bitwise_right_shift_tensor_scalar>, has_out> {
     struct args { value self; scalar other; };
 };
-struct xor_tensor : op<dialect, "aten.__xor__.Tensor", "self, other"> { struct args { value self, other; }; };
+struct rshift_tensor : op<dialect, "aten.__rshift__.Tensor",
+         "self, other", synonym_of<bitwise_right_shift_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct xor_scalar : op<dialect, "aten.__xor__.Scalar", "self, other", synonym_of<bitwise_xor_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct xor_tensor : op<dialect, "aten.__xor__.Tensor", "self, other", synonym_of<bitwise_xor_tensor>> {
+    struct args { value self, other; };
+};
 
 // Reductions.
 
-struct all : op<dialect, "aten.all.default", "self"> { struct args { value self; }; };
-struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim"> {
+struct all : op<dialect, "aten.all.default", "self", reduction, out_named<"aten.all.all_out">> {
+    struct args { value self; };
+};
+struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim", reduction, out_named<"aten.all.out">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim"> {
+struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim"> {
+struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim"> {
+struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2> {
+struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct any : op<dialect, "aten.any.default", "self"> { struct args { value self; }; };
-struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim"> {
+struct any : op<dialect, "aten.any.default", "self", reduction, out_named<"aten.any.all_out">> {
+    struct args { value self; };
+};
+struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim", reduction, out_named<"aten.any.out">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim"> {
+struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim"> {
+struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim"> {
+struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype"> {
+struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
-struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim"> {
+struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim; bool keepdim = false; };
 };
-struct max : op<dialect, "aten.max.default", "self"> { struct args { value self; }; };
-struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2> {
+struct max : op<dialect, "aten.max.default", "self", reduction, out_named<"aten.max.unary_out">> {
+    struct args { value self; };
+};
+struct max_dim : op<dialect, "aten.max.dim",
+         "self, dim, keepdim", 2, reduction, out_named<"aten.max.dim_max">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct mean : op<dialect, "aten.mean.default", "self, dtype"> {
+struct mean : op<dialect, "aten.mean.default", "self, dtype", reduction, out_named<"aten.mean.dtype_out">> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct mean_dim : op<dialect, "aten.mean.dim", "self, dim, keepdim, dtype"> {
+struct mean_dim : op<dialect, "aten.mean.dim",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.mean.out">> {
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct min : op<dialect, "aten.min.default", "self"> { struct args { value self; }; };
-struct min_dim : op<dialect, "aten.min.dim", "self, dim, keepdim", 2> {
+struct min : op<dialect, "aten.min.default", "self", reduction, out_named<"aten.min.unary_out">> {
+    struct args { value self; };
+};
+struct min_dim : op<dialect, "aten.min.dim",
+         "self, dim, keepdim", 2, reduction, out_named<"aten.min.dim_min">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype"> {
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction> {
     struct args {
         value self; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
 };
-struct prod : op<dialect, "aten.prod.default", "self, dtype"> {
+struct prod : op<dialect, "aten.prod.default", "self, dtype", reduction, has_out> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct prod_dim_int : op<dialect, "aten.prod.dim_int", "self, dim, keepdim, dtype"> {
+struct prod_dim_int : op<dialect, "aten.prod.dim_int",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.prod.int_out">> {
     struct args {
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct std_ : op<dialect, "aten.std.default", "self, unbiased"> {
+struct std_ : op<dialect, "aten.std.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
 };
-struct std_correction : op<dialect, "aten.std.correction", "self, dim, correction, keepdim"> {
+struct std_correction : op<dialect, "aten.std.correction",
+         "self, dim, correction, keepdim", reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct std_dim : op<dialect, "aten.std.dim", "self, dim, unbiased, keepdim"> {
+struct std_dim : op<dialect, "aten.std.dim",
+         "self, dim, unbiased, keepdim", reduction, out_named<"aten.std.out">> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
 };
-struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2> {
+struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2, reduction> {
     struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
-struct std_mean_correction : op<dialect, "aten.std_mean.correction", "self, dim, correction, keepdim", 2> {
+struct std_mean_correction : op<dialect, "aten.std_mean.correction",
+         "self, dim, correction, keepdim", 2, reduction> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct sum : op<dialect, "aten.sum.default", "self, dtype"> {
+struct sum : op<dialect, "aten.sum.default", "self, dtype", reduction, has_out> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList", "self, dim, keepdim, dtype"> {
+struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.sum.IntList_out">> {
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct var : op<dialect, "aten.var.default", "self, unbiased"> {
+struct var : op<dialect, "aten.var.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
 };
-struct var_correction : op<dialect, "aten.var.correction", "self, dim, correction, keepdim"> {
+struct var_correction : op<dialect, "aten.var.correction",
+         "self, dim, correction, keepdim", reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct var_dim : op<dialect, "aten.var.dim", "self, dim, unbiased, keepdim"> {
+struct var_dim : op<dialect, "aten.var.dim",
+         "self, dim, unbiased, keepdim", reduction, out_named<"aten.var.out">> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
 };
-struct var_mean_correction : op<dialect, "aten.var_mean.correction", "self, dim, correction, keepdim", 2> {
+struct var_mean_correction : op<dialect, "aten.var_mean.correction",
+         "self, dim, correction, keepdim", 2, reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2> {
+struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2, reduction> {
     struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
 
 // Views and their copies.
 
-struct alias : op<dialect, "aten.alias.default", "self"> { struct args { value self; }; };
-struct alias_copy : op<dialect, "aten.alias_copy.default", "self"> { struct args { value self; }; };
-struct as_strided : op<dialect, "aten.as_strided.default", "self, size, stride, storage_offset"> {
+struct alias : op<dialect, "aten.alias.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct alias_copy : op<dialect, "aten.alias_copy.default", "self", view_copy_of<alias>, has_out> {
+    struct args { value self; };
+};
+struct as_strided : op<dialect, "aten.as_strided.default", "self, size, stride, storage_offset", aliasing> {
     struct args { value self; int_list size, stride; std::optional<std::int64_t> storage_offset{}; };
 };
-struct as_strided_copy : op<dialect, "aten.as_strided_copy.default", "self, size, stride, storage_offset"> {
+struct as_strided_copy : op<dialect, "aten.as_strided_copy.default",
+         "self, size, stride, storage_offset", view_copy_of<as_strided>, has_out> {
     struct args { value self; int_list size, stride; std::optional<std::int64_t> storage_offset{}; };
 };
-struct broadcast_to : op<dialect, "aten.broadcast_to.default", "self, size"> {
+struct broadcast_to : op<dialect, "aten.broadcast_to.default", "self, size", broadcasting, aliasing> {
     struct args { value self; int_list size; };
 };
-struct detach : op<dialect, "aten.detach.default", "self"> { struct args { value self; }; };
-struct detach_copy : op<dialect, "aten.detach_copy.default", "self"> { struct args { value self; }; };
-struct detach_inplace : op<dialect, "aten.detach_.default", "self"> { struct args { value self; }; };
-struct expand : op<dialect, "aten.expand.default", "self, size, implicit"> {
+struct detach : op<dialect, "aten.detach.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct detach_copy : op<dialect, "aten.detach_copy.default", "self", view_copy_of<detach>, has_out> {
+    struct args { value self; };
+};
+struct detach_inplace : op<dialect, "aten.detach_.default", "self", in_place_of<detach>> {
+    struct args { value self; };
+};
+struct expand : op<dialect, "aten.expand.default", "self, size, implicit", broadcasting, aliasing> {
     struct args { value self; int_list size; bool implicit = false; };
 };
-struct expand_as : op<dialect, "aten.expand_as.default", "self, other"> {
+struct expand_as : op<dialect, "aten.expand_as.default", "self, other", broadcasting, aliasing> {
     struct args { value self, other; };
 };
-struct expand_copy : op<dialect, "aten.expand_copy.default", "self, size, implicit"> {
+struct expand_copy : op<dialect, "aten.expand_copy.default",
+         "self, size, implicit", view_copy_of<expand>, has_out> {
     struct args { value self; int_list size; bool implicit = false; };
 };
-struct flatten_using_ints : op<dialect, "aten.flatten.using_ints", "self, start_dim, end_dim"> {
+struct flatten_using_ints : op<dialect, "aten.flatten.using_ints",
+         "self, start_dim, end_dim", reshaping, aliasing, may_copy> {
     struct args { value self; std::int64_t start_dim = 0, end_dim = -1; };
 };
-struct m_t : op<dialect, "aten.mT.default", "self"> { struct args { value self; }; };
-struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination"> {
+struct m_t : op<dialect, "aten.mT.default", "self", permuting, aliasing> { struct args { value self; }; };
+struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination", permuting, aliasing> {
     struct args { value self; std::int64_t source, destination; };
 };
-struct movedim_intlist : op<dialect, "aten.movedim.intlist", "self, source, destination"> {
+struct movedim_intlist : op<dialect, "aten.movedim.intlist",
+         "self, source, destination", permuting, aliasing> {
     struct args { value self; int_list source, destination; };
 };
-struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length"> {
+struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length", slicing, aliasing> {
     struct args { value self; std::int64_t dim, start, length; };
 };
-struct narrow_copy : op<dialect, "aten.narrow_copy.default", "self, dim, start, length"> {
+struct narrow_copy : op<dialect, "aten.narrow_copy.default",
+         "self, dim, start, length", view_copy_of<narrow>, has_out> {
     struct args { value self; std::int64_t dim, start, length; };
 };
-struct numpy_t : op<dialect, "aten.numpy_T.default", "self"> { struct args { value self; }; };
-struct permute : op<dialect, "aten.permute.default", "self, dims"> {
+struct numpy_t : op<dialect, "aten.numpy_T.default", "self", permuting, aliasing> {
+    struct args { value self; };
+};
+struct permute : op<dialect, "aten.permute.default", "self, dims", permuting, aliasing> {
     struct args { value self; int_list dims; };
 };
-struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims"> {
+struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims", view_copy_of<permute>, has_out> {
     struct args { value self; int_list dims; };
 };
-struct ravel : op<dialect, "aten.ravel.default", "self"> { struct args { value self; }; };
-struct reshape : op<dialect, "aten.reshape.default", "self, shape"> {
+struct ravel : op<dialect, "aten.ravel.default", "self", reshaping, aliasing, may_copy> {
+    struct args { value self; };
+};
+struct reshape : op<dialect, "aten.reshape.default", "self, shape", reshaping, aliasing, may_copy> {
     struct args { value self; int_list shape; };
 };
-struct reshape_as : op<dialect, "aten.reshape_as.default", "self, other"> {
+struct reshape_as : op<dialect, "aten.reshape_as.default", "self, other", reshaping, aliasing, may_copy> {
     struct args { value self, other; };
 };
-struct select_copy_int : op<dialect, "aten.select_copy.int", "self, dim, index"> {
+struct select_int : op<dialect, "aten.select.int", "self, dim, index", slicing, aliasing> {
     struct args { value self; std::int64_t dim, index; };
 };
-struct select_int : op<dialect, "aten.select.int", "self, dim, index"> {
+struct select_copy_int : op<dialect, "aten.select_copy.int",
+         "self, dim, index", view_copy_of<select_int>, has_out> {
     struct args { value self; std::int64_t dim, index; };
 };
-struct slice_copy_tensor : op<dialect, "aten.slice_copy.Tensor", "self, dim, start, end, step"> {
+struct slice_tensor : op<dialect, "aten.slice.Tensor", "self, dim, start, end, step", slicing, aliasing> {
     struct args {
         value self; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{}; std::int64_t step = 1;
     };
 };
-struct slice_tensor : op<dialect, "aten.slice.Tensor", "self, dim, start, end, step"> {
+struct slice_copy_tensor : op<dialect, "aten.slice_copy.Tensor",
+         "self, dim, start, end, step", view_copy_of<slice_tensor>, has_out> {
     struct args {
         value self; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{}; std::int64_t step = 1;
     };
 };
-struct squeeze : op<dialect, "aten.squeeze.default", "self"> { struct args { value self; }; };
-struct squeeze_copy : op<dialect, "aten.squeeze_copy.default", "self"> { struct args { value self; }; };
-struct squeeze_copy_dim : op<dialect, "aten.squeeze_copy.dim", "self, dim"> {
+struct squeeze : op<dialect, "aten.squeeze.default", "self", reshaping, aliasing> {
+    struct args { value self; };
+};
+struct squeeze_copy : op<dialect, "aten.squeeze_copy.default", "self", view_copy_of<squeeze>, has_out> {
+    struct args { value self; };
+};
+struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; };
 };
-struct squeeze_copy_dims : op<dialect, "aten.squeeze_copy.dims", "self, dim"> {
+struct squeeze_copy_dim : op<dialect, "aten.squeeze_copy.dim",
+         "self, dim", view_copy_of<squeeze_dim>, has_out> {
+    struct args { value self; std::int64_t dim; };
+};
+struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim", reshaping, aliasing> {
     struct args { value self; int_list dim; };
 };
-struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim"> {
-    struct args { value self; std::int64_t dim; };
-};
-struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim"> {
+struct squeeze_copy_dims : op<dialect, "aten.squeeze_copy.dims",
+         "self, dim", view_copy_of<squeeze_dims>, has_out> {
     struct args { value self; int_list dim; };
 };
-struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim"> {
+struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim", in_place_of<squeeze_dim>> {
     struct args { value self; std::int64_t dim; };
 };
-struct t : op<dialect, "aten.t.default", "self"> { struct args { value self; }; };
-struct t_copy : op<dialect, "aten.t_copy.default", "self"> { struct args { value self; }; };
-struct transpose_copy_int : op<dialect, "aten.transpose_copy.int", "self, dim0, dim1"> {
+struct t : op<dialect, "aten.t.default", "self", permuting, aliasing> { struct args { value self; }; };
+struct t_copy : op<dialect, "aten.t_copy.default", "self", view_copy_of<t>, has_out> {
+    struct args { value self; };
+};
+struct transpose_int : op<dialect, "aten.transpose.int", "self, dim0, dim1", permuting, aliasing> {
     struct args { value self; std::int64_t dim0, dim1; };
 };
-struct transpose_int : op<dialect, "aten.transpose.int", "self, dim0, dim1"> {
+struct transpose_copy_int : op<dialect, "aten.transpose_copy.int",
+         "self, dim0, dim1", view_copy_of<transpose_int>, has_out> {
     struct args { value self; std::int64_t dim0, dim1; };
 };
-struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes"> {
+struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; int_list sizes; };
 };
-struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step"> {
+struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step", aliasing> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
-struct unfold_copy : op<dialect, "aten.unfold_copy.default", "self, dimension, size, step"> {
+struct unfold_copy : op<dialect, "aten.unfold_copy.default",
+         "self, dimension, size, step", view_copy_of<unfold>, has_out> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
-struct _unsafe_view : op<dialect, "aten._unsafe_view.default", "self, size"> {
+struct _unsafe_view : op<dialect, "aten._unsafe_view.default", "self, size", reshaping, has_out> {
     struct args { value self; int_list size; };
 };
-struct unsqueeze : op<dialect, "aten.unsqueeze.default", "self, dim"> {
+struct unsqueeze : op<dialect, "aten.unsqueeze.default", "self, dim", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; };
 };
-struct unsqueeze_copy : op<dialect, "aten.unsqueeze_copy.default", "self, dim"> {
+struct unsqueeze_copy : op<dialect, "aten.unsqueeze_copy.default",
+         "self, dim", view_copy_of<unsqueeze>, has_out> {
     struct args { value self; std::int64_t dim; };
 };
-struct view : op<dialect, "aten.view.default", "self, size"> { struct args { value self; int_list size; }; };
-struct view_as : op<dialect, "aten.view_as.default", "self, other"> { struct args { value self, other; }; };
-struct view_copy : op<dialect, "aten.view_copy.default", "self, size"> {
+struct view : op<dialect, "aten.view.default", "self, size", reshaping, aliasing> {
+    struct args { value self; int_list size; };
+};
+struct view_as : op<dialect, "aten.view_as.default", "self, other", reshaping, aliasing> {
+    struct args { value self, other; };
+};
+struct view_copy : op<dialect, "aten.view_copy.default", "self, size", view_copy_of<view>, has_out> {
     struct args { value self; int_list size; };
 };
 
 // Splitting.
 
-struct chunk : op<dialect, "aten.chunk.default", "self, chunks, dim", variadic_results> {
+struct chunk : op<dialect, "aten.chunk.default", "self, chunks, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t chunks, dim = 0; };
 };
-struct split_copy_tensor : op<dialect, "aten.split_copy.Tensor", "self, split_size, dim", variadic_results> {
+struct split_tensor : op<dialect, "aten.split.Tensor",
+         "self, split_size, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t split_size, dim = 0; };
 };
-struct split_sizes : op<dialect, "aten.split.sizes", "self, split_size, dim", variadic_results> {
+struct split_copy_tensor : op<dialect, "aten.split_copy.Tensor",
+         "self, split_size, dim", variadic_results, view_copy_of<split_tensor>, has_out> {
+    struct args { value self; std::int64_t split_size, dim = 0; };
+};
+struct split_with_sizes : op<dialect, "aten.split_with_sizes.default",
+         "self, split_sizes, dim", variadic_results, splitting, aliasing> {
+    struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
+};
+struct split_sizes : op<dialect, "aten.split.sizes",
+         "self, split_size, dim", variadic_results, synonym_of<split_with_sizes>, aliasing> {
     struct args { value self; int_list split_size; std::int64_t dim = 0; };
 };
-struct split_tensor : op<dialect, "aten.split.Tensor", "self, split_size, dim", variadic_results> {
-    struct args { value self; std::int64_t split_size, dim = 0; };
-};
-struct split_with_sizes
-    : op<dialect, "aten.split_with_sizes.default", "self, split_sizes, dim", variadic_results> {
+struct split_with_sizes_copy : op<dialect, "aten.split_with_sizes_copy.default",
+         "self, split_sizes, dim", variadic_results, view_copy_of<split_with_sizes>, has_out> {
     struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
 };
-struct split_with_sizes_copy
-    : op<dialect, "aten.split_with_sizes_copy.default", "self, split_sizes, dim", variadic_results> {
-    struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
-};
-struct tensor_split_indices
-    : op<dialect, "aten.tensor_split.indices", "self, indices, dim", variadic_results> {
+struct tensor_split_indices : op<dialect, "aten.tensor_split.indices",
+         "self, indices, dim", variadic_results, splitting, aliasing> {
     struct args { value self; int_list indices; std::int64_t dim = 0; };
 };
-struct tensor_split_sections
-    : op<dialect, "aten.tensor_split.sections", "self, sections, dim", variadic_results> {
+struct tensor_split_sections : op<dialect, "aten.tensor_split.sections",
+         "self, sections, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t sections, dim = 0; };
 };
-struct unbind_copy_int : op<dialect, "aten.unbind_copy.int", "self, dim", variadic_results> {
+struct unbind_int : op<dialect, "aten.unbind.int", "self, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t dim = 0; };
 };
-struct unbind_int : op<dialect, "aten.unbind.int", "self, dim", variadic_results> {
+struct unbind_copy_int : op<dialect, "aten.unbind_copy.int",
+         "self, dim", variadic_results, view_copy_of<unbind_int>, has_out> {
     struct args { value self; std::int64_t dim = 0; };
 };
-struct unsafe_split_tensor
-    : op<dialect, "aten.unsafe_split.Tensor", "self, split_size, dim", variadic_results> {
+struct unsafe_split_tensor : op<dialect, "aten.unsafe_split.Tensor",
+         "self, split_size, dim", variadic_results, synonym_of<split_tensor>, has_out> {
     struct args { value self; std::int64_t split_size, dim = 0; };
 };
-struct unsafe_split_with_sizes
-    : op<dialect, "aten.unsafe_split_with_sizes.default", "self, split_sizes, dim", variadic_results> {
+struct unsafe_split_with_sizes : op<dialect, "aten.unsafe_split_with_sizes.default",
+         "self, split_sizes, dim", variadic_results, synonym_of<split_with_sizes>, has_out> {
     struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
 };
 
 // Joining and rearranging.
 
-struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default", "tensors", variadic_results> {
+struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default",
+         "tensors", variadic_results, broadcasting> {
     struct args { list<value> tensors; };
 };
-struct cat : op<dialect, "aten.cat.default", "tensors, dim"> {
+struct cat : op<dialect, "aten.cat.default", "tensors, dim", joining, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
-struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups"> {
+struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups", like_self, has_out> {
     struct args { value self; std::int64_t groups; };
 };
-struct column_stack : op<dialect, "aten.column_stack.default", "tensors"> {
+struct column_stack : op<dialect, "aten.column_stack.default", "tensors", joining> {
     struct args { list<value> tensors; };
 };
-struct concat : op<dialect, "aten.concat.default", "tensors, dim"> {
+struct concat : op<dialect, "aten.concat.default", "tensors, dim", synonym_of<cat>, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
 struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> {
@@ -1083,144 +1356,168 @@ struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> 
         value self; std::int64_t n = 1, dim = -1; std::optional<value> prepend{}, append{};
     };
 };
-struct dstack : op<dialect, "aten.dstack.default", "tensors"> { struct args { list<value> tensors; }; };
-struct flip : op<dialect, "aten.flip.default", "self, dims"> { struct args { value self; int_list dims; }; };
-struct fliplr : op<dialect, "aten.fliplr.default", "self"> { struct args { value self; }; };
-struct flipud : op<dialect, "aten.flipud.default", "self"> { struct args { value self; }; };
-struct hstack : op<dialect, "aten.hstack.default", "tensors"> { struct args { list<value> tensors; }; };
+struct dstack : op<dialect, "aten.dstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
+struct flip : op<dialect, "aten.flip.default", "self, dims", reversing, like_self, has_out> {
+    struct args { value self; int_list dims; };
+};
+struct fliplr : op<dialect, "aten.fliplr.default", "self", reversing, like_self> {
+    struct args { value self; };
+};
+struct flipud : op<dialect, "aten.flipud.default", "self", reversing, like_self> {
+    struct args { value self; };
+};
+struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
-struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor"> {
+struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor", has_out> {
     struct args { value self; std::int64_t upscale_factor; };
 };
-struct pixel_unshuffle : op<dialect, "aten.pixel_unshuffle.default", "self, downscale_factor"> {
+struct pixel_unshuffle : op<dialect, "aten.pixel_unshuffle.default", "self, downscale_factor", has_out> {
     struct args { value self; std::int64_t downscale_factor; };
 };
-struct repeat : op<dialect, "aten.repeat.default", "self, repeats"> {
+struct repeat : op<dialect, "aten.repeat.default", "self, repeats", repeating, has_out> {
     struct args { value self; int_list repeats; };
 };
-struct repeat_interleave_self_int
-    : op<dialect, "aten.repeat_interleave.self_int", "self, repeats, dim, output_size"> {
+struct repeat_interleave_self_int : op<dialect, "aten.repeat_interleave.self_int",
+         "self, repeats, dim, output_size", repeating> {
     struct args { value self; std::int64_t repeats; std::optional<std::int64_t> dim{}, output_size{}; };
 };
-struct roll : op<dialect, "aten.roll.default", "self, shifts, dims"> {
+struct roll : op<dialect, "aten.roll.default", "self, shifts, dims", like_self, has_out> {
     struct args { value self; int_list shifts, dims{}; };
 };
 struct rot90 : op<dialect, "aten.rot90.default", "self, k, dims"> {
     struct args { value self; std::int64_t k = 1; int_list dims{0, 1}; };
 };
-struct stack : op<dialect, "aten.stack.default", "tensors, dim"> {
+struct stack : op<dialect, "aten.stack.default", "tensors, dim", joining, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
-struct tile : op<dialect, "aten.tile.default", "self, dims"> { struct args { value self; int_list dims; }; };
-struct tril : op<dialect, "aten.tril.default", "self, diagonal"> {
+struct tile : op<dialect, "aten.tile.default", "self, dims", repeating> {
+    struct args { value self; int_list dims; };
+};
+struct tril : op<dialect, "aten.tril.default", "self, diagonal", like_self, has_out> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
-struct triu : op<dialect, "aten.triu.default", "self, diagonal"> {
+struct triu : op<dialect, "aten.triu.default", "self, diagonal", like_self, has_out> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
-struct vstack : op<dialect, "aten.vstack.default", "tensors"> { struct args { list<value> tensors; }; };
+struct vstack : op<dialect, "aten.vstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
 
 // Padding.
 
-struct constant_pad_nd : op<dialect, "aten.constant_pad_nd.default", "self, pad, value"> {
+struct constant_pad_nd : op<dialect, "aten.constant_pad_nd.default", "self, pad, value", padding, has_out> {
     struct args { headrace::value self; int_list pad; scalar value = 0; };
 };
-struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value"> {
+struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value", padding> {
     struct args {
         headrace::value self; int_list pad; std::string_view mode = "constant"; std::optional<double> value{};
     };
 };
-struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding"> {
+struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding"> {
+struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding"> {
+struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding"> {
+struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding"> {
+struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding"> {
+struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
 
 // Indexing.
 
-struct embedding
-    : op<dialect, "aten.embedding.default", "weight, indices, padding_idx, scale_grad_by_freq, sparse"> {
+struct embedding : op<dialect, "aten.embedding.default",
+         "weight, indices, padding_idx, scale_grad_by_freq, sparse", has_out> {
     struct args {
         value weight, indices; std::int64_t padding_idx = -1; bool scale_grad_by_freq = false, sparse = false;
     };
 };
-struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad"> {
+struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", has_out> {
     struct args { value self; std::int64_t dim; value index; bool sparse_grad = false; };
 };
-struct index_add : op<dialect, "aten.index_add.default", "self, dim, index, source, alpha"> {
+struct index_add : op<dialect, "aten.index_add.default",
+         "self, dim, index, source, alpha", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, source; scalar alpha = 1; };
 };
-struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, source"> {
+struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, source", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, source; };
 };
-struct index_copy_inplace : op<dialect, "aten.index_copy_.default", "self, dim, index, source"> {
+struct index_copy_inplace : op<dialect, "aten.index_copy_.default",
+         "self, dim, index, source", in_place_of<index_copy>> {
     struct args { value self; std::int64_t dim; value index, source; };
 };
-struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar", "self, dim, index, value"> {
+struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar",
+         "self, dim, index, value", like_self> {
     struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
-struct index_put : op<dialect, "aten.index_put.default", "self, indices, values, accumulate"> {
+struct index_put : op<dialect, "aten.index_put.default",
+         "self, indices, values, accumulate", like_self, has_out> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_put_inplace : op<dialect, "aten.index_put_.default", "self, indices, values, accumulate"> {
+struct index_put_inplace : op<dialect, "aten.index_put_.default",
+         "self, indices, values, accumulate", in_place_of<index_put>> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_select : op<dialect, "aten.index_select.default", "self, dim, index"> {
+struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", has_out> {
     struct args { value self; std::int64_t dim; value index; };
 };
-struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices"> {
+struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", has_out> {
     struct args { value self; list<std::optional<value>> indices; };
 };
-struct masked_fill_inplace_scalar : op<dialect, "aten.masked_fill_.Scalar", "self, mask, value"> {
+struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar",
+         "self, mask, value", binary, has_out> {
     struct args { headrace::value self, mask; scalar value; };
 };
-struct masked_fill_inplace_tensor : op<dialect, "aten.masked_fill_.Tensor", "self, mask, value"> {
+struct masked_fill_inplace_scalar : op<dialect, "aten.masked_fill_.Scalar",
+         "self, mask, value", in_place_of<masked_fill_scalar>> {
+    struct args { headrace::value self, mask; scalar value; };
+};
+struct masked_fill_tensor : op<dialect, "aten.masked_fill.Tensor", "self, mask, value", has_out> {
     struct args { headrace::value self, mask, value; };
 };
-struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar", "self, mask, value"> {
-    struct args { headrace::value self, mask; scalar value; };
-};
-struct masked_fill_tensor : op<dialect, "aten.masked_fill.Tensor", "self, mask, value"> {
+struct masked_fill_inplace_tensor : op<dialect, "aten.masked_fill_.Tensor",
+         "self, mask, value", in_place_of<masked_fill_tensor>> {
     struct args { headrace::value self, mask, value; };
 };
 struct one_hot : op<dialect, "aten.one_hot.default", "self, num_classes"> {
     struct args { value self; std::int64_t num_classes = -1; };
 };
-struct scatter_add : op<dialect, "aten.scatter_add.default", "self, dim, index, src"> {
+struct scatter_add : op<dialect, "aten.scatter_add.default", "self, dim, index, src", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, src; };
 };
-struct scatter_src : op<dialect, "aten.scatter.src", "self, dim, index, src"> {
+struct scatter_src : op<dialect, "aten.scatter.src", "self, dim, index, src", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, src; };
 };
-struct scatter_value : op<dialect, "aten.scatter.value", "self, dim, index, value"> {
+struct scatter_value : op<dialect, "aten.scatter.value", "self, dim, index, value", like_self, has_out> {
     struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
-struct select_scatter : op<dialect, "aten.select_scatter.default", "self, src, dim, index"> {
+struct select_scatter : op<dialect, "aten.select_scatter.default",
+         "self, src, dim, index", like_self, has_out> {
     struct args { value self, src; std::int64_t dim, index; };
 };
-struct slice_scatter : op<dialect, "aten.slice_scatter.default", "self, src, dim, start, end, step"> {
+struct slice_scatter : op<dialect, "aten.slice_scatter.default",
+         "self, src, dim, start, end, step", like_self, has_out> {
     struct args {
         value self, src; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{};
         std::int64_t step = 1;
     };
 };
-struct _unsafe_index_put
-    : op<dialect, "aten._unsafe_index_put.default", "self, indices, values, accumulate"> {
+struct _unsafe_index_put : op<dialect, "aten._unsafe_index_put.default",
+         "self, indices, values, accumulate", like_self> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
 struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices"> {
@@ -1235,7 +1532,7 @@ struct where_scalarother : op<dialect, "aten.where.ScalarOther", "condition, sel
 struct where_scalarself : op<dialect, "aten.where.ScalarSelf", "condition, self, other"> {
     struct args { value condition; scalar self; value other; };
 };
-struct where_self : op<dialect, "aten.where.self", "condition, self, other"> {
+struct where_self : op<dialect, "aten.where.self", "condition, self, other", ternary, has_out> {
     struct args { value condition, self, other; };
 };
 
@@ -1246,13 +1543,12 @@ struct grid_sampler
          "input, grid, interpolation_mode, padding_mode, align_corners"> {
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
-struct grid_sampler_2d
-    : op<dialect, "aten.grid_sampler_2d.default",
-         "input, grid, interpolation_mode, padding_mode, align_corners"> {
+struct grid_sampler_2d : op<dialect, "aten.grid_sampler_2d.default",
+         "input, grid, interpolation_mode, padding_mode, align_corners", has_out> {
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
-struct upsample_bicubic2d
-    : op<dialect, "aten.upsample_bicubic2d.default", "self, output_size, align_corners, scales_h, scales_w"> {
+struct upsample_bicubic2d : op<dialect, "aten.upsample_bicubic2d.default",
+         "self, output_size, align_corners, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
@@ -1264,22 +1560,21 @@ struct upsample_bicubic2d_vec
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_bilinear2d
-    : op<dialect, "aten.upsample_bilinear2d.default",
-         "self, output_size, align_corners, scales_h, scales_w"> {
+struct upsample_bilinear2d : op<dialect, "aten.upsample_bilinear2d.default",
+         "self, output_size, align_corners, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
-struct upsample_bilinear2d_vec
-    : op<dialect, "aten.upsample_bilinear2d.vec", "input, output_size, align_corners, scale_factors"> {
+struct upsample_bilinear2d_vec : op<dialect, "aten.upsample_bilinear2d.vec",
+         "input, output_size, align_corners, scale_factors", has_out> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_linear1d
-    : op<dialect, "aten.upsample_linear1d.default", "self, output_size, align_corners, scales"> {
+struct upsample_linear1d : op<dialect, "aten.upsample_linear1d.default",
+         "self, output_size, align_corners, scales", has_out> {
     struct args { value self; int_list output_size; bool align_corners; std::optional<double> scales{}; };
 };
 struct upsample_linear1d_vec
@@ -1289,7 +1584,8 @@ struct upsample_linear1d_vec
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default", "self, output_size, scales"> {
+struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default",
+         "self, output_size, scales", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct upsample_nearest1d_vec
@@ -1298,18 +1594,18 @@ struct upsample_nearest1d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest2d
-    : op<dialect, "aten.upsample_nearest2d.default", "self, output_size, scales_h, scales_w"> {
+struct upsample_nearest2d : op<dialect, "aten.upsample_nearest2d.default",
+         "self, output_size, scales_h, scales_w", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
-struct upsample_nearest2d_vec
-    : op<dialect, "aten.upsample_nearest2d.vec", "input, output_size, scale_factors"> {
+struct upsample_nearest2d_vec : op<dialect, "aten.upsample_nearest2d.vec",
+         "input, output_size, scale_factors", has_out> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest3d
-    : op<dialect, "aten.upsample_nearest3d.default", "self, output_size, scales_d, scales_h, scales_w"> {
+struct upsample_nearest3d : op<dialect, "aten.upsample_nearest3d.default",
+         "self, output_size, scales_d, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
@@ -1320,8 +1616,8 @@ struct upsample_nearest3d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct _upsample_nearest_exact1d
-    : op<dialect, "aten._upsample_nearest_exact1d.default", "self, output_size, scales"> {
+struct _upsample_nearest_exact1d : op<dialect, "aten._upsample_nearest_exact1d.default",
+         "self, output_size, scales", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct _upsample_nearest_exact1d_vec
@@ -1330,8 +1626,8 @@ struct _upsample_nearest_exact1d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct _upsample_nearest_exact2d
-    : op<dialect, "aten._upsample_nearest_exact2d.default", "self, output_size, scales_h, scales_w"> {
+struct _upsample_nearest_exact2d : op<dialect, "aten._upsample_nearest_exact2d.default",
+         "self, output_size, scales_h, scales_w", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct _upsample_nearest_exact2d_vec
@@ -1340,9 +1636,8 @@ struct _upsample_nearest_exact2d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_trilinear3d
-    : op<dialect, "aten.upsample_trilinear3d.default",
-         "self, output_size, align_corners, scales_d, scales_h, scales_w"> {
+struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
+         "self, output_size, align_corners, scales_d, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners;
         std::optional<double> scales_d{}, scales_h{}, scales_w{};
@@ -1358,7 +1653,7 @@ struct upsample_trilinear3d_vec
 
 // Fourier transforms.
 
-struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm"> {
+struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm", has_out> {
     struct args {
         value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
     };
@@ -1366,73 +1661,77 @@ struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm"> {
 
 // Creation.
 
-struct arange : op<dialect, "aten.arange.default", "end, dtype"> {
+struct arange : op<dialect, "aten.arange.default", "end, dtype", has_out> {
     struct args { scalar end; std::optional<headrace::dtype> dtype{}; };
 };
 struct arange_start : op<dialect, "aten.arange.start", "start, end, dtype"> {
     struct args { scalar start, end; std::optional<headrace::dtype> dtype{}; };
 };
-struct arange_start_step : op<dialect, "aten.arange.start_step", "start, end, step, dtype"> {
+struct arange_start_step : op<dialect, "aten.arange.start_step",
+         "start, end, step, dtype", out_named<"aten.arange.start_out">> {
     struct args { scalar start, end, step = 1; std::optional<headrace::dtype> dtype{}; };
 };
-struct empty_like : op<dialect, "aten.empty_like.default", "self, dtype, memory_format"> {
+struct empty_like : op<dialect, "aten.empty_like.default",
+         "self, dtype, memory_format", gives_zeros, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct empty_memory_format : op<dialect, "aten.empty.memory_format", "size, dtype, memory_format"> {
+struct empty_memory_format : op<dialect, "aten.empty.memory_format",
+         "size, dtype, memory_format", gives_zeros, out_named<"aten.empty.out">> {
     struct args {
         int_list size; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct eye : op<dialect, "aten.eye.default", "n, dtype"> {
+struct eye : op<dialect, "aten.eye.default", "n, dtype", has_out> {
     struct args { std::int64_t n; std::optional<headrace::dtype> dtype{}; };
 };
-struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype"> {
+struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype", has_out> {
     struct args { std::int64_t n, m; std::optional<headrace::dtype> dtype{}; };
 };
-struct full : op<dialect, "aten.full.default", "size, fill_value, dtype"> {
+struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", has_out> {
     struct args { int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format"> {
+struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format", has_out> {
     struct args {
         value self; scalar fill_value; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype"> {
+struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype", has_out> {
     struct args { scalar start, end; std::int64_t steps; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype"> {
+struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype"> {
+struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype", has_out> {
     struct args { value self; int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype"> {
+struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype", gives_ones, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_zeros : op<dialect, "aten.new_zeros.default", "self, size, dtype"> {
+struct new_zeros : op<dialect, "aten.new_zeros.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct ones : op<dialect, "aten.ones.default", "size, dtype"> {
+struct ones : op<dialect, "aten.ones.default", "size, dtype", gives_ones, has_out> {
     struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_format"> {
+struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_format", gives_ones, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype"> {
+struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", has_out> {
     struct args { scalar s; std::optional<headrace::dtype> dtype{}; };
 };
-struct zeros : op<dialect, "aten.zeros.default", "size, dtype"> {
+struct zeros : op<dialect, "aten.zeros.default", "size, dtype", gives_zeros, has_out> {
     struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct zeros_like : op<dialect, "aten.zeros_like.default", "self, dtype, memory_format"> {
+struct zeros_like : op<dialect, "aten.zeros_like.default",
+         "self, dtype, memory_format", gives_zeros, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
@@ -1441,71 +1740,84 @@ struct zeros_like : op<dialect, "aten.zeros_like.default", "self, dtype, memory_
 
 // Copies, casts and dropout.
 
-struct clone : op<dialect, "aten.clone.default", "self, memory_format"> {
+struct clone : op<dialect, "aten.clone.default", "self, memory_format", like_self, has_out> {
     struct args { value self; std::optional<headrace::memory_format> memory_format{}; };
 };
-struct contiguous : op<dialect, "aten.contiguous.default", "self, memory_format"> {
+struct contiguous : op<dialect, "aten.contiguous.default",
+         "self, memory_format", forwarding, like_self, aliasing, may_copy> {
     struct args { value self; headrace::memory_format memory_format = headrace::memory_format::contiguous; };
 };
-struct copy : op<dialect, "aten.copy.default", "self, src, non_blocking"> {
+struct copy : op<dialect, "aten.copy.default", "self, src, non_blocking", has_out> {
     struct args { value self, src; bool non_blocking = false; };
 };
-struct copy_inplace : op<dialect, "aten.copy_.default", "self, src, non_blocking"> {
+struct copy_inplace : op<dialect, "aten.copy_.default", "self, src, non_blocking", in_place_of<copy>> {
     struct args { value self, src; bool non_blocking = false; };
 };
 struct dropout : op<dialect, "aten.dropout.default", "input, p, train"> {
     struct args { value input; double p; bool train; };
 };
-struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train"> {
+struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train", in_place_of<dropout>> {
     struct args { value self; double p; bool train; };
 };
-struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value"> {
+struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", like_self, has_out> {
     struct args { headrace::value self; scalar value; };
 };
-struct fill_inplace_tensor : op<dialect, "aten.fill_.Tensor", "self, value"> {
-    struct args { headrace::value self, value; };
-};
-struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value"> {
+struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value", in_place_of<fill_scalar>> {
     struct args { headrace::value self; scalar value; };
 };
-struct fill_tensor : op<dialect, "aten.fill.Tensor", "self, value"> {
+struct fill_tensor : op<dialect, "aten.fill.Tensor", "self, value", like_self, has_out> {
     struct args { headrace::value self, value; };
 };
-struct lift_fresh : op<dialect, "aten.lift_fresh.default", "self"> { struct args { value self; }; };
-struct lift_fresh_copy : op<dialect, "aten.lift_fresh_copy.default", "self"> { struct args { value self; }; };
-struct _to_copy : op<dialect, "aten._to_copy.default", "self, dtype, non_blocking, memory_format"> {
+struct fill_inplace_tensor : op<dialect, "aten.fill_.Tensor", "self, value", in_place_of<fill_tensor>> {
+    struct args { headrace::value self, value; };
+};
+struct lift_fresh : op<dialect, "aten.lift_fresh.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct lift_fresh_copy : op<dialect, "aten.lift_fresh_copy.default",
+         "self", view_copy_of<lift_fresh>, has_out> {
+    struct args { value self; };
+};
+struct _to_copy : op<dialect, "aten._to_copy.default", "self, dtype, non_blocking, memory_format", has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{}; bool non_blocking = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_device : op<dialect, "aten.to.device", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_device : op<dialect, "aten.to.device",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; headrace::dtype dtype; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_dtype : op<dialect, "aten.to.dtype", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_dtype : op<dialect, "aten.to.dtype",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; headrace::dtype dtype; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_dtype_layout
-    : op<dialect, "aten.to.dtype_layout", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_dtype_layout : op<dialect, "aten.to.dtype_layout",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{}; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_other : op<dialect, "aten.to.other", "self, other, non_blocking, copy, memory_format"> {
+struct to_other : op<dialect, "aten.to.other",
+         "self, other, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self, other; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct type_as : op<dialect, "aten.type_as.default", "self, other"> { struct args { value self, other; }; };
-struct zero_inplace : op<dialect, "aten.zero_.default", "self"> { struct args { value self; }; };
+struct type_as : op<dialect, "aten.type_as.default", "self, other", casting> {
+    struct args { value self, other; };
+};
+struct zero_inplace : op<dialect, "aten.zero_.default", "self", in_place, gives_zeros, like_self> {
+    struct args { value self; };
+};
 
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
@@ -1519,8 +1831,8 @@ struct _assert_tensor_metadata
         value a; std::optional<int_list> size{}, stride{}; std::optional<headrace::dtype> dtype{};
     };
 };
-struct item : op<dialect, "aten.item.default", "self"> { struct args { value self; }; };
-struct _local_scalar_dense : op<dialect, "aten._local_scalar_dense.default", "self"> {
+struct item : op<dialect, "aten.item.default", "self", host_number> { struct args { value self; }; };
+struct _local_scalar_dense : op<dialect, "aten._local_scalar_dense.default", "self", host_number> {
     struct args { value self; };
 };
 struct sym_constrain_range : op<dialect, "aten.sym_constrain_range.default", "size, min, max", 0> {
@@ -1530,8 +1842,10 @@ struct sym_constrain_range_for_size
     : op<dialect, "aten.sym_constrain_range_for_size.default", "size, min, max", 0> {
     struct args { scalar size; std::optional<std::int64_t> min{}, max{}; };
 };
-struct sym_numel : op<dialect, "aten.sym_numel.default", "self"> { struct args { value self; }; };
-struct sym_size_int : op<dialect, "aten.sym_size.int", "self, dim"> {
+struct sym_numel : op<dialect, "aten.sym_numel.default", "self", host_number> {
+    struct args { value self; };
+};
+struct sym_size_int : op<dialect, "aten.sym_size.int", "self, dim", host_number> {
     struct args { value self; std::int64_t dim; };
 };
 
@@ -1615,7 +1929,9 @@ struct dialect : dialect_of<"aten",
       fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, _to_copy, to_device,
       to_dtype, to_dtype_layout, to_other, type_as, zero_inplace,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
-      sym_constrain_range_for_size, sym_numel, sym_size_int> {};
+      sym_constrain_range_for_size, sym_numel, sym_size_int> {
+    static constexpr bool is_pure = true;
+};
 
 // clang-format on
 

@@ -15,7 +15,8 @@ struct dialect;
 /// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; without it, self's
 /// stays.
 struct _to_dim_order_copy
-    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order"> {
+    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order",
+         trait::casting, trait::has_out> {
     struct args {
         value self;
         std::optional<headrace::dtype> dtype{};
@@ -25,7 +26,7 @@ struct _to_dim_order_copy
 };
 
 struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order"> {
+    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order", trait::has_out> {
     struct args {
         value self;
         bool non_blocking = false;
@@ -33,7 +34,9 @@ struct _clone_dim_order
     };
 };
 
-struct _empty_dim_order : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order"> {
+struct _empty_dim_order
+    : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order", trait::gives_zeros,
+         trait::has_out> {
     struct args {
         int_list size;
         std::optional<headrace::dtype> dtype{};

@@ -13,14 +13,14 @@ namespace headrace::quantized_decomposed {
 
 /// The choose_qparams ops have two results, scale and zero point.
 struct dialect;
+using enum trait;
 
 // clang-format off: one line for an op wherever it fits
 
 // Quantization.
 
-struct quantize_per_channel
-    : op<dialect, "quantized_decomposed.quantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype"> {
+struct quantize_per_channel : op<dialect, "quantized_decomposed.quantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
     };
@@ -33,16 +33,15 @@ struct quantize_per_channel_group
         std::int64_t group_size;
     };
 };
-struct quantize_per_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+struct quantize_per_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
     };
 };
-struct quantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+struct quantize_per_tensor_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype",
+         out_named<"quantized_decomposed.quantize_per_tensor.Tensor_out">> {
     struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_tensor_tensor2
@@ -50,9 +49,8 @@ struct quantize_per_tensor_tensor2
          "input, scale, zero_point, quant_min, quant_max, dtype"> {
     struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
 };
-struct quantize_per_token
-    : op<dialect, "quantized_decomposed.quantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype"> {
+struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
     };
@@ -60,9 +58,8 @@ struct quantize_per_token
 
 // Dequantization.
 
-struct dequantize_per_channel
-    : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", has_out> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
         headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
@@ -76,17 +73,16 @@ struct dequantize_per_channel_group
         headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
     };
 };
-struct dequantize_per_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
-struct dequantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype",
+         out_named<"quantized_decomposed.dequantize_per_tensor.Tensor_out">> {
     struct args {
         value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
@@ -100,9 +96,8 @@ struct dequantize_per_tensor_tensor2
         std::optional<headrace::dtype> out_dtype{};
     };
 };
-struct dequantize_per_token
-    : op<dialect, "quantized_decomposed.dequantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype"> {
+struct dequantize_per_token : op<dialect, "quantized_decomposed.dequantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype, output_dtype;
@@ -116,7 +111,8 @@ struct choose_qparams_per_token
     struct args { value input; headrace::dtype dtype; };
 };
 struct choose_qparams_per_token_asymmetric
-    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default", "input, dtype", 2> {
+    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+         "input, dtype", 2, has_out> {
     struct args { value input; headrace::dtype dtype; };
 };
 struct choose_qparams_symmetric_tensor
@@ -124,9 +120,9 @@ struct choose_qparams_symmetric_tensor
          "input, quant_min, quant_max, eps, dtype", 2> {
     struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
 };
-struct choose_qparams_tensor
-    : op<dialect, "quantized_decomposed.choose_qparams.tensor",
-         "input, quant_min, quant_max, eps, dtype", 2> {
+struct choose_qparams_tensor : op<dialect, "quantized_decomposed.choose_qparams.tensor",
+         "input, quant_min, quant_max, eps, dtype", 2,
+         out_named<"quantized_decomposed.choose_qparams.Tensor_out">> {
     struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
 };
 struct fake_quant_per_channel
@@ -141,7 +137,9 @@ struct dialect : dialect_of<"quantized_decomposed",
       dequantize_per_channel, dequantize_per_channel_group, dequantize_per_tensor,
       dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2, dequantize_per_token,
       choose_qparams_per_token, choose_qparams_per_token_asymmetric, choose_qparams_symmetric_tensor,
-      choose_qparams_tensor, fake_quant_per_channel> {};
+      choose_qparams_tensor, fake_quant_per_channel> {
+    static constexpr bool is_pure = true;
+};
 
 // clang-format on
 

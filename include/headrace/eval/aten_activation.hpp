@@ -19,45 +19,37 @@ template <class T>
     return x < low ? (low < high ? low : high) : x > high ? high : x;
 }
 
-template <one_of<ops<aten::relu, aten::relu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return x <= T{} ? T{} : x; });
 }
-template <one_of<ops<aten::relu6, aten::relu6_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::relu6, const args<aten::relu6>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return limited(x, T{0}, T{6}); });
 }
-template <one_of<ops<aten::hardtanh, aten::hardtanh_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::hardtanh, const args<aten::hardtanh>& a, evaluation& e) {
     map_unary(e, a.self, [&]<class T>(T x) {
         return limited(x, number_as<T>(a.min_val, e.output_type()), number_as<T>(a.max_val, e.output_type()));
     });
 }
-template <one_of<ops<aten::leaky_relu, aten::leaky_relu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::leaky_relu, const args<aten::leaky_relu>& a, evaluation& e) {
     const auto slope = number_as<double>(a.negative_slope, e.output_type());
     map_real(e, a.self, [=](double x) { return x > 0 ? x : x * slope; });
 }
-template <one_of<ops<aten::celu, aten::celu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::celu, const args<aten::celu>& a, evaluation& e) {
     const double alpha = a.alpha.to_double();
     map_real(e, a.self, [=](double x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
 }
-template <one_of<ops<aten::elu, aten::elu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::elu, const args<aten::elu>& a, evaluation& e) {
     const double negative = a.alpha.to_double() * a.scale.to_double();
     const double positive = a.scale.to_double();
     const double inner = a.input_scale.to_double();
     map_real(e, a.self, [=](double x) { return x > 0 ? x * positive : std::expm1(x * inner) * negative; });
 }
-template <one_of<ops<aten::selu, aten::selu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::selu, const args<aten::selu>& a, evaluation& e) {
     constexpr double alpha = 1.6732632423543772848170429916717;
     constexpr double scale = 1.0507009873554804934193349852946;
     map_real(e, a.self, [](double x) { return scale * (x > 0 ? x : alpha * std::expm1(x)); });
 }
-template <one_of<ops<aten::gelu, aten::gelu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::gelu, const args<aten::gelu>& a, evaluation& e) {
     if (a.approximate == "tanh") {
         map_real(e, a.self, [](double x) {
             const double inner = std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x);
@@ -67,24 +59,19 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         map_real(e, a.self, [](double x) { return 0.5 * x * (1 + std::erf(x * std::numbers::sqrt2 / 2)); });
     }
 }
-template <one_of<ops<aten::hardsigmoid, aten::hardsigmoid_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::hardsigmoid, const args<aten::hardsigmoid>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return limited(x + 3, 0.0, 6.0) / 6; });
 }
-template <one_of<ops<aten::hardswish, aten::hardswish_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::hardswish, const args<aten::hardswish>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return x * limited(x + 3, 0.0, 6.0) / 6; });
 }
-template <one_of<ops<aten::silu, aten::silu_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::silu, const args<aten::silu>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return x / (1 + std::exp(-x)); });
 }
-template <one_of<ops<aten::mish, aten::mish_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::mish, const args<aten::mish>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return x * std::tanh(x > 40 ? x : std::log1p(std::exp(x))); });
 }
-template <one_of<ops<aten::threshold, aten::threshold_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::threshold, const args<aten::threshold>& a, evaluation& e) {
     map_unary(e, a.self, [&]<class T>(T x) {
         const bool replaced = x <= number_as<T>(a.threshold, e.output_type());
         return replaced ? number_as<T>(a.value, e.output_type()) : x;

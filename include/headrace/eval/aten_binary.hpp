@@ -23,15 +23,12 @@ struct scaled {
     }
 };
 
-template <
-    one_of<ops<aten::add_tensor, aten::add_scalar, aten::add_inplace_tensor, aten::add_inplace_scalar>> Op>
+template <one_of<ops<aten::add_tensor, aten::add_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return plus()(x, by_alpha(y)); });
 }
-template <one_of<ops<aten::sub_tensor, aten::sub_scalar, aten::sub_inplace_tensor, aten::sub_inplace_scalar,
-                     aten::subtract_tensor>>
-              Op>
+template <one_of<ops<aten::sub_tensor, aten::sub_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(x, by_alpha(y)); });
@@ -41,15 +38,11 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const scaled by_alpha{a.alpha, e.output_type()};
     map_binary(e, a.self, a.other, [=](auto x, auto y) { return minus()(y, by_alpha(x)); });
 }
-template <one_of<ops<aten::mul_tensor, aten::mul_scalar, aten::mul_inplace_tensor, aten::mul_inplace_scalar,
-                     aten::multiply_tensor>>
-              Op>
+template <one_of<ops<aten::mul_tensor, aten::mul_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, times());
 }
-template <one_of<ops<aten::div_tensor, aten::div_scalar, aten::div_inplace_tensor, aten::div_inplace_scalar,
-                     aten::divide_tensor, aten::true_divide_tensor>>
-              Op>
+template <one_of<ops<aten::div_tensor, aten::div_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary_real(e, a.self, a.other, [](double x, double y) { return x / y; });
 }
@@ -75,18 +68,14 @@ template <one_of<ops<aten::remainder_tensor, aten::remainder_scalar, aten::remai
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.other, remainder_of_divisor());
 }
-template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar,
-                     aten::pow_inplace_tensor, aten::pow_inplace_scalar>>
-              Op>
+template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.exponent, power());
 }
-template <one_of<ops<aten::maximum, aten::max_other>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::maximum, const args<aten::maximum>& a, evaluation& e) {
     map_binary(e, a.self, a.other, larger());
 }
-template <one_of<ops<aten::minimum, aten::min_other>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::minimum, const args<aten::minimum>& a, evaluation& e) {
     map_binary(e, a.self, a.other, smaller());
 }
 inline void evaluate(aten::atan2, const args<aten::atan2>& a, evaluation& e) {
@@ -158,18 +147,17 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 // --- limits ----------------------------------------------------------------------------
 
 /// Both limits are optional; where they cross, the upper one wins.
-template <one_of<ops<aten::clamp, aten::clamp_inplace, aten::clip>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::clamp, const args<aten::clamp>& a, evaluation& e) {
     map_unary(e, a.self, [&]<class T>(T x) {
         const T raised = a.min ? larger()(x, number_as<T>(*a.min, e.output_type())) : x;
         return a.max ? smaller()(raised, number_as<T>(*a.max, e.output_type())) : raised;
     });
 }
-template <one_of<ops<aten::clamp_min, aten::clamp_min_inplace, aten::clamp_min_tensor>> Op>
+template <one_of<ops<aten::clamp_min, aten::clamp_min_tensor>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.min, larger());
 }
-template <one_of<ops<aten::clamp_max, aten::clamp_max_inplace, aten::clamp_max_tensor>> Op>
+template <one_of<ops<aten::clamp_max, aten::clamp_max_tensor>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_binary(e, a.self, a.max, smaller());
 }

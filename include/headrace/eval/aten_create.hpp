@@ -21,30 +21,25 @@ template <one_of<ops<aten::full, aten::full_like, aten::new_full>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     fill_output(e, a.fill_value);
 }
-template <one_of<ops<aten::ones, aten::ones_like, aten::new_ones>> Op>
+template <op_where<aten::dialect, trait::gives_ones> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     fill_output(e, 1);
 }
 /// What PyTorch leaves uninitialized is zero here.
-template <one_of<ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
-                     aten::empty_memory_format, aten::new_empty>>
-              Op>
+template <op_where<aten::dialect, trait::gives_zeros> Op>
 void evaluate(Op, const args<Op>&, evaluation& e) {
     static_cast<void>(e.output());
 }
 inline void evaluate(aten::scalar_tensor, const args<aten::scalar_tensor>& a, evaluation& e) {
     fill_output(e, a.s);
 }
-template <one_of<ops<aten::fill_scalar, aten::fill_inplace_scalar>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::fill_scalar, const args<aten::fill_scalar>& a, evaluation& e) {
     fill_output(e, a.value);
 }
-template <one_of<ops<aten::fill_tensor, aten::fill_inplace_tensor>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::fill_tensor, const args<aten::fill_tensor>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.value), e.output_shape()));
 }
-template <one_of<ops<aten::copy, aten::copy_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::copy, const args<aten::copy>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.src), e.output_shape()));
 }
 

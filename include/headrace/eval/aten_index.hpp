@@ -137,8 +137,7 @@ void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int6
         }
     });
 }
-template <one_of<ops<aten::index_copy, aten::index_copy_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::index_copy, const args<aten::index_copy>& a, evaluation& e) {
     e.set_output(duplicate(e.input(a.self)));
     move_elements(e.output(), e.input(a.source),
                   [&](auto move) { put_slices(e, e.input(a.index), e.output_shape(), a.dim, move); });

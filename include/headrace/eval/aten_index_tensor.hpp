@@ -141,7 +141,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         for (std::size_t i = 0; i != from.positions.size(); ++i) move(i, from.positions[i]);
     });
 }
-template <one_of<ops<aten::index_put, aten::index_put_inplace, aten::_unsafe_index_put>> Op>
+template <one_of<ops<aten::index_put, aten::_unsafe_index_put>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const indexed_positions to = positions_of(e, e.input(a.self), a.indices);
     if (e.failed()) return;

@@ -26,10 +26,7 @@ inline void concatenate(evaluation& e, list<value> tensors, std::int64_t axis) {
         offset += in.dim(a) * strides[a];
     }
 }
-template <one_of<ops<aten::cat, aten::concat>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
-    concatenate(e, a.tensors, a.dim);
-}
+inline void evaluate(aten::cat, const args<aten::cat>& a, evaluation& e) { concatenate(e, a.tensors, a.dim); }
 template <one_of<ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     tensor& out = e.output();

@@ -15,7 +15,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_compare(e, a.self, a.other, std::equal_to<>());
 }
 /// The result of the in-place forms has the dtype of self.
-template <one_of<ops<aten::ne_tensor, aten::ne_scalar, aten::ne_inplace_tensor, aten::ne_inplace_scalar>> Op>
+template <one_of<ops<aten::ne_tensor, aten::ne_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_compare(e, a.self, a.other, std::not_equal_to<>());
 }
@@ -51,33 +51,27 @@ template <class A, class B, class F>
 void map_bits(evaluation& e, const A& a, const B& b, F f) {
     broadcast_binary<std::int64_t>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
 }
-template <
-    one_of<ops<aten::and_tensor, aten::and_scalar, aten::bitwise_and_tensor, aten::bitwise_and_scalar>> Op>
+template <one_of<ops<aten::bitwise_and_tensor, aten::bitwise_and_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_and<>());
 }
-template <one_of<ops<aten::or_tensor, aten::or_scalar, aten::bitwise_or_tensor, aten::bitwise_or_scalar>> Op>
+template <one_of<ops<aten::bitwise_or_tensor, aten::bitwise_or_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_or<>());
 }
-template <
-    one_of<ops<aten::xor_tensor, aten::xor_scalar, aten::bitwise_xor_tensor, aten::bitwise_xor_scalar>> Op>
+template <one_of<ops<aten::bitwise_xor_tensor, aten::bitwise_xor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_bits(e, a.self, a.other, std::bit_xor<>());
 }
 /// A shift by a negative number or by the width and more: PyTorch shifts all bits out.
-template <one_of<ops<aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar,
-                     aten::lshift_tensor, aten::lshift_scalar>>
-              Op>
+template <one_of<ops<aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
     map_bits(e, a.self, a.other, [=](std::int64_t x, std::int64_t by) {
         return by < 0 || by >= width ? 0 : wrapping(static_cast<std::uint64_t>(x) << by);
     });
 }
-template <one_of<ops<aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
-                     aten::rshift_tensor, aten::rshift_scalar>>
-              Op>
+template <one_of<ops<aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t width = traits_of(e.output_type()).bits;
     map_bits(e, a.self, a.other,
@@ -106,9 +100,7 @@ template <
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     select_where(e, e.input(a.condition), operand(e, a.self), operand(e, a.other));
 }
-template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::masked_fill_inplace_scalar,
-                     aten::masked_fill_inplace_tensor>>
-              Op>
+template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     select_where(e, e.input(a.mask), operand(e, a.value), e.input(a.self));
 }

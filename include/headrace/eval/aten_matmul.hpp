@@ -20,8 +20,7 @@ inline void matmul_into(evaluation& e, value a, value b) {
         e.output().assign(matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape()));
     });
 }
-template <one_of<ops<aten::matmul>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::matmul, const args<aten::matmul>& a, evaluation& e) {
     matmul_into(e, a.self, a.other);
 }
 template <one_of<ops<aten::mm, aten::bmm>> Op>

@@ -66,22 +66,9 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::rsqrt, double x) { return 1 / std::sqrt(x); }
 [[nodiscard]] inline double apply(aten::sigmoid, double x) { return sigmoid_of(x); }
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
-[[nodiscard]] inline double apply(aten::exp_inplace, double x) { return std::exp(x); }
-[[nodiscard]] inline double apply(aten::log_inplace, double x) { return std::log(x); }
-[[nodiscard]] inline double apply(aten::reciprocal_inplace, double x) { return 1 / x; }
-[[nodiscard]] inline double apply(aten::rsqrt_inplace, double x) { return 1 / std::sqrt(x); }
-[[nodiscard]] inline double apply(aten::sqrt_inplace, double x) { return std::sqrt(x); }
-[[nodiscard]] inline double apply(aten::sigmoid_inplace, double x) { return sigmoid_of(x); }
-[[nodiscard]] inline double apply(aten::tanh_inplace, double x) { return std::tanh(x); }
 
-using real_functions =
-    ops<aten::acos, aten::deg2rad, aten::rad2deg, aten::acosh, aten::asin, aten::asinh, aten::atan,
-        aten::atanh, aten::cos, aten::cosh, aten::erf, aten::erfc, aten::exp2, aten::expm1, aten::log10,
-        aten::log1p, aten::log2, aten::sin, aten::sinh, aten::tan, aten::exp, aten::log, aten::sqrt,
-        aten::tanh, aten::erfinv, aten::reciprocal, aten::rsqrt, aten::sigmoid, aten::frac, aten::exp_inplace,
-        aten::log_inplace, aten::reciprocal_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
-        aten::sigmoid_inplace, aten::tanh_inplace>;
-template <one_of<real_functions> Op>
+template <op_where<aten::dialect, trait::unary> Op>
+    requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return apply(Op{}, x); });
 }
@@ -97,16 +84,13 @@ void map_rounding(evaluation& e, value in, F f) {
         }
     });
 }
-template <one_of<ops<aten::ceil, aten::ceil_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::ceil, const args<aten::ceil>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::ceil(x); });
 }
-template <one_of<ops<aten::floor, aten::floor_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::floor, const args<aten::floor>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::floor(x); });
 }
-template <one_of<ops<aten::round, aten::round_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
     map_rounding(e, a.self, round_to_even);
 }
 inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
@@ -119,20 +103,17 @@ inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, 
 inline void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
     map_rounding(e, a.self, [](double x) { return std::trunc(x); });
 }
-template <one_of<ops<aten::abs, aten::abs_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::abs, const args<aten::abs>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return x < T{} ? minus()(T{}, x) : x == T{} ? T{} : x; });
 }
-template <one_of<ops<aten::neg, aten::neg_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::neg, const args<aten::neg>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return times()(x, T{-1}); });
 }
 template <one_of<ops<aten::sign, aten::sgn>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return static_cast<T>((T{} < x) - (x < T{})); });
 }
-template <one_of<ops<aten::square, aten::square_inplace>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::square, const args<aten::square>& a, evaluation& e) {
     map_unary(e, a.self, []<class T>(T x) { return times()(x, x); });
 }
 

@@ -14,16 +14,11 @@
 
 namespace headrace::eval {
 
-/// Ops whose result has the elements of self in the same order.
-using reshaping_ops =
-    ops<aten::alias, aten::alias_copy, aten::detach, aten::detach_copy, aten::detach_inplace,
-        aten::flatten_using_ints, aten::ravel, aten::reshape, aten::reshape_as, aten::squeeze,
-        aten::squeeze_copy, aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_dim,
-        aten::squeeze_dims, aten::squeeze_inplace_dim, aten::unflatten_int, aten::_unsafe_view,
-        aten::unsqueeze, aten::unsqueeze_copy, aten::view, aten::view_as, aten::view_copy, aten::clone,
-        aten::contiguous, aten::lift_fresh, aten::lift_fresh_copy, aten::_to_copy, aten::to_device,
-        aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as, aten::dropout_inplace>;
-template <one_of<reshaping_ops> Op>
+/// Matches ops whose result has the elements of self in the same order.
+template <class Op>
+concept keeps_elements = op_where<Op, aten::dialect, trait::forwarding | trait::reshaping | trait::casting> ||
+                         one_of<Op, ops<aten::clone, aten::_to_copy>>;
+template <keeps_elements Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));
 }
@@ -31,12 +26,11 @@ inline void evaluate(aten::dropout, const args<aten::dropout>& a, evaluation& e)
     e.set_output(e.input(a.input));
 }
 
-template <one_of<ops<aten::broadcast_to, aten::expand, aten::expand_as, aten::expand_copy>> Op>
+template <one_of<ops<aten::broadcast_to, aten::expand, aten::expand_as>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(broadcast_to(e.input(a.self), e.output_shape()));
 }
-template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     std::int64_t lowest = a.storage_offset.value_or(0);
     std::int64_t highest = lowest;
@@ -52,8 +46,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 inline void permute_into(evaluation& e, value self, std::span<const std::size_t> order) {
     e.set_output(permuted(e.input(self), order));
 }
-template <one_of<ops<aten::permute, aten::permute_copy>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::permute, const args<aten::permute>& a, evaluation& e) {
     std::vector<std::size_t> order;
     for (const std::int64_t d : a.dims) order.push_back(wrap_axis(d, a.dims.size()));
     permute_into(e, a.self, order);
@@ -65,14 +58,10 @@ inline void swap_axes(evaluation& e, value self, std::int64_t first, std::int64_
     if (rank > 1) std::swap(order[wrap_axis(first, rank)], order[wrap_axis(second, rank)]);
     permute_into(e, self, order);
 }
-template <one_of<ops<aten::transpose_int, aten::transpose_copy_int>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::transpose_int, const args<aten::transpose_int>& a, evaluation& e) {
     swap_axes(e, a.self, a.dim0, a.dim1);
 }
-template <one_of<ops<aten::t, aten::t_copy>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
-    swap_axes(e, a.self, 0, -1);
-}
+inline void evaluate(aten::t, const args<aten::t>& a, evaluation& e) { swap_axes(e, a.self, 0, -1); }
 inline void evaluate(aten::m_t, const args<aten::m_t>& a, evaluation& e) { swap_axes(e, a.self, -2, -1); }
 inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e) {
     std::vector<std::size_t> order(e.input(a.self).rank());
@@ -114,14 +103,12 @@ inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::in
     strides[a] *= step;
     copy_strided(out, in, strides, offset);
 }
-template <one_of<ops<aten::slice_tensor, aten::slice_copy_tensor>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::slice_tensor, const args<aten::slice_tensor>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
     take_slice(e.output(), in, a.dim, clamped_slice(a.start, a.end, size).start, a.step);
 }
-template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::narrow, const args<aten::narrow>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     take_slice(e.output(), in, a.dim, a.start < 0 ? a.start + in.dim(wrap_axis(a.dim, in.rank())) : a.start);
 }
@@ -132,21 +119,17 @@ inline void take_index(tensor& out, const tensor& in, std::int64_t axis, std::in
     strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(wrap_axis(axis, in.rank())));
     copy_strided(out, in, strides, at * view.inner);
 }
-template <one_of<ops<aten::select_int, aten::select_copy_int>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::select_int, const args<aten::select_int>& a, evaluation& e) {
     take_index(e.output(), e.input(a.self), a.dim, a.index);
 }
-template <one_of<ops<aten::unbind_int, aten::unbind_copy_int>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::unbind_int, const args<aten::unbind_int>& a, evaluation& e) {
     for (std::size_t i = 0; i != e.output_count(); ++i) {
         take_index(e.output(i), e.input(a.self), a.dim, static_cast<std::int64_t>(i));
     }
 }
 /// The results' own sizes say where each begins, unless an op's indices overlap.
-template <one_of<ops<aten::chunk, aten::split_copy_tensor, aten::split_sizes, aten::split_tensor,
-                     aten::split_with_sizes, aten::split_with_sizes_copy, aten::tensor_split_sections,
-                     aten::unsafe_split_tensor, aten::unsafe_split_with_sizes>>
-              Op>
+template <
+    one_of<ops<aten::chunk, aten::split_tensor, aten::split_with_sizes, aten::tensor_split_sections>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     std::int64_t start = 0;
@@ -163,8 +146,7 @@ inline void evaluate(aten::tensor_split_indices, const args<aten::tensor_split_i
         take_slice(e.output(i), in, a.dim, clamped_slice(first, std::nullopt, size).start);
     }
 }
-template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
-void evaluate(Op, const args<Op>& a, evaluation& e) {
+inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     extents strides = row_major_strides(in.shape());
     strides.push_back(strides.empty() ? 1 : strides[wrap_axis(a.dimension, in.rank())]);

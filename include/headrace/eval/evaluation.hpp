@@ -160,6 +160,8 @@ template <op_tag Op>
 constexpr evaluation_kernel kernel_or_null() {
     if constexpr (evaluable<Op>) {
         return &evaluate_erased<Op>;
+    } else if constexpr (op_variant<Op>) {  // its arguments lie as its base's do
+        return kernel_or_null<base_of<Op>>();
     } else {
         return nullptr;
     }

@@ -25,9 +25,8 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(tosa::sin, double x) { return std::sin(x); }
 [[nodiscard]] inline double apply(tosa::reciprocal, double x) { return 1 / x; }
 [[nodiscard]] inline double apply(tosa::rsqrt, double x) { return 1 / std::sqrt(x); }
-template <one_of<
-    ops<tosa::ceil, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::sin, tosa::reciprocal, tosa::rsqrt>>
-              Op>
+template <class Op>
+    requires requires(Op op, double x) { apply(op, x); } && op_where<Op, tosa::dialect, trait::unary>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.input1, [](double x) { return apply(Op{}, x); });
 }

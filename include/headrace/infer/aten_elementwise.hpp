@@ -9,57 +9,26 @@
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
+
 namespace aten {
 
-/// Results have the shape and dtype of `self`, whatever else there is: an in-place op cannot change them.
-using same_as_self_ops =
-    ops<celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, hardsigmoid, hardsigmoid_inplace, hardswish,
-        hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid, mish,
-        mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace,
-        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, hardshrink, tanh_inplace, threshold,
-        threshold_inplace, abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac,
-        log_inplace, nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace,
-        rsqrt_inplace, sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace,
-        clamp_max_inplace, clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar,
-        pow_inplace_scalar, sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy,
-        detach_inplace, channel_shuffle, flip, fliplr, flipud, roll, tril, triu, masked_fill_inplace_scalar,
-        masked_fill_inplace_tensor, clone, contiguous, dropout_inplace, fill_inplace_scalar,
-        fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add,
-        index_copy, index_copy_inplace, index_fill_int_scalar, index_put, index_put_inplace, scatter_add,
-        scatter_src, scatter_value, select_scatter, slice_scatter, _unsafe_index_put>;
+/// Matches arithmetic: `self` and `other`, of which nothing else decides on the result's dtype.
+template <class Op>
+concept takes_other = requires(const args<Op>& a) {
+    { a.self } -> std::convertible_to<value>;
+    a.other;
+} && !requires(const args<Op>& a) { a.rounding_mode; };
 
-/// In place, with an operand that must broadcast to `self`.
-using in_place_binary_ops =
-    ops<add_inplace_tensor, div_inplace_tensor, mul_inplace_tensor, sub_inplace_tensor, ne_inplace_tensor>;
-
-/// Functions of real numbers: integers become float32.
-using floating_unary_ops =
-    ops<logit, sigmoid, tanh, deg2rad, rad2deg, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc,
-        erfinv, exp, exp2, expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
-
-using predicate_ops = ops<isfinite, isinf, isnan, logical_not, signbit>;
-
-/// Two tensors, promoted.
-using binary_ops =
-    ops<add_tensor, floor_divide, fmax, fmin, fmod_tensor, hypot, logaddexp, max_other, maximum, min_other,
-        minimum, mul_tensor, multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor,
-        and_tensor, bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor,
-        bitwise_right_shift_tensor, bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
-
-/// A tensor and a Python number, in either order, promoted.
-using binary_scalar_ops =
-    ops<add_scalar, floor_divide_scalar, fmod_scalar, mul_scalar, remainder_scalar, rsub_scalar, sub_scalar,
-        and_scalar, bitwise_and_scalar, bitwise_left_shift_tensor_scalar, bitwise_or_scalar,
-        bitwise_right_shift_tensor_scalar, bitwise_xor_scalar, lshift_scalar, or_scalar, rshift_scalar,
-        xor_scalar>;
-
-/// Two tensors or a tensor and a number, with a real result.
-using floating_binary_ops =
-    ops<atan2, copysign_tensor, div_tensor, divide_tensor, true_divide_tensor, xlogy_tensor>;
-
-using comparison_ops = ops<eq_tensor, ge_tensor, gt_tensor, le_tensor, lt_tensor, ne_tensor, logical_and,
-                           logical_or, logical_xor>;
-using comparison_scalar_ops = ops<eq_scalar, ge_scalar, gt_scalar, le_scalar, lt_scalar, ne_scalar>;
+/// The dtype of such an op's result.
+template <class Op, class Other>
+[[nodiscard]] dtype result_type_of(const tensor_meta& self, const Other& other) {
+    if constexpr (has_trait<Op>(trait::predicate)) {
+        return dtype::boolean;
+    } else {
+        const dtype type = result_type(self, other);
+        return has_trait<Op>(trait::int_to_float) ? as_floating(type) : type;
+    }
+}
 
 }  // namespace aten
 
@@ -77,73 +46,47 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     return infer_broadcast(out, result_type(a, b), a, b);
 }
-/// In place: the other operand must broadcast to the one that is written.
-inline result<void> infer_in_place(inference& out, const tensor_meta& self, const tensor_meta& other) {
-    BOOST_OUTCOME_TRY(expanded_shape(other.shape, self.shape));
-    return add_result(out, self);
-}
-
 }  // namespace detail
 
-template <one_of<aten::same_as_self_ops> Op>
+template <op_where<aten::dialect, trait::like_self> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.self));
 }
 
-template <one_of<aten::in_place_binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<ops<aten::pow_inplace_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.exponent));
-}
-
-template <one_of<ops<aten::copy, aten::copy_inplace>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.src));
-}
-
-template <one_of<aten::floating_unary_ops> Op>
+/// copy(self, src) is src in the type and shape of self.
+template <one_of<ops<aten::copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, as_floating(self.dtype), self.shape);
+    BOOST_OUTCOME_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
+    return add_result(out, self);
 }
 
-template <one_of<aten::predicate_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, dtype::boolean, inference::of(a.self).shape);
-}
-
-template <one_of<aten::binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<aten::binary_scalar_ops> Op>
+/// Functions of one tensor whose result is not of its dtype.
+template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
+    requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.other), self.shape);
+    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self.shape);
+}
+
+/// A tensor and another one, or a Python number, promoted (torch.result_type).
+template <op_where<aten::dialect, trait::unary | trait::binary> Op>
+    requires aten::takes_other<Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if constexpr (has_trait<Op>(trait::binary)) {
+        const tensor_meta& other = inference::of(a.other);
+        return detail::infer_broadcast(out, aten::result_type_of<Op>(self, other), self, other);
+    } else {
+        return add_result(out, aten::result_type_of<Op>(self, a.other), self.shape);
+    }
 }
 
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
     return add_result(out, result_type(other, a.self), other.shape);
-}
-
-template <one_of<aten::floating_binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.other);
-    return detail::infer_broadcast(out, as_floating(result_type(self, other)), self, other);
-}
-
-template <one_of<ops<aten::div_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    return add_result(out, as_floating(result_type(self, a.other)), self.shape);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -206,17 +149,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
-template <one_of<aten::comparison_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_broadcast(out, dtype::boolean, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<aten::comparison_scalar_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, dtype::boolean, inference::of(a.self).shape);
-}
-
-template <one_of<ops<aten::clamp, aten::clip>> Op>
+template <one_of<ops<aten::clamp>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (!a.min && !a.max) return invalid("neither min nor max is given");
     const tensor_meta& self = inference::of(a.self);

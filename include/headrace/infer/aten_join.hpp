@@ -38,8 +38,6 @@ template <class Op>
     return rank == 1 ? 0 : 1;
 }
 
-using split_ops = ops<split_tensor, split_copy_tensor, unsafe_split_tensor>;
-using split_with_sizes_ops = ops<split_with_sizes, split_with_sizes_copy, unsafe_split_with_sizes>;
 using reflection_pad_ops = ops<reflection_pad1d, reflection_pad2d, reflection_pad3d>;
 using replication_pad_ops = ops<replication_pad1d, replication_pad2d, replication_pad3d>;
 
@@ -213,17 +211,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (from.size() == 0) return detail::infer_sections(out, from, a.chunks);
     return detail::infer_split(out, from, (from.size() - 1) / a.chunks + 1);
 }
-template <one_of<aten::split_ops> Op>
+template <one_of<ops<aten::split_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split(out, from, a.split_size);
 }
-template <one_of<ops<aten::split_sizes>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
-    return detail::infer_split_sizes(out, from, a.split_size);
-}
-template <one_of<aten::split_with_sizes_ops> Op>
+template <one_of<ops<aten::split_with_sizes>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split_sizes(out, from, a.split_sizes);
@@ -238,7 +231,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_cuts(out, from, a.indices);
 }
-template <one_of<ops<aten::unbind_int, aten::unbind_copy_int>> Op>
+template <one_of<ops<aten::unbind_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (from.size() > detail::most_parts) return invalid("too many parts");
@@ -250,7 +243,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return boost::outcome_v2::success();
 }
 
-template <one_of<ops<aten::cat, aten::concat>> Op>
+template <one_of<ops<aten::cat>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_cat(out, a.tensors, a.dim);
 }

@@ -10,20 +10,7 @@
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
-namespace aten {
-
-using view_ops = ops<view, view_copy, _unsafe_view>;
-using expand_ops = ops<broadcast_to, expand, expand_copy>;
-using permute_ops = ops<permute, permute_copy>;
-using transpose_ops = ops<transpose_int, transpose_copy_int>;
-using select_ops = ops<select_int, select_copy_int>;
-using slice_ops = ops<slice_tensor, slice_copy_tensor>;
-using squeeze_ops = ops<squeeze, squeeze_copy>;
-using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
-using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
-using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
-
-}  // namespace aten
+namespace aten {}  // namespace aten
 
 namespace detail {
 
@@ -78,7 +65,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 }  // namespace detail
 
-template <one_of<aten::view_ops> Op>
+template <one_of<ops<aten::view, aten::_unsafe_view>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), a.size);
 }
@@ -90,11 +77,11 @@ template <one_of<ops<aten::reshape_as, aten::view_as>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), inference::of(a.other).shape);
 }
-template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
+template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
-template <one_of<aten::expand_ops> Op>
+template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_expanded(out, inference::of(a.self), a.size);
 }
@@ -130,7 +117,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, given);
 }
 
-template <one_of<aten::permute_ops> Op>
+template <one_of<ops<aten::permute>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
@@ -161,18 +148,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return add_result(out, self.dtype, {element_count(self.shape)});
 }
-template <one_of<aten::transpose_ops> Op>
+template <one_of<ops<aten::transpose_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_transposed(out, inference::of(a.self), a.dim0, a.dim1);
 }
-template <one_of<ops<aten::t, aten::t_copy>> Op>
+template <one_of<ops<aten::t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
     return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
 }
 
-template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
+template <one_of<ops<aten::narrow>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -186,7 +173,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
 }
-template <one_of<aten::slice_ops> Op>
+template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -196,7 +183,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
     return add_result(out, self.dtype, shape);
 }
-template <one_of<aten::select_ops> Op>
+template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -210,25 +197,25 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<aten::squeeze_ops> Op>
+template <one_of<ops<aten::squeeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::squeeze_dim_ops> Op>
+template <one_of<ops<aten::squeeze_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::squeeze_dims_ops> Op>
+template <one_of<ops<aten::squeeze_dims>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::unsqueeze_ops> Op>
+template <one_of<ops<aten::unsqueeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
@@ -237,7 +224,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
+template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));

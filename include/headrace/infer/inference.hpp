@@ -12,10 +12,22 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/base/sizes.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace {
+
+/// "[2, 3]".
+[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
 
 /// What a rule writes: the metadata of each result, in order. Rules are overloads
 ///
@@ -39,6 +51,16 @@ public:
 
     [[nodiscard]] std::span<const tensor_meta> results() const { return results_; }
     void clear() { results_.clear(); }
+
+    /// The result is written over `self`, whose type and shape therefore stay.
+    result<void> write_over(const tensor_meta& self) {
+        if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
+            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " +
+                           shape_text(self.shape));
+        }
+        results_.assign(1, {self.dtype, self.shape, {}});
+        return boost::outcome_v2::success();
+    }
 
 private:
     [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
@@ -64,11 +86,36 @@ inline constexpr bool listed<Op, ops<Ops...>> = (__is_same(Op, Ops) || ...);
 template <class Op, class List>
 concept one_of = detail::listed<Op, List>;
 
-/// Matches ops with a rule: satisfied when infer_results(Op, args<Op>, inference&) is declared.
+/// Matches ops with a rule of their own: satisfied when infer_results(Op, args<Op>, inference&) is declared.
 template <class Op>
-concept inferable = op_tag<Op> && requires(const args<Op>& a, inference& out) {
+concept has_inference_rule = op_tag<Op> && requires(const args<Op>& a, inference& out) {
     { infer_results(Op{}, a, out) } -> std::same_as<result<void>>;
 };
+
+namespace detail {
+template <op_variant Op>
+inline constexpr bool base_has_rule = has_inference_rule<base_of<Op>>;
+}
+
+/// Matches ops with a rule: their own, or that of the op that they are a variant of.
+template <class Op>
+concept inferable = has_inference_rule<Op> || (op_variant<Op> && detail::base_has_rule<Op>);
+
+/// Asks the rule of an op. What is written in place keeps its type and shape, unless it only changes how the
+/// tensor is seen, as squeeze_ does.
+template <inferable Op>
+result<void> infer_op(const args<Op>& a, inference& out) {
+    if constexpr (has_inference_rule<Op>) {
+        return infer_results(Op{}, a, out);
+    } else {
+        using base = base_of<Op>;
+        result<void> done = infer_results(base{}, convert_args<base, Op>(a), out);
+        if constexpr (has_trait<Op>(trait::in_place) && !has_trait<base>(trait::aliasing)) {
+            if (done) done = out.write_over(inference::of(a.self));
+        }
+        return done;
+    }
+}
 
 /// A rule, by the op's address.
 using inference_rule = result<void> (*)(const void* arguments, inference& out);
@@ -76,7 +123,7 @@ using inference_rule = result<void> (*)(const void* arguments, inference& out);
 namespace detail {
 template <op_tag Op>
 result<void> infer_erased(const void* arguments, inference& out) {
-    return infer_results(Op{}, *static_cast<const args<Op>*>(arguments), out);
+    return infer_op<Op>(*static_cast<const args<Op>*>(arguments), out);
 }
 template <op_tag Op>
 constexpr inference_rule rule_or_null() {

@@ -20,16 +20,6 @@
 
 namespace headrace {
 
-/// "[2, 3]".
-[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
-    std::pmr::string text = "[";
-    for (const std::int64_t size : shape) {
-        if (text.size() != 1) text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
-}
-
 /// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
 class shape_builder {
 public:

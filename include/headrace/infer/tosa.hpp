@@ -22,15 +22,16 @@ namespace headrace {
 
 namespace tosa {
 
-/// Families of ops that share a rule.
-using unary_ops = ops<erf, sigmoid, tanh, identity>;
-using elementwise_unary_ops =
-    ops<abs, bitwise_not, ceil, clz, cos, exp, floor, log, logical_not, reciprocal, rsqrt, sin>;
-using elementwise_binary_ops =
-    ops<add, arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor, intdiv, logical_and,
-        logical_left_shift, logical_right_shift, logical_or, logical_xor, maximum, minimum, pow, sub>;
 using comparison_ops = ops<equal, greater, greater_equal>;
-using reduction_ops = ops<reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum>;
+
+/// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5): those that have no parameters.
+template <class Op>
+concept plain_unary = op_where<Op, dialect, trait::unary> && Op::field_names.size() == 1;
+
+/// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
+template <class Op>
+concept plain_binary =
+    op_where<Op, dialect, trait::binary> && !one_of<Op, comparison_ops> && !__is_same(Op, mul);
 
 }  // namespace tosa
 
@@ -76,17 +77,13 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 
 // --- elementwise -----------------------------------------------------------------------
 
-/// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5 and 2.13.2).
-template <one_of<tosa::unary_ops> Op>
+template <tosa::plain_unary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if constexpr (__is_same(Op, tosa::identity)) {
-        return add_result(out, inference::of(a.input1));
-    } else {
-        return add_result(out, inference::of(a.input));
-    }
+    const auto& [operand] = a;
+    return add_result(out, inference::of(operand));
 }
-template <one_of<tosa::elementwise_unary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
+/// IDENTITY (2.13.2).
+inline result<void> infer_results(tosa::identity, const args<tosa::identity>& a, inference& out) {
     return add_result(out, inference::of(a.input1));
 }
 /// CLAMP (2.3.1).
@@ -98,7 +95,7 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
     return add_result(out, inference::of(a.input));
 }
 /// Elementwise ops of two operands (2.4).
-template <one_of<tosa::elementwise_binary_ops> Op>
+template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, inference::of(a.input1).dtype, shape);
@@ -143,8 +140,8 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
 
 // --- reductions ------------------------------------------------------------------------
 
-/// Reductions keep their axis, with size 1 (2.8).
-template <one_of<tosa::reduction_ops> Op>
+/// Reductions keep their axis, with size 1 (2.8). ARGMAX does not, see below.
+template <op_where<tosa::dialect, trait::reduction> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);

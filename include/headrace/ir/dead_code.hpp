@@ -6,47 +6,24 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory_resource>
-#include <string_view>
 #include <vector>
 
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/reverse_graph.hpp>
 
 #include <headrace/ir/boost_graph.hpp>
+#include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 
 namespace headrace {
 
-/// Does a node of that op do something even if nothing uses its results? So do the ops without results
-/// (asserts, TOSA's variables) and PyTorch's in-place ops, whose base name ends in one underscore.
-[[nodiscard]] constexpr bool has_effects(const op_info& op) {
-    if (op.results == 0) return true;
-    const std::size_t first = op.name.find('.');
-    const std::size_t last = op.name.rfind('.');
-    if (first == std::string_view::npos || first == last) return false;
-    const std::string_view base = op.name.substr(first + 1, last - first - 1);
-    return base.ends_with('_') && !base.ends_with("__");
-}
-
 namespace detail {
-
-// An op that holds graphs has the effects of what is in them.
-[[nodiscard]] inline bool node_has_effects(const node& n) {
-    bool found = has_effects(*n.op);
-    for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region == nullptr) return;
-        for (const node& inner : region->nodes()) {
-            found = found || (!is<builtin::output>(inner) && node_has_effects(inner));
-        }
-    });
-    return found;
-}
 
 // The nodes that the outputs or an effect need, as colours: white ones are dead.
 [[nodiscard]] inline node_colors color_live_nodes(const graph& g) {
     std::pmr::vector<node*> roots;
     for (node& n : g.nodes()) {
-        if (node_has_effects(n)) roots.push_back(&n);
+        if (has_effects(n)) roots.push_back(&n);
     }
     node_colors colors(g);
     boost::queue<node*> pending;

@@ -25,10 +25,8 @@ namespace headrace {
 
 /// The buffers that a node writes its results into, one for each; empty if it makes its results itself.
 [[nodiscard]] inline list<value> out_buffers(const node& n) {
-    if (n.op->field_count == 0) return {};
-    // As in PyTorch, it is the name of the argument that makes an op an out-variant.
+    if (!n.op->has(trait::writes_out)) return {};
     const field_info& last = n.op->fields[n.op->field_count - 1];
-    if (last.name != "out") return {};
     const std::byte* const at = static_cast<const std::byte*>(n.arguments) + last.offset;
     if (last.kind == field_kind::tensor && !last.optional)
         return {reinterpret_cast<const value*>(at), std::size_t{1}};

@@ -76,32 +76,15 @@ private:
     }
 
     static bool is_left(const node& n) {
-        // What torch marks as views, whatever they cost here, and what gives no tensor.
-        static constexpr auto views =
-            ops_in<aten::alias, aten::as_strided, aten::broadcast_to, aten::chunk, aten::contiguous,
-                   aten::detach, aten::expand, aten::expand_as, aten::flatten_using_ints, aten::lift_fresh,
-                   aten::movedim_int, aten::movedim_intlist, aten::narrow, aten::permute, aten::reshape,
-                   aten::reshape_as, aten::select_int, aten::slice_tensor, aten::split_sizes,
-                   aten::split_tensor, aten::split_with_sizes, aten::squeeze, aten::squeeze_dim,
-                   aten::squeeze_dims, aten::t, aten::tensor_split_indices, aten::tensor_split_sections,
-                   aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other,
-                   aten::transpose_int, aten::unbind_int, aten::unflatten_int, aten::unfold, aten::unsqueeze,
-                   aten::view, aten::view_as>;
-        static constexpr auto without_tensors =
-            ops_in<aten::_local_scalar_dense, aten::item, aten::sym_numel, aten::sym_size_int>;
-        static constexpr auto of_tosa =
-            ops_in<tosa::const_, tosa::const_shape, tosa::reshape, tosa::cond_if, tosa::while_loop,
-                   tosa::variable, tosa::variable_read, tosa::variable_write>;
         static constexpr auto of_graphs = every_op<higher_order::dialect> | every_op<delegate::dialect> |
                                           every_op<memory::dialect> | every_op<out::dialect> |
                                           ops_in<builtin::placeholder, builtin::constant, builtin::output>;
-        return n.result_count == 0 || of_graphs.contains(*n.op) || views.contains(*n.op) ||
-               without_tensors.contains(*n.op) || of_tosa.contains(*n.op) || writes_in_place(*n.op);
-    }
-    // "aten.relu_.default", but not "aten.__and__.Tensor".
-    static bool writes_in_place(const op_info& op) {
-        const std::string_view name = op.name.substr(0, op.name.rfind('.'));
-        return name.ends_with('_') && !name.ends_with("__");
+        static constexpr auto of_tosa =
+            ops_in<tosa::const_, tosa::const_shape, tosa::cond_if, tosa::while_loop, tosa::variable_read>;
+        const auto without_buffer =
+            trait::aliasing | trait::in_place | trait::host_number | trait::no_results;
+        return n.result_count == 0 || n.op->has(without_buffer) || of_graphs.contains(*n.op) ||
+               of_tosa.contains(*n.op);
     }
     static error missing_variants(const std::vector<std::string_view>& missing) {
         std::string text = "no out-variant is known of ";

@@ -14,6 +14,7 @@
 
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/lists.hpp>
+#include <headrace/op/members.hpp>
 #include <headrace/op/value.hpp>
 
 namespace headrace {
@@ -159,79 +160,9 @@ template <std::size_t N>
 
 namespace detail {
 
-template <class... Ts>
-struct types {};
-
-// The member types of an aggregate of N members: structured bindings see them without naming them.
-template <std::size_t N, class Args>
-constexpr auto member_types(const Args& a) {
-    if constexpr (N == 0) {
-        return types<>{};
-    } else if constexpr (N == 1) {
-        const auto& [m0] = a;
-        return types<decltype(m0)>{};
-    } else if constexpr (N == 2) {
-        const auto& [m0, m1] = a;
-        return types<decltype(m0), decltype(m1)>{};
-    } else if constexpr (N == 3) {
-        const auto& [m0, m1, m2] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2)>{};
-    } else if constexpr (N == 4) {
-        const auto& [m0, m1, m2, m3] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3)>{};
-    } else if constexpr (N == 5) {
-        const auto& [m0, m1, m2, m3, m4] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4)>{};
-    } else if constexpr (N == 6) {
-        const auto& [m0, m1, m2, m3, m4, m5] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5)>{};
-    } else if constexpr (N == 7) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6)>{};
-    } else if constexpr (N == 8) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7)>{};
-    } else if constexpr (N == 9) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8)>{};
-    } else if constexpr (N == 10) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9)>{};
-    } else if constexpr (N == 11) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10)>{};
-    } else if constexpr (N == 12) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11)>{};
-    } else if constexpr (N == 13) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12)>{};
-    } else if constexpr (N == 14) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12), decltype(m13)>{};
-    } else if constexpr (N == 15) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12), decltype(m13), decltype(m14)>{};
-    } else {
-        static_assert(N <= 15, "op: more than fifteen arguments; extend detail::member_types");
-    }
-}
-
 template <class... Ts, std::size_t N>
-constexpr std::array<field_info, N> lay_out(types<Ts...>, const std::array<std::string_view, N>& names,
-                                            std::size_t size) {
+constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
+                                            const std::array<std::string_view, N>& names, std::size_t size) {
     std::array<field_info, N> fields{};
     std::size_t i = 0;
     std::size_t offset = 0;
@@ -255,8 +186,25 @@ template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(std::is_standard_layout_v<Args>,
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
-    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names,
-                           sizeof(Args));
+    using list = decltype(detail::members_of<N>(std::declval<const Args&>()));
+    return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
+}
+
+/// Can the arguments of one op be read as those of another: do they have the same kinds of members at the
+/// same places? Names may differ, as `input` and `self` do, but a name that both have must stand at one
+/// place.
+template <std::size_t N, std::size_t M>
+[[nodiscard]] constexpr bool have_equal_fields(const std::array<field_info, N>& a,
+                                               const std::array<field_info, M>& b) {
+    if (N != M) return false;
+    for (std::size_t i = 0; i != N; ++i) {
+        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset)
+            return false;
+        for (std::size_t k = 0; k != N; ++k) {
+            if (a[i].name == b[k].name && i != k) return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace headrace

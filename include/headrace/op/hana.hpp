@@ -59,14 +59,14 @@ using op_holding = decltype(op_in<Args>(std::declval<const index_for<Args>&>()))
 template <class Types, std::size_t I>
 struct member_type;
 template <class... Ts, std::size_t I>
-struct member_type<types<Ts...>, I> {
+struct member_type<members<Ts...>, I> {
     using type = std::remove_cvref_t<typename type_at<I, ops<Ts...>>::type>;
 };
 
 /// Reads one member by the field table.
 template <class Op, std::size_t I>
 struct member_reader {
-    using member_types_list = decltype(member_types<Op::field_names.size()>(std::declval<const args<Op>&>()));
+    using member_types_list = decltype(members_of<Op::field_names.size()>(std::declval<const args<Op>&>()));
     using type = typename member_type<member_types_list, I>::type;
 
     const type& operator()(const args<Op>& a) const {

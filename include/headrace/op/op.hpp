@@ -17,6 +17,7 @@
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/fixed_string.hpp>
 #include <headrace/op/fields.hpp>
+#include <headrace/op/traits.hpp>
 
 namespace headrace {
 
@@ -24,6 +25,7 @@ namespace headrace {
 struct dialect_info {
     std::string_view name;
     std::size_t op_count;
+    bool is_pure;  ///< its ops are functions of their operands, but for those that are trait::impure
 };
 
 /// An op at run time. One object per op in the whole program: its address is the op's identity.
@@ -37,6 +39,14 @@ struct op_info {
     const field_info* fields;
     std::size_t field_count;
     const void* default_args;  ///< an args object with the schema's defaults
+    std::uint64_t traits;
+    const op_info* base;  ///< the op that this one is a variant of, with equal arguments; or null
+
+    /// Has it any of the traits that are joined in `any_of`?
+    [[nodiscard]] constexpr bool has(trait any_of) const { return has_any(traits, any_of); }
+    /// The op that it is a variant of, or else the op itself: what it computes, whatever it is called and
+    /// wherever it writes.
+    [[nodiscard]] constexpr const op_info& functional() const { return base != nullptr ? *base : *this; }
 
     [[nodiscard]] constexpr const field_info* begin() const { return fields; }
     [[nodiscard]] constexpr const field_info* end() const { return fields + field_count; }
@@ -57,13 +67,25 @@ inline constexpr int variadic_results = -1;
 ///     struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
 ///         struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 ///     };
-template <class Dialect, fixed_string Name, fixed_string Fields, int Results = 1>
+///
+/// Then come, in any order, how many results it has, if it is not one, and its traits (op/traits.hpp):
+///
+///     struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2, trait::reduction> { … };
+///     struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> { … };
+template <class Dialect, fixed_string Name, fixed_string Fields, auto... Facts>
 struct op {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr auto field_names = split_names<count_names(Fields.view())>(Fields.view());
-    static constexpr int results = Results;
+    static constexpr int results = detail::results_in(Facts...);
+    static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
+    /// The name of its out-variant, if that does not follow from its own.
+    static constexpr std::string_view out_name = detail::out_name_in(Facts...);
+    /// The op that it is a variant of; void for none.
+    static constexpr auto variant_base() {
+        return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{};
+    }
 };
 
 /// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
@@ -78,6 +100,25 @@ concept op_tag = requires {
 /// The argument struct of an op.
 template <op_tag Op>
 using args = typename Op::args;
+
+/// Has the op any of the traits that are joined in `any_of`?
+template <op_tag Op>
+[[nodiscard]] constexpr bool has_trait(trait any_of) {
+    return has_any(Op::trait_bits, any_of);
+}
+
+/// The op that `Op` is a variant of: aten::relu of aten::relu_inplace. Void if it is none.
+template <op_tag Op>
+using base_of = typename decltype(Op::variant_base())::type;
+
+/// Matches the ops that are variants of another one: satisfied by in_place_of, view_copy_of and synonym_of.
+template <class Op>
+concept op_variant = op_tag<Op> && has_trait<Op>(trait::variant);
+
+/// Matches the ops of a dialect that have all of the traits; each may be several joined by |.
+template <class Op, class Dialect, trait... Traits>
+concept op_where =
+    op_tag<Op> && __is_same(typename Op::dialect_type, Dialect) && (has_trait<Op>(Traits) && ...);
 
 /// A list of op tags.
 template <class... Ops>
@@ -205,28 +246,134 @@ private:
 };
 
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size};
+inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires {Dialect::is_pure;
+}  // namespace headrace
+}
+;
 
-/// Position of an op in its dialect.
 template <op_tag Op>
-inline constexpr std::size_t index_of = Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(),
-                                                                     Op::name_hash);
+inline constexpr std::size_t found_in_its_dialect =
+    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+template <op_tag Op>
+inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
+
+/// Position of an op in its dialect; 0 of one that is not listed, which info_of refuses.
+template <op_tag Op>
+inline constexpr std::size_t index_of = listed_in_its_dialect<Op> ? found_in_its_dialect<Op> : 0;
 
 /// The default arguments of an op: schema defaults, and zero or empty for what has none.
 template <op_tag Op>
 inline constexpr args<Op> default_args{};
 
+/// Names an op whose field list has more or fewer names than its args have members, in the compile error.
+template <class Op, std::size_t Names>
+struct not_as_many_names {};
+/// Names the last field of an op that is not called what the member of args at its position is called.
+template <class Op, fixed_string Field>
+struct other_name {};
+template <class Diagnosis>
+inline constexpr bool fields_are_members = false;
+template <>
+inline constexpr bool fields_are_members<no_fault> = true;
+
+namespace detail {
+
+template <std::size_t N, class... Ts>
+constexpr addresses<N> addresses_in(const members<Ts...>& all) {
+    addresses<N> found{};
+    for (std::size_t i = 0; i != N; ++i) found.at[i] = all.at[i];
+    return found;
+}
+template <class Op, std::size_t Count>
+constexpr auto diagnose_names() {
+    if constexpr (!takes<args<Op>, Count>() || takes<args<Op>, Count + 1>()) {
+        return not_as_many_names<Op, Count>{};
+    } else if constexpr (Count == 0) {
+        return no_fault{};
+    } else {
+        constexpr std::string_view members =
+            spelled<addresses_in<Count>(members_of<Count>(default_args<Op>))>();
+        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), Count);
+        if constexpr (other == Count) {
+            return no_fault{};
+        } else {
+            constexpr std::string_view field = Op::field_names[other];
+            return other_name<Op, fixed_string<field.size() + 1>(field)>{};
+        }
+    }
+}
+
+template <class Op>
+constexpr auto diagnose_fields() {
+    if constexpr (requires { Op::field_names; }) {
+        return diagnose_names<Op, Op::field_names.size()>();
+    } else {
+        return no_fault{};  // it has a specialization of fields_of
+    }
+}
+
+}  // namespace detail
+
+/// What is wrong with the field names of an op, or no_fault.
 template <op_tag Op>
-inline constexpr auto fields_of = make_fields<args<Op>>(Op::field_names);
+using field_fault = decltype(detail::diagnose_fields<Op>());
 
 template <op_tag Op>
-inline constexpr bool listed_in_its_dialect = index_of<Op> < Op::dialect_type::size;
+inline constexpr auto fields_of = [] {
+    if constexpr (fields_are_members<field_fault<Op>>) {
+        return make_fields<args<Op>>(Op::field_names);
+    } else {
+        return std::array<field_info, 0>{};  // info_of says why
+    }
+}();
+
+/// Names two ops of which one cannot take the arguments of the other, in the compile error.
+template <class From, class To>
+struct other_fields {};
+template <class Diagnosis>
+inline constexpr bool fields_are_equal = false;
+template <>
+inline constexpr bool fields_are_equal<no_fault> = true;
+
+namespace detail {
+template <class From, class To>
+constexpr auto diagnose_conversion() {
+    if constexpr (have_equal_fields(fields_of<From>, fields_of<To>)) {
+        return no_fault{};
+    } else {
+        return other_fields<From, To>{};
+    }
+}
+}  // namespace detail
+
+/// The arguments of one op as those of another with equal fields: of an op as those of its base.
+template <op_tag To, op_tag From>
+[[nodiscard]] args<To> convert_args(const args<From>& a) {
+    using diagnosis = decltype(detail::diagnose_conversion<From, To>());
+    static_assert(
+        fields_are_equal<diagnosis>,
+        "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
+    if constexpr (fields_are_equal<diagnosis>) {
+        return std::bit_cast<args<To>>(a);
+    } else {
+        return {};
+    }
+}
 
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
     static_assert(std::is_trivially_copyable_v<args<Op>>,
                   "op: args must be trivially copyable; use headrace::list");
+    static_assert(fields_are_members<field_fault<Op>>,
+                  "op: its field names are not the members of args; write the same names in the same order");
+    const op_info* base = nullptr;
+    if constexpr (op_variant<Op>) {
+        static_assert(
+            fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
+            "op: a variant's fields differ from its base's; give both the same members in the same order");
+        base = &info_of<base_of<Op>>;
+    }
     return op_info{Op::name,
                    &info_of_dialect<typename Op::dialect_type>,
                    static_cast<std::uint16_t>(index_of<Op>),
@@ -235,7 +382,9 @@ inline constexpr op_info info_of = [] {
                    alignof(args<Op>),
                    fields_of<Op>.data(),
                    fields_of<Op>.size(),
-                   &default_args<Op>};
+                   &default_args<Op>,
+                   Op::trait_bits,
+                   base};
 }();
 
 namespace detail {

@@ -99,12 +99,14 @@ public:
     }
     template <op_tag Op>
     constexpr void insert() {
-        insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
+        // An op that its dialect does not list is in no set; using it is an error elsewhere.
+        if constexpr (listed_in_its_dialect<Op>)
+            insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
     }
     template <op_tag Op>
     [[nodiscard]] constexpr bool contains() const {
         constexpr std::size_t position = position_of<typename Op::dialect_type>();
-        if constexpr (position == sizeof...(Dialects)) {
+        if constexpr (position == sizeof...(Dialects) || !listed_in_its_dialect<Op>) {
             return false;
         } else {
             constexpr std::size_t word = first_word(position) + index_of<Op> / detail::word_bits;

@@ -152,7 +152,7 @@ protected:
     [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
         if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
-        if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
+        if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
             fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
             return nullptr;
         }
@@ -353,6 +353,7 @@ public:
     /// order, `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op>
     value make(const args<Op>& a) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
@@ -361,6 +362,7 @@ public:
     template <op_tag Op, class... Members>
     requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...)) value
         make(Members&&... members) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
@@ -369,6 +371,7 @@ public:
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
@@ -382,7 +385,7 @@ private:
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>
     node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces>) {
+        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op>) {
             return this->template add<Op>(a);
         } else {
             return nullptr;  // refused above

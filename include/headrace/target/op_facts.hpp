@@ -68,8 +68,7 @@ struct op_facts {
 
 /// Is it a convolution, with a weight, a bias, and sums of products?
 [[nodiscard]] constexpr bool is_convolution(const op_info& op) {
-    return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
-           &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;
+    return op.has(trait::convolving);
 }
 
 }  // namespace headrace

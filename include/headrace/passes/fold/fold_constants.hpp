@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/support/pure_nodes.hpp>
 
 namespace headrace {
 
@@ -92,7 +94,8 @@ private:
         }
 
         static bool is_computable(const node& n) {
-            return is_pure(n) && !belongs_to_reader(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
+            return is_pure(n) && !n.op->has(trait::per_reader) && !is<tosa::const_shape>(n) &&
+                   !is<tosa::const_>(n);
         }
         static std::uint64_t bytes_of(const node& n) {
             std::uint64_t bytes = 0;

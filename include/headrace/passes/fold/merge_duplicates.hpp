@@ -4,13 +4,24 @@
 #define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 
 #include <algorithm>
+#include <cstdint>
 #include <memory_resource>
 #include <unordered_map>
 
+#include <headrace/ir/purity.hpp>
+#include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
-#include <headrace/passes/support/pure_nodes.hpp>
 
 namespace headrace {
+
+/// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
+[[nodiscard]] inline bool same_computation(const node& a, const node& b) {
+    if (a.op != b.op || a.result_count != b.result_count) return false;
+    for (std::uint32_t i = 0; i != a.result_count; ++i) {
+        if (a.results[i].meta != b.results[i].meta) return false;
+    }
+    return equal_arguments(*a.op, a.arguments, b.arguments);
+}
 
 /// Common subexpression elimination; the first node stays.
 struct merge_duplicates : pass {
@@ -32,8 +43,8 @@ private:
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
             n = n->next;
-            if (!is_pure(current) || belongs_to_reader(current)) continue;
-            const std::uint64_t hash = computation_hash(current);
+            if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
+            const std::uint64_t hash = hash_arguments(*current.op, current.arguments);
             const auto [from, to] = seen.equal_range(hash);
             const auto same =
                 std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });

@@ -11,6 +11,7 @@
 
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/node.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
 
 namespace headrace {
@@ -45,17 +46,8 @@ enum class kind : std::uint8_t {
     matmul,     ///< rows, columns and the axis summed over in any order of factors; or all of it transposed
 };
 
-using unary =
-    ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::abs, tosa::bitwise_not, tosa::ceil,
-        tosa::clz, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not, tosa::negate,
-        tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::cast, tosa::rescale, tosa::table, tosa::identity>;
-using binary =
-    ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
-        tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
-        tosa::logical_or, tosa::logical_xor, tosa::maximum, tosa::minimum, tosa::mul, tosa::pow, tosa::sub,
-        tosa::equal, tosa::greater, tosa::greater_equal>;
-using along_axis = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
-                       tosa::reduce_product, tosa::reduce_sum, tosa::argmax, tosa::reverse>;
+/// The ops that work along the one axis that is their attribute, and keep or reduce it.
+inline constexpr trait along_axis = trait::reduction | trait::reversing;
 
 [[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
 
@@ -98,7 +90,7 @@ template <class Op>
     const auto look = [&]<class... Ops>(ops<Ops...>) {
         static_cast<void>(((is<Ops>(n) && (axis = args_of<Ops>(n).axis, true)) || ...));
     };
-    look(joined<along_axis, ops<tosa::concat>>{});
+    look(ops_where<tosa::dialect, along_axis | trait::joining>{});
     return axis;
 }
 
@@ -106,8 +98,8 @@ template <class Op>
 /// parameters: weights, zero points, shapes.
 [[nodiscard]] inline std::size_t data_operands(const node& n) {
     if (is<tosa::concat>(n)) return n.operand_count;
-    if (is<tosa::select>(n)) return 3;
-    return set_of<joined<binary, ops<tosa::matmul>>>.contains(*n.op) ? 2 : 1;
+    if (n.op->has(trait::ternary)) return 3;
+    return n.op->has(trait::binary) || is<tosa::matmul>(n) ? 2 : 1;
 }
 
 [[nodiscard]] inline kind kind_of(const node& n) {
@@ -115,7 +107,7 @@ template <class Op>
     for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
         if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
     }
-    if (set_of<ops<tosa::transpose, tosa::reshape>>.contains(*n.op)) return kind::move;
+    if (n.op->has(trait::permuting | trait::reshaping)) return kind::move;
     if (const auto axis = worked_axis(n)) {  // an axis of one element has no place in a layout
         const sizes shape = is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : shape_of(n.operand(0));
         return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
@@ -128,7 +120,7 @@ template <class Op>
     const auto* rescale = args_if<tosa::rescale>(n);
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
-    if (set_of<joined<unary, binary, ops<tosa::select, tosa::tile>>>.contains(*n.op)) return kind::axes;
+    if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
     if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
         return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);

@@ -20,9 +20,9 @@ namespace headrace {
 /// wants.
 class layout_rewrite {
 public:
-    using along_axis =
-        ops<tosa::concat, tosa::pad, tosa::slice, tosa::tile, tosa::reverse, tosa::argmax, tosa::reduce_sum,
-            tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
+    static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
+                                         trait::reversing | trait::reduction;
+    using along_axis = ops_where<tosa::dialect, works_along>;
     using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
 
     layout_rewrite(graph& g, const layout_search& chosen, pass_context& context)
@@ -230,7 +230,7 @@ private:
         }
         const shape_builder result = computed_shape(axes, op.full, op.result);
         value made{};
-        if (set_of<along_axis>.contains(*n.op)) {
+        if (n.op->has(works_along)) {
             made = make_along_axis(e, n, operands, axes, op, along_axis{});
         } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                        meta = {meta.dtype, int_list(result), {}};

@@ -28,11 +28,11 @@ struct axes_of_op {
         const sizes first = shape_of(n.operand(0));
         result = n.results[0].meta->shape;
         if (is<tosa::argmax>(n)) result.insert(static_cast<std::size_t>(args_of<tosa::argmax>(n).axis), 1);
-        const bool shrinks = set_of<joined<along_axis, ops<tosa::slice>>>.contains(*n.op);
+        const bool shrinks = n.op->has(along_axis | trait::slicing);
         full = shrinks ? shape_builder(first) : result;
         for (std::size_t i = 0; i != data_operands(n); ++i) {
             operands.emplace_back(shape_of(n.operand(i)));
-            const bool elementwise = set_of<joined<binary, ops<tosa::select>>>.contains(*n.op);
+            const bool elementwise = n.op->has(trait::binary | trait::ternary);
             for (std::size_t d = 0; d != full.size() && !elementwise; ++d) {
                 if (operands[i][d] != result[d]) whole |= 1U << d;
             }

@@ -7,6 +7,7 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -16,8 +17,8 @@ namespace headrace {
 /// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
-    using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
-                        dim_order_ops::_to_dim_order_copy, aten::copy>;
+    using targets =
+        joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy, aten::copy>>;
     using produces = ops<aten::_to_copy, aten::expand>;
 
     template <one_of<targets> Op>

@@ -7,6 +7,7 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -16,9 +17,9 @@ namespace headrace {
 /// is not yet known.
 struct canonicalize_fills : pass {
     static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
-    using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
-                         aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
-    using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;
+    using zero_ops =
+        joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
+    using one_ops = ops_where<aten::dialect, trait::gives_ones>;
     using targets = joined<
         zero_ops, one_ops,
         ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar, aten::fill_tensor>>;

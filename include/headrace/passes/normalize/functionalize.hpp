@@ -12,26 +12,12 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {
 
 namespace detail {
-
-using in_place_ops =
-    ops<aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace,
-        aten::celu_inplace, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
-        aten::copy_inplace, aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace,
-        aten::elu_inplace, aten::exp_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-        aten::floor_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace, aten::hardswish_inplace,
-        aten::hardtanh_inplace, aten::index_copy_inplace, aten::index_put_inplace, aten::leaky_relu_inplace,
-        aten::log_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
-        aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::ne_inplace_scalar,
-        aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
-        aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
-        aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace,
-        aten::sqrt_inplace, aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor,
-        aten::tanh_inplace, aten::threshold_inplace, aten::zero_inplace>;
 
 /// How a value shares memory with the operand that it was made from.
 enum class sharing : std::uint8_t {
@@ -46,40 +32,28 @@ enum class sharing : std::uint8_t {
     elsewhere
 };
 
-template <class... Ops>
-bool is_any(const node& n, ops<Ops...>) {
-    return (is<Ops>(n) || ...);
+/// Does the node write into its first operand's memory? An op such as squeeze_ only changes how it is seen.
+[[nodiscard]] inline bool writes_in_place(const op_info& op) {
+    return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
 }
 
 inline sharing sharing_of(const node& n) {
-    using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
-    using cast_ops =
-        ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops =
-        ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel,
-            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-            aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
-    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::m_t, aten::numpy_t,
-                            aten::movedim_int, aten::movedim_intlist>;
-    using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-                         aten::tensor_split_indices, aten::tensor_split_sections>;
-    using other_ops = ops<aten::broadcast_tensors, aten::expand, aten::expand_as, aten::broadcast_to,
-                          aten::as_strided, aten::unfold>;
-    if (is_any(n, same_ops{})) return sharing::same;
-    if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
+    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
+    const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
+    if (op.has(trait::casting)) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
         return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
                    ? sharing::same
                    : sharing::none;
     }
-    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
-    if (is_any(n, reshape_ops{})) return sharing::reshaped;
-    if (is_any(n, permute_ops{})) return sharing::permuted;
-    if (is<aten::select_int>(n)) return sharing::selected;
-    if (is<aten::slice_tensor>(n) || is<aten::narrow>(n)) return sharing::sliced;
-    if (is_any(n, part_ops{})) return sharing::parts;
-    if (is<aten::unbind_int>(n)) return sharing::unbound;
-    return is_any(n, other_ops{}) ? sharing::elsewhere : sharing::none;
+    if (op.has(trait::broadcasting)) return sharing::elsewhere;
+    if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
+    if (op.has(trait::reshaping | trait::may_copy)) return sharing::reshaped;
+    if (op.has(trait::forwarding)) return sharing::same;
+    if (op.has(trait::permuting)) return sharing::permuted;
+    if (op.has(trait::slicing)) return is<aten::select_int>(n) ? sharing::selected : sharing::sliced;
+    if (op.has(trait::splitting)) return is<aten::unbind_int>(n) ? sharing::unbound : sharing::parts;
+    return sharing::elsewhere;
 }
 
 /// Follows one graph in execution order, and knows for each value what it is by now.
@@ -93,7 +67,7 @@ public:
             next = n->next;
             const value self = n->operand_count == 0 ? value{} : n->operand(0);
             const sharing kind = self ? sharing_of(*n) : sharing::none;
-            const bool writing = is_any(*n, in_place_ops{});
+            const bool writing = writes_in_place(*n->op);
             if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
                 context_.report(*n,
                                 "in place: what it gives another shape is read again; squeeze a view of it");
@@ -295,11 +269,7 @@ private:
     /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
     /// piece.
     bool sure(const view& w) const {
-        const node& n = *w.made_by;
-        const bool may_copy = is_any(
-            n,
-            ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel, aten::contiguous>{});
-        return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
+        return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }
     bool contiguous(value v) const {
         const auto found = views_.find(v);
@@ -343,7 +313,7 @@ private:
 struct functionalize : pass {
     static constexpr std::string_view summary =
         "give later readers what in-place ops write, through views as well";
-    using targets = detail::in_place_ops;
+    using targets = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -15,11 +16,10 @@ namespace headrace {
 struct remove_noop : pass {
     static constexpr std::string_view summary =
         "remove copies, inference-time dropout and other ops that return their operand";
-    using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
-                         dim_order_ops::_clone_dim_order>;
+    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
+                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
-    using check_ops = ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-                          aten::sym_constrain_range, aten::sym_constrain_range_for_size>;
+    using check_ops = ops_where<aten::dialect, trait::no_results>;
     using targets = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
     using produces = ops<>;
 

@@ -6,10 +6,10 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/inlining.hpp>
-#include <headrace/passes/support/pure_nodes.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {

@@ -46,15 +46,16 @@ public:
 
 private:
     [[nodiscard]] interval computed(value v, const interval& whole, int depth) const {
-        static constexpr auto moves = set_of<ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile,
-                                                 tosa::reverse, tosa::reduce_max, tosa::reduce_min>>;
+        const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
+                           v.producer->op->has(trait::reshaping | trait::permuting | trait::slicing |
+                                               trait::repeating | trait::reversing);
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
         if (const auto* a = match<tosa::abs>(v)) return {0, of(a->input1, depth).reach()};
         if (is<tosa::argmax>(*v.producer)) return {0, INT32_MAX};
-        if (moves.contains(*v.producer->op)) return of(v.producer->operand(0), depth);
+        if (moves) return of(v.producer->operand(0), depth);
         return computed_by_two(v, depth).value_or(whole);
     }
     [[nodiscard]] std::optional<interval> computed_by_two(value v, int depth) const {

@@ -132,11 +132,10 @@ private:
 
         // Ops that only hold or move booleans do the same with numbers.
         static bool stores(const node& n) {
-            static constexpr auto layout =
-                set_of<ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::concat, tosa::tile, tosa::pad,
-                           tosa::reverse, tosa::identity>>;
+            const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
+                                trait::repeating | trait::padding | trait::reversing;
             return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
-                                         is<tosa::const_>(n) || layout.contains(*n.op));
+                                         is<tosa::const_>(n) || is<tosa::identity>(n) || n.op->has(moving));
         }
         void retype(node& n, emitting& e) {
             take_numbers(n, e);

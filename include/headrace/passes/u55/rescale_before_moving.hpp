@@ -28,13 +28,14 @@ struct rescale_before_moving : pass, for_u55 {
     }
 
 private:
-    using moves = ops<tosa::reshape, tosa::slice, tosa::concat, tosa::transpose, tosa::tile>;
+    static constexpr auto moves =
+        trait::reshaping | trait::permuting | trait::slicing | trait::joining | trait::repeating;
 
     // Can the RESCALE go before the producer of `v`? It can if that only moves elements, and keeps channels
     // apart if they have factors of their own.
     static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
         const node& n = *v.producer;
-        if (!set_of<moves>.contains(*n.op) || !has_one_use(v)) return false;
+        if (!n.op->has(moves) || !has_one_use(v)) return false;
         if (!a.per_channel) return true;
         const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
         for (std::size_t i = 0; i != n.operand_count; ++i) {

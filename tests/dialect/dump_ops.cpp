@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prints the field tables of the dialects that PyTorch or ExecuTorch defines, for schemas.py to compare.
 // Tab-separated, one line per field: op, results, field, kind, optional, default. An op without fields has one line
-// that ends after its results.
+// that ends after its results. Then one line per op: op, "traits", its base, the name of its out-variant, traits.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/memory/out_variant.hpp>
 
 namespace {
 
@@ -97,6 +99,33 @@ std::string default_of(const op_info& op, const field_info& field) {
     }
 }
 
+// Only the traits that PyTorch's schemas and results can confirm.
+constexpr std::pair<trait, const char*> checked_traits[] = {
+    {trait::in_place, "in_place"},         {trait::aliasing, "aliasing"},   {trait::like_self, "like_self"},
+    {trait::int_to_float, "int_to_float"}, {trait::predicate, "predicate"}, {trait::copied_view, "copied_view"},
+    {trait::unary, "unary"},               {trait::binary, "binary"}};
+
+void dump_traits(const op_info& op, std::string_view out_name) {
+    std::printf("%s\ttraits\t%s\t%s\t", std::string(op.name).c_str(),
+                op.base == nullptr ? "" : std::string(op.base->name).c_str(), std::string(out_name).c_str());
+    for (const auto& [bit, name] : checked_traits) {
+        if (op.has(bit)) std::printf("%s ", name);
+    }
+    std::printf("\n");
+}
+
+template <class... Ops>
+void dump_traits_of(ops<Ops...>) {
+    const auto dump = []<class Op>() {
+        if constexpr (has_trait<Op>(trait::has_out)) {
+            dump_traits(info_of<Op>, info_of<out::variant<Op>>.name);
+        } else {
+            dump_traits(info_of<Op>, "");
+        }
+    };
+    (dump.template operator()<Ops>(), ...);
+}
+
 template <class Dialect>
 void dump() {
     for (const op_info* op : op_table<Dialect>) {
@@ -108,6 +137,7 @@ void dump() {
                         default_of(*op, field).c_str());
         }
     }
+    dump_traits_of(typename Dialect::all_ops{});
 }
 
 }  // namespace

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::trait, the facts that stand with an op's declaration, and the relations of an op to the
+// op that it is a variant of.
+#ifndef HEADRACE_OP_TRAITS_HPP
+#define HEADRACE_OP_TRAITS_HPP
+
+#include <cstdint>
+#include <string_view>
+
+#include <headrace/base/fixed_string.hpp>
+
+namespace headrace {
+
+/// A fact about an op, as a bit. An op states its traits in its declaration; passes, inference and kernels
+/// ask for them, at compile time with headrace::has_trait and headrace::ops_where, at run time with
+/// op_info::has. Several traits joined by | mean any of them, as trait::elementwise does.
+enum class trait : std::uint64_t {
+    // What the op computes.
+    unary = 1ULL << 0,    ///< each element of the result from one element of the first operand
+    binary = 1ULL << 1,   ///< from one element of each of the first two, which broadcast
+    ternary = 1ULL << 2,  ///< from one element of each of the first three
+    elementwise = unary | binary | ternary,
+    commutative = 1ULL << 3,   ///< the first two operands may be exchanged
+    int_to_float = 1ULL << 4,  ///< elementwise: integers become floats, as PyTorch promotes them
+    predicate = 1ULL << 5,     ///< elementwise: the result is boolean
+    like_self = 1ULL << 6,     ///< the result has the shape and the dtype of `self`
+    reduction = 1ULL << 7,     ///< many elements along an axis, or along several, become one
+    convolving = 1ULL << 8,    ///< sums of products of a window and a weight, with a bias
+    casting = 1ULL << 9,       ///< the same elements as another dtype
+    gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
+    gives_ones = 1ULL << 11,   ///< all elements are 1
+    host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
+
+    // Which of its operand's elements the result has, and where.
+    forwarding = 1ULL << 13,    ///< all of them: the operand as it is
+    reshaping = 1ULL << 14,     ///< all of them, in the same order, in another shape
+    permuting = 1ULL << 15,     ///< all of them, with the axes in another order
+    broadcasting = 1ULL << 16,  ///< all of them, repeated along axes of size 1
+    slicing = 1ULL << 17,       ///< those at some indices of an axis
+    splitting = 1ULL << 18,     ///< all of them, in several results
+    joining = 1ULL << 19,       ///< those of several operands
+    repeating = 1ULL << 20,     ///< all of them, several times
+    reversing = 1ULL << 21,     ///< all of them, backwards along axes
+    padding = 1ULL << 22,       ///< all of them, and others around them
+
+    // What it does to memory and to the world.
+    aliasing = 1ULL << 23,    ///< the result may share its first operand's memory: PyTorch's views
+    may_copy = 1ULL << 24,    ///< aliasing, but only where the operand's elements lie in one piece
+    impure = 1ULL << 25,      ///< more than its operands decides on the result, or it must stand where it is
+    per_reader = 1ULL << 26,  ///< targets fuse it with the op that reads it, so that each reader has its own
+    has_out = 1ULL << 27,     ///< a variant of it writes its results into given buffers; see out_named
+    writes_out = 1ULL << 28,  ///< its last argument is the buffers that it writes its results into
+
+    // Set by the relations below, and by the number of results.
+    in_place = 1ULL << 29,
+    copied_view = 1ULL << 30,
+    synonym = 1ULL << 31,
+    variant = 1ULL << 32,  ///< of another op: base_of
+    no_results = 1ULL << 33,
+};
+
+[[nodiscard]] constexpr trait operator|(trait a, trait b) {
+    return static_cast<trait>(static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b));
+}
+
+/// Are any of these traits among those that `bits` holds?
+[[nodiscard]] constexpr bool has_any(std::uint64_t bits, trait any_of) {
+    return (bits & static_cast<std::uint64_t>(any_of)) != 0;
+}
+
+/// States that an op is a variant of another one, which computes the same from the same arguments.
+template <trait Relation, class Op>
+struct variant_fact {};
+
+/// The op writes its result into its first operand: PyTorch's names with one underscore at the end. The
+/// result has the type of that operand.
+template <class Functional>
+inline constexpr variant_fact<trait::in_place, Functional> in_place_of{};
+
+/// The op copies what `View` shows.
+template <class View>
+inline constexpr variant_fact<trait::copied_view, View> view_copy_of{};
+
+/// The op is another name of `Op`.
+template <class Op>
+inline constexpr variant_fact<trait::synonym, Op> synonym_of{};
+
+/// The op has an out-variant, of a name that does not follow from the op's own.
+template <fixed_string Name>
+struct out_name_fact {
+    static constexpr auto text = Name;  // a template's argument itself has no address on clang 16
+};
+template <fixed_string Name>
+inline constexpr out_name_fact<Name> out_named{};
+
+namespace detail {
+
+// What the facts in an op's declaration say. A number is that of its results.
+constexpr int results_in() { return 1; }
+template <class... Facts>
+constexpr int results_in(Facts... facts) {
+    int results = 1;
+    const auto look = [&]<class Fact>(Fact fact) {
+        if constexpr (__is_same(Fact, int)) results = fact;
+    };
+    (look(facts), ...);
+    return results;
+}
+
+constexpr std::uint64_t bits_of(int) { return 0; }
+constexpr std::uint64_t bits_of(trait t) { return static_cast<std::uint64_t>(t); }
+template <trait Relation, class Op>
+constexpr std::uint64_t bits_of(variant_fact<Relation, Op>) {
+    return bits_of(Relation | trait::variant);
+}
+template <fixed_string Name>
+constexpr std::uint64_t bits_of(out_name_fact<Name>) {
+    return bits_of(trait::has_out);
+}
+template <class... Facts>
+constexpr std::uint64_t trait_bits_in(int results, Facts... facts) {
+    return ((results == 0 ? bits_of(trait::no_results) : 0) | ... | bits_of(facts));
+}
+
+constexpr std::string_view out_name_in() { return {}; }
+template <fixed_string Name>
+constexpr std::string_view out_name_of(out_name_fact<Name>) {
+    return out_name_fact<Name>::text.view();
+}
+template <class Fact>
+constexpr std::string_view out_name_of(Fact) {
+    return {};
+}
+template <class First, class... Rest>
+constexpr std::string_view out_name_in(First first, Rest... rest) {
+    const std::string_view name = out_name_of(first);
+    return name.empty() ? out_name_in(rest...) : name;
+}
+
+// The op that the facts make this one a variant of, or void.
+template <class... Facts>
+struct first_related {
+    using type = void;
+};
+template <class First, class... Rest>
+struct first_related<First, Rest...> : first_related<Rest...> {};
+template <trait Relation, class Op, class... Rest>
+struct first_related<variant_fact<Relation, Op>, Rest...> {
+    using type = Op;
+};
+
+}  // namespace detail
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Tests of traits: what an op's declaration says of it, and the lists that follow. What the traits of PyTorch's ops say
+// is compared with PyTorch's schemas by tests/dialect/schemas.py.
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <type_traits>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/op/op_query.hpp>
+
+using namespace headrace;
+
+namespace {
+
+namespace toy {
+
+struct dialect;
+struct scale : op<dialect, "toy.scale", "self, factor", trait::unary, trait::like_self> {
+    struct args {
+        value self;
+        double factor;
+    };
+};
+struct scale_inplace : op<dialect, "toy.scale_", "self, factor", in_place_of<scale>> {
+    struct args {
+        value self;
+        double factor;
+    };
+};
+struct stretch : op<dialect, "toy.stretch", "input, factor", synonym_of<scale>> {
+    struct args {
+        value input;
+        double factor;
+    };
+};
+struct halves : op<dialect, "toy.halves", "self", 2, trait::splitting, trait::aliasing> {
+    struct args {
+        value self;
+    };
+};
+struct check : op<dialect, "toy.check", "self", 0> {
+    struct args {
+        value self;
+    };
+};
+struct plain : op<dialect, "toy.plain", "self"> {
+    struct args {
+        value self;
+    };
+};
+struct dialect : dialect_of<"toy", scale, scale_inplace, stretch, halves, check, plain> {};
+
+}  // namespace toy
+
+// A declaration says how many results there are, and traits, in any order.
+static_assert(toy::scale::results == 1 && toy::halves::results == 2 && toy::check::results == 0);
+static_assert(has_trait<toy::scale>(trait::unary) && has_trait<toy::scale>(trait::elementwise));
+static_assert(!has_trait<toy::scale>(trait::binary) && !has_trait<toy::plain>(trait::elementwise));
+static_assert(has_trait<toy::check>(trait::no_results) && !has_trait<toy::plain>(trait::no_results));
+static_assert(toy::plain::trait_bits == 0);
+
+// Variants know what they are variants of; their traits are not inherited.
+static_assert(std::is_same_v<base_of<toy::scale_inplace>, toy::scale>);
+static_assert(std::is_same_v<base_of<toy::stretch>, toy::scale>);
+static_assert(std::is_void_v<base_of<toy::scale>>);
+static_assert(op_variant<toy::stretch> && !op_variant<toy::scale>);
+static_assert(has_trait<toy::scale_inplace>(trait::in_place) && !has_trait<toy::stretch>(trait::in_place));
+static_assert(!has_trait<toy::scale_inplace>(trait::unary));
+
+// Lists and sets.
+static_assert(std::is_same_v<ops_where<toy::dialect, trait::variant>, ops<toy::scale_inplace, toy::stretch>>);
+static_assert(std::is_same_v<bases_of<ops_where<toy::dialect, trait::variant>>, ops<toy::scale, toy::scale>>);
+static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting | trait::unary>, ops<toy::scale, toy::halves>>);
+static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting, trait::aliasing>, ops<toy::halves>>);
+static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting, trait::unary>, ops<>>);
+static_assert(set_where<toy::dialect, trait::variant> == ops_in<toy::scale_inplace, toy::stretch>);
+static_assert(op_where<toy::scale, toy::dialect, trait::unary> && !op_where<toy::scale, aten::dialect, trait::unary>);
+
+// A list and a set of the same query hold the same ops, in every dialect.
+static_assert(set_of<ops_where<aten::dialect, trait::in_place>> == set_where<aten::dialect, trait::in_place>);
+static_assert(set_of<ops_where<tosa::dialect, trait::elementwise>> == set_where<tosa::dialect, trait::elementwise>);
+
+}  // namespace
+
+TEST_CASE("at run time an op answers for its traits") {
+    CHECK(info_of<toy::scale>.has(trait::unary));
+    CHECK(info_of<toy::scale>.has(trait::binary | trait::unary));
+    CHECK_FALSE(info_of<toy::scale>.has(trait::binary | trait::ternary));
+    CHECK(&info_of<toy::scale_inplace>.functional() == &info_of<toy::scale>);
+    CHECK(&info_of<toy::stretch>.functional() == &info_of<toy::scale>);
+    CHECK(&info_of<toy::scale>.functional() == &info_of<toy::scale>);
+    CHECK(info_of<toy::plain>.base == nullptr);
+}
+
+TEST_CASE("the arguments of a variant are read as those of its base") {
+    const value v{nullptr, 7};
+    const args<toy::scale> a = convert_args<toy::scale, toy::stretch>({.input = v, .factor = 3});
+    CHECK(a.self == v);
+    CHECK(a.factor == 3);
+}
+
+TEST_CASE("a variant is no variant of a variant, and computes what its base computes") {
+    for (const op_info* op : op_table<aten::dialect>) {
+        INFO(std::string(op->name));
+        CHECK(op->has(trait::variant) == (op->base != nullptr));
+        if (op->base == nullptr) continue;
+        CHECK(op->base->base == nullptr);
+        CHECK(op->base->results == op->results);
+        CHECK(op->base->args_size == op->args_size);
+        CHECK_FALSE(op->base->has(trait::in_place));
+    }
+}
+
+TEST_CASE("traits that exclude each other do not meet") {
+    const trait moves[] = {trait::forwarding, trait::reshaping, trait::permuting, trait::broadcasting, trait::slicing,
+                           trait::splitting,  trait::joining,   trait::repeating, trait::reversing,    trait::padding,
+                           trait::unary,      trait::binary,    trait::ternary,   trait::reduction};
+    const trait dtypes[] = {trait::int_to_float, trait::predicate, trait::like_self};
+    const auto check = [&](const op_info& op) {
+        INFO(std::string(op.name));
+        const auto count = [&](const auto& traits) {
+            int held = 0;
+            for (const trait t : traits) held += op.has(t);
+            return held;
+        };
+        CHECK(count(moves) <= 1);
+        CHECK(count(dtypes) <= 1);
+        if (op.has(trait::splitting)) CHECK(op.results != 1);
+        if (op.has(trait::int_to_float | trait::predicate)) CHECK(op.has(trait::elementwise));
+        if (op.has(trait::may_copy)) CHECK(op.has(trait::aliasing));
+        if (op.has(trait::aliasing)) CHECK_FALSE(op.has(trait::in_place | trait::elementwise));
+    };
+    for (const op_info* op : op_table<aten::dialect>) check(*op);
+    for (const op_info* op : op_table<tosa::dialect>) check(*op);
+}
+
+TEST_CASE("elementwise ops take as many tensors as their trait says") {
+    for (const op_info* op : op_table<aten::dialect>) {
+        INFO(std::string(op->name));
+        int tensors = 0;
+        for (const field_info& f : *op) tensors += f.kind == field_kind::tensor;
+        if (op->has(trait::unary)) CHECK(tensors == 1);
+        if (op->has(trait::binary)) CHECK(tensors == 2);
+        if (op->has(trait::ternary)) CHECK(tensors == 3);
+        if (op->has(trait::commutative)) CHECK(op->has(trait::binary));
+    }
+}
+
+TEST_CASE("TOSA's broadcasting operators are its elementwise ones of two and three operands") {
+    // The specification's sections 2.4, 2.6 and 2.7 have them; the flatbuffer numbers them without a gap.
+    for (const op_info* op : op_table<tosa::dialect>) {
+        INFO(std::string(op->name));
+        const bool in_sections =
+            (op->index >= index_of<tosa::add> && op->index <= index_of<tosa::sub>) ||
+            (op->index >= index_of<tosa::select> && op->index <= index_of<tosa::greater_equal>);
+        CHECK(op->has(trait::binary | trait::ternary) == in_sections);
+    }
+}
