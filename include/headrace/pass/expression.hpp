@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <headrace/base/text.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>
 
@@ -45,7 +46,9 @@ struct symbol {
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
     [[nodiscard]] symbol<op_set<>{}> unsupported(std::pmr::string reason) const;
+    [[nodiscard]] std::size_t axis(std::int64_t named) const;
     [[nodiscard]] symbol<op_set<>{}> constant(scalar number) const;
+    [[nodiscard]] symbol<op_set<>{}> constant(scalar number, headrace::dtype type) const;
     [[nodiscard]] symbol<op_set<>{}> filled(scalar number) const;
     [[nodiscard]] symbol<op_set<>{}> of(headrace::value v) const;
 };
@@ -76,12 +79,20 @@ public:
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
         return {*emitter_, emitter_->unsupported(std::move(reason))};
     }
+    /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
+    /// of range.
+    [[nodiscard]] std::size_t axis(std::int64_t named) const {
+        if (const auto found = normalized_axis(named, rank())) return *found;
+        emitter_->unsupported("axis " + number_text(named) + " is out of range for rank " +
+                              number_text(rank()));
+        return 0;
+    }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
     /// number is cut to one.
-    [[nodiscard]] term constant(scalar number) const {
-        const headrace::dtype type = dtype();
-        const scalar exact = is_floating(type) ? scalar(number.to_double()) : scalar(number.to_int());
-        return {*emitter_, emitter_->splat(exact, type, rank())};
+    [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
+    /// The same of another dtype.
+    [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
+        return {*emitter_, emitter_->splat(number, type, rank())};
     }
     /// A constant of this term's dtype and shape.
     [[nodiscard]] term filled(scalar number) const {
@@ -321,6 +332,31 @@ constexpr auto emitting(const F& f, const Operands&... operands) {
         }
     }
 }
+
+namespace detail {
+
+template <class List, class... Parameters>
+List ops_emitted_by(value (*)(emit<List>, Parameters...));
+
+}  // namespace detail
+
+/// A builder, a function of an `emit<List>` by value and more arguments that returns a value, as a part of
+/// expressions: `made_by<build::reshape>(x, shape)`. `List` is what it may emit.
+template <auto Builder>
+struct made_by_t {
+    template <class... Arguments>
+    constexpr auto operator()(const Arguments&... arguments) const {
+        using list = decltype(detail::ops_emitted_by(Builder));
+        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
+            return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
+        } else {
+            emitter& e = detail::first_term(arguments...).owner();
+            return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
+        }
+    }
+};
+template <auto Builder>
+inline constexpr made_by_t<Builder> made_by{};
 
 }  // namespace headrace
 
