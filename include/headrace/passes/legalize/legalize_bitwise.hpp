@@ -16,23 +16,22 @@ struct legalize_bitwise : pass {
 
     // clang-format off
     static auto rewrites() {
-        using namespace tosa;
         return rules(
             rules_with<operands_by<build::align>>(
-                on<aten::bitwise_and_tensor> = of_bits<bitwise_and, logical_and>{},
-                on<aten::bitwise_or_tensor>  = of_bits<bitwise_or, logical_or>{},
-                on<aten::bitwise_xor_tensor> = of_bits<bitwise_xor, logical_xor>{},
-                on<aten::bitwise_left_shift_tensor> = call<logical_left_shift>),
+                on<aten::bitwise_and_tensor> = of_bits<tosa::bitwise_and, tosa::logical_and>{},
+                on<aten::bitwise_or_tensor>  = of_bits<tosa::bitwise_or, tosa::logical_or>{},
+                on<aten::bitwise_xor_tensor> = of_bits<tosa::bitwise_xor, tosa::logical_xor>{},
+                on<aten::bitwise_left_shift_tensor> = call<tosa::logical_left_shift>),
             rules_with<in_32_bits>(
                 on<aten::bitwise_right_shift_tensor> = made_by<build::arithmetic_right_shift>),
             on<aten::bitwise_not> = [](auto x) {
-                const bool has_not = build::allows<bitwise_not>(x.target(), {x.dtype(), x.dtype()});
+                const bool has_not = build::allows<tosa::bitwise_not>(x.target(), {x.dtype(), x.dtype()});
                 const auto by_subtraction = [&] {
                     const auto wide = made_by<build::widen_number>(x, dtype::int32);
-                    return made_by<build::cut>(call<sub>(wide.constant(-1), wide));
+                    return made_by<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
                 };
-                return choose(is_boolean(x.dtype()), [&] { return call<logical_not>(x); },
-                              has_not, [&] { return call<bitwise_not>(x); }, by_subtraction);
+                return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); },
+                              has_not, [&] { return call<tosa::bitwise_not>(x); }, by_subtraction);
             });
     }
     // clang-format on

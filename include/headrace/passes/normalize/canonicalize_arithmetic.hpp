@@ -16,14 +16,14 @@ struct canonicalize_arithmetic : pass {
 
     // clang-format off
     static auto rewrites() {
-        using namespace aten;
         return rules(
-            on<rsub_tensor> = [](auto x, auto y, const auto& a) { return call<sub_tensor>(y, x, a.alpha); },
-            on<rsub_scalar> =
-                [](auto x, const auto& a) { return call<sub_tensor>(number(x, a.other), x, a.alpha); },
-            on<square>      = [](auto x) { return call<pow_tensor_scalar>(x, 2); },
-            on<remainder_scalar_tensor> =
-                [](auto y, const auto& a) { return call<remainder_tensor>(number(y, a.self), y); });
+            on<aten::rsub_tensor> =
+                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_scalar> =
+                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
+            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
+            on<aten::remainder_scalar_tensor> =
+                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
     }
     // clang-format on
 
