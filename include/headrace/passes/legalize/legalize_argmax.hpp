@@ -60,7 +60,7 @@ private:
     }
     static value of_integers(emit<produces>& e, value v, std::size_t axis, bool largest) {
         if (!build::allows<tosa::equal>(e, {dtype::int32, dtype::int32, dtype::boolean}))
-            return e.unsupported("argmax: integers need the profile INT; add it to the target");
+            return e.unsupported("integers need the profile INT; add it to the target");
         const std::int64_t size = e.shape(v)[axis];
         const value found = e.make<tosa::equal>(v, reduced(e, v, axis, largest));
         const value at = build::iota(e, size, 1, axis, e.rank(v));
