@@ -46,8 +46,8 @@ using activations =
     from<aten::silu, aten::hardswish, aten::add_tensor, aten::mul_tensor, aten::clamp, aten::sigmoid>;
 
 #ifndef FIRMWARE_PASSES
-struct lower : pipeline<activations, to<tosa::dialect>, decompose_silu, decompose_hardswish, legalize_binary,
-                        legalize_clamp, legalize_unary> {};
+struct lower : pipeline<activations, to<tosa::dialect>, decompose_silu, decompose_hardswish, legalize_clamp,
+                        legalize_unary, legalize_binary> {};
 //! [pipeline]
 #else
 // What each pass adds to flash: the first so many of them, into whatever that leaves.
@@ -57,8 +57,8 @@ using first_of = decltype([]<std::size_t... I>(std::index_sequence<I...>) {
     return std::type_identity<
         pipeline<activations, to<tosa::dialect, aten::dialect>, std::tuple_element_t<I, all>...>>();
 }(std::make_index_sequence<Count>()))::type;
-struct lower : first_of<FIRMWARE_PASSES, decompose_silu, decompose_hardswish, legalize_binary, legalize_clamp,
-                        legalize_unary> {};
+struct lower : first_of<FIRMWARE_PASSES, decompose_silu, decompose_hardswish, legalize_clamp, legalize_unary,
+                        legalize_binary> {};
 #endif
 
 /// clamp(silu(x) + hardswish(x) · scale, 0, 6) over an image of 8 x 8 with 16 channels.

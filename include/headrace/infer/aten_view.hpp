@@ -37,8 +37,11 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
     }
     return add_result(out, self.dtype, reduced_shape(self.shape, dropped, false));
 }
+
+}  // namespace detail
+
 /// Where each axis of the result comes from.
-inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
+[[nodiscard]] inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
     if (sources.size() != destinations.size()) {
         return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
     }
@@ -57,6 +60,9 @@ inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::
     }
     return order;
 }
+
+namespace detail {
+
 inline result<void> infer_permuted(inference& out, const tensor_meta& self, sizes order) {
     shape_builder shape;
     for (const std::int64_t axis : order) shape.push_back(self.shape[static_cast<std::size_t>(axis)]);
@@ -127,7 +133,7 @@ template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.rank() == 0) return add_result(out, self);
-    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::m_t>> Op>

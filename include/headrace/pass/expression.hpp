@@ -58,6 +58,7 @@ struct symbol_answers {
 /// The value of an expression whose ops are `Made`, an op_set.
 template <auto Made>
 struct symbol : symbol_answers {
+    static constexpr auto made = Made;
     constexpr symbol() = default;
     /// As one of several branches it counts with them.
     template <auto Fewer>
@@ -227,7 +228,8 @@ struct call_t {
             return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
             emitter& e = detail::first_term(arguments...).owner();
-            return term(e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+            return term(
+                e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
             return detail::pattern_call<Op>::read(arguments...);
         }
@@ -367,6 +369,31 @@ auto evaluate(const emit<List>& e, const F& f, Values... operands) {
     emit<list_of_set<detail::made_in<result>::value>> checked(e);
     return detail::as_value(f(term(checked, operands)...));
 }
+
+namespace detail {
+
+template <class List, class... Parameters>
+List ops_emitted_by(value (*)(emit<List>, Parameters...));
+
+}  // namespace detail
+
+/// A builder, a function of an `emit<List>` by value and more arguments that returns a value, as a part of
+/// expressions: `made_by<build::reshape>(x, shape)`. `List` is what it may emit.
+template <auto Builder>
+struct made_by_t {
+    template <class... Arguments>
+    constexpr auto operator()(const Arguments&... arguments) const {
+        using list = decltype(detail::ops_emitted_by(Builder));
+        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
+            return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
+        } else {
+            emitter& e = detail::first_term(arguments...).owner();
+            return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
+        }
+    }
+};
+template <auto Builder>
+inline constexpr made_by_t<Builder> made_by{};
 
 }  // namespace headrace
 

@@ -40,8 +40,8 @@
 namespace headrace {
 
 using legalize_passes =
-    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_binary,
-              legalize_comparison, legalize_logical, legalize_bitwise, legalize_clamp, legalize_where,
+    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_clamp,
+              legalize_binary, legalize_comparison, legalize_logical, legalize_bitwise, legalize_where,
               legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
               legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
               legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,

@@ -9,33 +9,21 @@
 
 namespace headrace {
 
-/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless
+/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers count as true unless
 /// they are 0.
 struct legalize_any_all : pass {
-    using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
+    static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
+    using any_ops = ops<aten::any, aten::any_dim, aten::any_dims>;
+    using all_ops = ops<aten::all, aten::all_dim, aten::all_dims>;
+    using targets = joined<any_ops, all_ops>;
+    using produces = joined<build::truth_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
-    template <one_of<ops<aten::any, aten::any_dim, aten::any_dims>> Op>
+    template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return reduced<tosa::reduce_any>(a, e);
-    }
-    template <one_of<ops<aten::all, aten::all_dim, aten::all_dims>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return reduced<tosa::reduce_all>(a, e);
-    }
-
-private:
-    template <op_tag To, class Args>
-    static value reduced(const Args& a, emit<produces>& e) {
-        // An empty list of axes, where one can be given, reduces nothing.
-        const value truth = build::cast(e, a.self, dtype::boolean);
-        const value result = build::reduce(
-            e, truth, a,
-            [&](value v, std::size_t axis) {
-                return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)});
-            },
-            no_axes::none);
-        return build::cast(e, result, e.result_meta().dtype);
+        using to = std::conditional_t<one_of<Op, any_ops>, tosa::reduce_any, tosa::reduce_all>;
+        const auto step = [&](value v, std::size_t axis) { return build::along<to>(e, v, axis); };
+        // An empty list of axes reduces nothing.
+        return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }
 };
 

@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
@@ -15,56 +16,56 @@ namespace headrace {
 /// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
 /// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
+    static constexpr std::string_view summary =
+        "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces = joined<build::cast_ops, build::reshape_ops,
-                            ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+    using produces = joined<build::reshape_ops, build::widen_ops,
+                            ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool largest = std::is_same_v<Op, aten::argmax>;
-        const bool whole = !a.dim.has_value();
         const std::int64_t count = e.meta(a.self).elements();
-        const value v = whole ? build::reshape(e, a.self, sizes(&count, 1)) : a.self;
-        return position(e, v, whole ? 0 : *a.dim, largest, e.result_meta().shape);
+        const value v = a.dim ? a.self : build::reshape(e, a.self, sizes(&count, 1));
+        return position(e, v, a.dim.value_or(0), std::is_same_v<Op, aten::argmax>, e.result_meta().shape);
     }
     template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         constexpr bool largest = std::is_same_v<Op, aten::max_dim>;
         const value v = build::with_rank(e, a.self, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
-        const value extremum = build::cast(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
+        const value extremum = build::cast_directly(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
         return {build::reshape(e, extremum, e.result_meta(0).shape),
                 position(e, v, a.dim, largest, e.result_meta(1).shape)};
     }
 
 private:
     // Bools and integers are compared as INT32.
-    static value number(emit<produces>& e, value v) {
-        return is_floating(e.dtype(v)) ? v : build::cast(e, v, dtype::int32);
+    static value number(emit<build::widen_ops> e, value v) {
+        return is_floating(e.dtype(v)) ? v : build::widen(e, v, dtype::int32);
     }
-    static value reduced(emit<produces>& e, value v, std::size_t i, bool largest) {
-        if (!v || e.shape(v)[i] == 1) return v;
-        const auto axis = static_cast<std::int64_t>(i);
-        return largest ? e.make<tosa::reduce_max>({.input = v, .axis = axis})
-                       : e.make<tosa::reduce_min>({.input = v, .axis = axis});
+    static value reduced(emit<ops<tosa::reduce_max, tosa::reduce_min>> e, value v, std::size_t axis,
+                         bool largest) {
+        if (!v || e.shape(v)[axis] == 1) return v;
+        return largest ? build::along<tosa::reduce_max>(e, v, axis)
+                       : build::along<tosa::reduce_min>(e, v, axis);
     }
     static value position(emit<produces>& e, value v, std::int64_t dim, bool largest, sizes shape) {
         v = number(e, build::with_rank(e, v, std::max<std::size_t>(e.rank(v), 1)));
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         if (e.failed()) return {};
         const bool floats = is_floating(e.dtype(v));
-        return build::reshape_index(
-            e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
-    }
-    static value of_floats(emit<produces>& e, value v, std::size_t axis, bool largest) {
-        return e.make<tosa::argmax>(
-            {.input = largest ? v : build::negate(e, v), .axis = static_cast<std::int64_t>(axis)});
+        const value found = floats ? build::along<tosa::argmax>(e, largest ? v : build::negate(e, v), axis)
+                                   : of_integers(e, v, axis, largest);
+        return build::reshape_index(e, found, shape);
     }
     static value of_integers(emit<produces>& e, value v, std::size_t axis, bool largest) {
+        if (!build::allows<tosa::equal>(e, {dtype::int32, dtype::int32, dtype::boolean}))
+            return e.unsupported("integers need the profile INT; add it to the target");
         const std::int64_t size = e.shape(v)[axis];
         const value found = e.make<tosa::equal>(v, reduced(e, v, axis, largest));
         const value at = build::iota(e, size, 1, axis, e.rank(v));
-        return reduced(e, build::select(e, found, at, e.splat(size, dtype::int32, e.rank(v))), axis, false);
+        const value candidates = e.make<tosa::select>(found, at, e.splat(size, dtype::int32, e.rank(v)));
+        return reduced(e, candidates, axis, false);
     }
 };
 

@@ -4,52 +4,52 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_BINARY_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/op_map.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/legalize/comparing.hpp>
 
 namespace headrace {
 
-/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch
-/// promotes them to. Short integers are computed in 32 bits and cut back, which is how they wrap around in
-/// PyTorch. The sum of booleans is their `or`, the product their `and`. Integers divided toward zero are
-/// INTDIV.
+/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4) of the type that PyTorch promotes them to. Integers are
+/// computed in 32 bits and cut back, which is how short ones wrap around in PyTorch. The sum of booleans is
+/// their `or`, the product their `and`. Integers divided toward zero are INTDIV.
 struct legalize_binary : pass {
-    using table = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
-                         becomes<aten::mul_tensor, tosa::mul>>;
-    using extrema = op_map<becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;
-    using targets = joined<table::keys, extrema::keys, ops<aten::div_tensor_mode, aten::pow_tensor_tensor>>;
-    using produces = joined<table::values, build::extremum_ops, ops<tosa::intdiv, tosa::pow>>;
+    static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        const value x = build::cast(e, a.self, type);
-        const value y = build::cast(e, a.other, type);
-        if (is_boolean(type)) {
-            if (std::is_same_v<Op, aten::add_tensor>) return build::binary<tosa::logical_or>(e, x, y);
-            if (std::is_same_v<Op, aten::mul_tensor>) return build::binary<tosa::logical_and>(e, x, y);
-            return e.unsupported("sub: PyTorch does not subtract booleans");
-        }
-        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)),
-                           type);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<in_32_bits>(
+                on<aten::add_tensor> = [](auto x, auto y) {
+                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
+                                  [&] { return call<tosa::add>(x, y); });
+                },
+                on<aten::sub_tensor> = [](auto x, auto y) {
+                    return choose(!is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
+                                  refused(x, "sub: PyTorch does not subtract booleans"));
+                },
+                on<aten::mul_tensor> = [](auto x, auto y) {
+                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
+                                  [&] { return made_by<build::multiply>(x, y); });
+                },
+                on<aten::div_tensor_mode> = [](auto x, auto y) {
+                    return choose(is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
+                                  refused(x, "div: only integers can be divided toward zero here"));
+                },
+                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                    return choose(is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
+                                  refused(x, "pow: TOSA's POW takes floating-point operands only"));
+                }),
+            rules_with<operands_by<promoted>>(
+                on<aten::maximum> = made_by<build::extremum<tosa::maximum>>,
+                on<aten::minimum> = made_by<build::extremum<tosa::minimum>>));
     }
-    template <one_of<extrema::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type),
-                                                build::cast(e, a.other, type));
+    // clang-format on
+
+private:
+    static auto refused(const auto& x, const char* reason) {
+        return [=] { return x.unsupported(reason); };
     }
-    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a,
-                     emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.exponent);
-        if (!is_floating(type)) return e.unsupported("pow: TOSA's POW takes floating-point operands only");
-        return build::binary<tosa::pow>(e, build::cast(e, a.self, type), build::cast(e, a.exponent, type));
-    }
-    value operator()(aten::div_tensor_mode, const args<aten::div_tensor_mode>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        if (!is_integral(type)) return e.unsupported("div: only integers can be divided toward zero here");
-        const auto operand = [&](value v) { return build::widened(e, build::cast(e, v, type)); };
-        return build::cast(e, build::binary<tosa::intdiv>(e, operand(a.self), operand(a.other)), type);
+    static value promoted(emit<build::promote_ops> e, value v) {
+        return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
 };
 

@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_BITWISE_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 
 namespace headrace {
 
@@ -12,49 +12,44 @@ namespace headrace {
 /// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
-    using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
-                        aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
-    using produces = joined<build::cast_ops, build::shift_ops,
-                            ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-                                tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
+    static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
-    value operator()(const args<aten::bitwise_and_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_and, tosa::logical_and>(e, a.self, a.other);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<operands_by<build::align>>(
+                on<aten::bitwise_and_tensor> = of_bits<tosa::bitwise_and, tosa::logical_and>{},
+                on<aten::bitwise_or_tensor>  = of_bits<tosa::bitwise_or, tosa::logical_or>{},
+                on<aten::bitwise_xor_tensor> = of_bits<tosa::bitwise_xor, tosa::logical_xor>{},
+                on<aten::bitwise_left_shift_tensor> = call<tosa::logical_left_shift>),
+            rules_with<in_32_bits>(
+                on<aten::bitwise_right_shift_tensor> = made_by<build::arithmetic_right_shift>),
+            on<aten::bitwise_not> = [](auto x) {
+                const bool has_not = build::allows<tosa::bitwise_not>(x.target(), {x.dtype(), x.dtype()});
+                const auto by_subtraction = [&] {
+                    const auto wide = made_by<build::widen_number>(x, dtype::int32);
+                    return made_by<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
+                };
+                return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); },
+                              has_not, [&] { return call<tosa::bitwise_not>(x); }, by_subtraction);
+            });
     }
-    value operator()(const args<aten::bitwise_or_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_or, tosa::logical_or>(e, a.self, a.other);
-    }
-    value operator()(const args<aten::bitwise_xor_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_xor, tosa::logical_xor>(e, a.self, a.other);
-    }
-    value operator()(const args<aten::bitwise_not>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_boolean(type)) return e.make<tosa::logical_not>(a.self);
-        if (build::allows<tosa::bitwise_not>(e, {type, type})) return e.make<tosa::bitwise_not>(a.self);
-        const value wide = build::widened(e, a.self);
-        return build::cast(e, e.make<tosa::sub>(e.splat(-1, dtype::int32, e.rank(wide)), wide), type);
-    }
-    value operator()(const args<aten::bitwise_left_shift_tensor>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type),
-                                                       build::cast(e, a.other, type));
-    }
-    value operator()(const args<aten::bitwise_right_shift_tensor>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        const auto operand = [&](value v) { return build::widened(e, build::cast(e, v, type)); };
-        return build::cast(e, build::arithmetic_right_shift(e, operand(a.self), operand(a.other)), type);
-    }
+    // clang-format on
 
 private:
     template <op_tag OfBits, op_tag OfTruth>
-    static value lower(emit<produces>& e, value a, value b) {
-        const dtype type = build::common_type(e, a, b);
-        a = build::cast(e, a, type);
-        b = build::cast(e, b, type);
-        if (is_boolean(type)) return build::binary<OfTruth>(e, a, b);
-        if (build::allows<OfBits>(e, {type, type, type})) return build::binary<OfBits>(e, a, b);
-        return e.unsupported("bitwise: integers need the profile INT; add it to the target");
-    }
+    struct of_bits {
+        auto operator()(const auto& x, const auto& y) const {
+            const dtype type = x.dtype();
+            const auto refused = [&] {
+                return x.unsupported("bitwise: integers need the profile INT; add it to the target");
+            };
+            return choose(
+                is_boolean(type), [&] { return call<OfTruth>(x, y); },
+                build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
+                refused);
+        }
+    };
 };
 
 }  // namespace headrace

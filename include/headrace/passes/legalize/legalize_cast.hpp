@@ -4,17 +4,20 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CAST_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/pass/rules.hpp>
+#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
 struct legalize_cast : pass {
-    using targets = ops<aten::_to_copy>;
-    using produces = build::cast_ops;
+    static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
 
-    value operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
-        return build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
+    static auto rewrites() {
+        return rules(on<aten::_to_copy> = [](auto x) {
+            return made_by<build::cast>(x, narrowed(x.result_meta().dtype));
+        });
     }
 };
 

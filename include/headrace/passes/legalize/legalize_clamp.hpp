@@ -7,20 +7,22 @@
 #include <cmath>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/infer/aten_elementwise.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 
 namespace headrace {
 
 /// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or
 /// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
-/// there it is MAXIMUM and MINIMUM.
+/// there the limits become operands of maximum and minimum.
 struct legalize_clamp : pass {
+    static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
     using targets = ops<aten::clamp>;
-    using produces = joined<build::extremum_ops, ops<tosa::clamp>>;
+    using produces = ops<tosa::cast, tosa::clamp, aten::maximum, aten::minimum>;
 
     value operator()(const args<aten::clamp>& a, emit<produces>& e) const {
-        const dtype type = build::narrowed(e.result_meta().dtype);
-        const value x = build::cast(e, a.self, type);
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value x = build::widen_number(e, a.self, type);
         const auto is_nan = [](const std::optional<scalar>& limit) {
             return limit && std::isnan(limit->to_double());
         };
@@ -34,8 +36,8 @@ struct legalize_clamp : pass {
         }
         const auto limit = [&](scalar s) { return e.splat(s, type, e.rank(x)); };
         value y = x;
-        if (a.min) y = build::extremum<tosa::maximum>(e, y, limit(low));
-        if (a.max) y = build::extremum<tosa::minimum>(e, y, limit(high));
+        if (a.min) y = e.make<aten::maximum>(y, limit(low));
+        if (a.max) y = e.make<aten::minimum>(y, limit(high));
         return y;
     }
 

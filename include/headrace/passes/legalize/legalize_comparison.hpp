@@ -4,22 +4,27 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_COMPARISON_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/op_map.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/legalize/comparing.hpp>
 
 namespace headrace {
 
 /// Lowers comparisons (TOSA 1.0, 2.7) of operands of the type that PyTorch promotes them to.
 struct legalize_comparison : pass {
-    using table = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
-                         becomes<aten::ge_tensor, tosa::greater_equal>>;
-    using targets = table::keys;
-    using produces = build::compare_ops;
+    static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::compare<table::at<Op>>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+    static auto rewrites() {
+        return rules(
+            on<aten::eq_tensor> = [](auto x, auto y) { return compared<tosa::equal>(x, y); },
+            on<aten::gt_tensor> = [](auto x, auto y) { return compared<tosa::greater>(x, y); },
+            on<aten::ge_tensor> = [](auto x, auto y) { return compared<tosa::greater_equal>(x, y); });
+    }
+
+private:
+    template <op_tag Op>
+    static auto compared(const auto& x, const auto& y) {
+        const dtype type = narrowed(result_type(x.meta(), y.meta()));
+        return made_by<build::compare<Op>>(made_by<build::promote>(x, type),
+                                           made_by<build::promote>(y, type));
     }
 };
 

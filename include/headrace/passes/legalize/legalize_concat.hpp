@@ -7,24 +7,25 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/support/casting.hpp>
-#include <headrace/passes/support/reducing.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
-/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the
-/// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
+/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1) of tensors of the type that PyTorch promotes them to. Tensors
+/// without elements add nothing and are left out, as are the empty tensors of rank 1 that torch.cat tolerates
+/// among others.
 struct legalize_concat : pass {
+    static constexpr std::string_view summary = "cat to CONCAT";
     using targets = ops<aten::cat, aten::concat>;
-    using produces = joined<build::concat_ops, build::reshape_ops, build::cast_ops>;
+    using produces = joined<build::concat_ops, build::widen_ops>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
+        const dtype type = narrowed(e.result_meta().dtype);
         std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
-            if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
+            if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
         }
         if (parts.empty()) {
             return e.unsupported(

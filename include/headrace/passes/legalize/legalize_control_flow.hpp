@@ -12,6 +12,7 @@ namespace headrace {
 /// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
 /// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
+    static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;
 
@@ -42,7 +43,7 @@ private:
             e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
-    // A loop also gives what it was handed on; what is after the node's own results is dropped.
+    // The body also returns the inputs that it does not carry; the loop's results for these are not read.
     static void hand_on(graph& body, std::size_t carried) {
         value_list values;
         for (const value v : body.outputs()) values.push_back(v);

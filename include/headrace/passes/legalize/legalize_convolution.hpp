@@ -11,6 +11,7 @@ namespace headrace {
 /// (TOSA 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension
 /// becomes two, the first of size 1.
 struct legalize_convolution : pass {
+    static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
     using targets = ops<aten::convolution>;
     using produces = build::convolution_ops;
 

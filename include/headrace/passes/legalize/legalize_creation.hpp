@@ -4,10 +4,11 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CREATION_HPP
 
 #include <memory_resource>
-#include <vector>
+#include <string>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
 struct legalize_creation : pass {
+    static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
     using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
                         aten::eye_m, aten::linspace>;
     using produces = ops<>;
@@ -22,12 +24,12 @@ struct legalize_creation : pass {
     value operator()(const args<aten::full>& a, emit<produces>& e) const {
         return filled(e, [&](std::int64_t) { return a.fill_value; });
     }
-    value operator()(const args<aten::arange>& a, emit<produces>& e) const { return range(e, 0, a.end, 1); }
+    value operator()(const args<aten::arange>&, emit<produces>& e) const { return range(e, 0, 1); }
     value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
-        return range(e, a.start, a.end, 1);
+        return range(e, a.start, 1);
     }
     value operator()(const args<aten::arange_start_step>& a, emit<produces>& e) const {
-        return range(e, a.start, a.end, a.step);
+        return range(e, a.start, a.step);
     }
     value operator()(const args<aten::eye>& a, emit<produces>& e) const { return identity(e, a.n); }
     value operator()(const args<aten::eye_m>& a, emit<produces>& e) const { return identity(e, a.m); }
@@ -43,24 +45,19 @@ struct legalize_creation : pass {
 
 private:
     /// A constant for the result: element i of its row-major order is at(i).
-    template <class At>
-    static value filled(emit<produces>& e, At&& at) {
-        const dtype type = build::narrowed(e.result_meta().dtype);
-        const auto [least, most] =
-            is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
-        const std::size_t size = traits_of(type).bits / 8U;
+    static value filled(emit<produces>& e, const auto& at) {
+        const dtype type = narrowed(e.result_meta().dtype);
+        const auto [least, most] = build::bounds_of(type);
         bool fits = true;
-        const value v = e.constant({type, e.result_meta().shape, {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; (i + 1) * size <= data.size(); ++i) {
-                const scalar number = at(static_cast<std::int64_t>(i));
-                const std::int64_t rounded = number.to_int();
-                if (is_integral(type)) fits = fits && rounded >= least.to_int() && rounded <= most.to_int();
-                fits = fits && detail::store_element(number, type, &data[i * size]);
-            }
+        const value v = e.constant_of(type, e.result_meta().shape, [&](std::size_t i) -> scalar {
+            const scalar number = at(static_cast<std::int64_t>(i));
+            const std::int64_t whole = number.to_int();
+            fits = fits && (!is_integral(type) || (least.to_int() <= whole && whole <= most.to_int()));
+            return number;
         });
         return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
     }
-    static value range(emit<produces>& e, scalar start, scalar, scalar step) {
+    static value range(emit<produces>& e, scalar start, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();
         return filled(e, [&](std::int64_t i) -> scalar {
             if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/pass/rules.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -13,20 +14,18 @@ namespace headrace {
 /// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
 /// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
-    using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
-    using produces = build::broadcast_ops;
+    static constexpr std::string_view summary = "expand, repeat and tile to TILE";
 
-    template <one_of<ops<aten::expand, aten::broadcast_to, aten::expand_as>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::broadcast(e, a.self, e.result_meta().shape);
+    static auto rewrites() {
+        return rules(
+            on<aten::expand, aten::broadcast_to, aten::expand_as> =
+                [](auto x, const auto&...) { return made_by<build::broadcast>(x, x.result_meta().shape); },
+            on<aten::repeat> = [](auto x, const auto& a) { return made_by<tiled>(x, a.repeats); },
+            on<aten::tile> = [](auto x, const auto& a) { return made_by<tiled>(x, a.dims); });
     }
-    value operator()(const args<aten::repeat>& a, emit<produces>& e) const {
-        return tiled(e, a.self, a.repeats);
-    }
-    value operator()(const args<aten::tile>& a, emit<produces>& e) const { return tiled(e, a.self, a.dims); }
 
 private:
-    static value tiled(emit<produces>& e, value v, sizes repeats) {
+    static value tiled(emit<build::broadcast_ops> e, value v, sizes repeats) {
         const std::size_t rank = std::max(repeats.size(), e.rank(v));
         shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
         multiples.append(repeats);

@@ -10,6 +10,7 @@ namespace headrace {
 
 /// Lowers flip to REVERSE, one axis at a time (TOSA 1.0, 2.9.5).
 struct legalize_flip : pass {
+    static constexpr std::string_view summary = "flip to REVERSE";
     using targets = ops<aten::flip>;
     using produces = build::reverse_ops;
 

@@ -14,6 +14,7 @@ namespace headrace {
 /// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
 /// positions that are computed.
 struct legalize_gather : pass {
+    static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
     using targets = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;
 
@@ -26,7 +27,7 @@ struct legalize_gather : pass {
     }
     value operator()(const args<aten::gather>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
+        if (refuse_empty(e)) return {};
         const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
         const value elements = build::reshape(e, a.self, shape_builder{at.batches, at.batch_size, 1});
         return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
@@ -34,7 +35,7 @@ struct legalize_gather : pass {
 
 private:
     static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
-        if (e.failed() || refuse_empty(e)) return {};
+        if (refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
         index = build::index_number(e, index);
         index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
@@ -42,10 +43,11 @@ private:
             build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
-    static bool refuse_empty(emit<produces>& e) {
-        if (e.result_meta().elements() != 0) return false;
-        e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
-        return true;
+    // Or has the rewrite failed already?
+    static bool refuse_empty(emitter& e) {
+        if (e.result_meta().elements() == 0)
+            e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
+        return e.failed();
     }
 };
 

@@ -7,7 +7,6 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
-#include <headrace/passes/support/casting.hpp>
 
 namespace headrace {
 
@@ -17,13 +16,14 @@ namespace headrace {
 /// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
 /// refused.
 struct legalize_index_put : pass {
+    static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
     using targets = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
-                            build::broadcast_ops, build::select_ops>;
+                            build::select_ops>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const value values = build::cast(e, a.values, e.dtype(a.self));
+        const value values = build::widen(e, a.values, e.dtype(a.self));
         if (const auto mask = only_mask(e, a.indices)) {
             if (const auto spread = over_mask(e, values, *mask, e.rank(a.self))) {
                 return masked(e, a.self, *mask, *spread, a.accumulate);

@@ -4,26 +4,19 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_LOGICAL_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/op_map.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 
 namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
-    using table =
-        op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
-               becomes<aten::logical_xor, tosa::logical_xor>>;
-    using targets = joined<table::keys, ops<aten::logical_not>>;
-    using produces = joined<table::values, build::reshape_ops, build::cast_ops>;
+    static constexpr std::string_view summary =
+        "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::binary<table::at<Op>>(e, build::cast(e, a.self, dtype::boolean),
-                                            build::cast(e, a.other, dtype::boolean));
-    }
-    value operator()(aten::logical_not, const args<aten::logical_not>& a, emit<produces>& e) const {
-        return e.make<tosa::logical_not>(build::cast(e, a.self, dtype::boolean));
+    static auto rewrites() {
+        return rules_with<operands_by<build::align_truth>>(
+            on<aten::logical_and> = call<tosa::logical_and>, on<aten::logical_or> = call<tosa::logical_or>,
+            on<aten::logical_xor> = call<tosa::logical_xor>, on<aten::logical_not> = call<tosa::logical_not>);
     }
 };
 

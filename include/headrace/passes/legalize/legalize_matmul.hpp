@@ -12,28 +12,28 @@ namespace headrace {
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
 /// channels.
 struct legalize_matmul : pass {
+    static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targets = ops<aten::bmm, aten::linear>;
-    using produces = joined<ops<tosa::matmul, tosa::conv2d>, build::reshape_ops, build::cast_ops>;
+    using produces = joined<build::reshape_ops, ops<tosa::matmul, tosa::conv2d, tosa::cast>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type))
             return e.unsupported("products of integer matrices; TOSA has them quantized only");
-        // bfloat16 accumulates in float32 and only then rounds (spec 2.2.7).
+        // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
                                                  .b = a.mat2,
                                                  .a_zp = build::zero_point(e, type),
                                                  .b_zp = build::zero_point(e, e.dtype(a.mat2)),
                                                  .output_type = wide});
-        return build::cast(e, made, type);
+        return build::cast_directly(e, made, type);
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         if (e.rank(a.weight) != 2)
             return e.unsupported("linear with a weight vector; give it a weight matrix");
-        const value bias =
-            a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
+        const value bias = a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
         return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };

@@ -10,19 +10,19 @@ namespace headrace {
 
 /// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
 struct legalize_one_hot : pass {
+    static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
     using targets = ops<aten::one_hot>;
-    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::equal>>;
+    using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
         if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");
         const dtype key = build::number_for_bool(e);
         shape_builder shape(e.shape(a.self));
         shape.push_back(1);
-        const value wanted = build::reshape(e, build::cast(e, a.self, key), shape);
+        const value wanted = build::reshape(e, build::widen(e, a.self, key), shape);
         const value classes = build::iota(e, a.num_classes, 1, shape.size() - 1, shape.size(), key);
         const value hot = build::as_number(e, e.make<tosa::equal>(wanted, classes));
-        if (key == dtype::int32) return hot;
-        return e.make<tosa::cast>({.input = hot, .output_type = dtype::int32});  // exact: 0 or 1
+        return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
     }
 };
 

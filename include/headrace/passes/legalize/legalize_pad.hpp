@@ -18,11 +18,13 @@ namespace headrace {
 /// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
 /// that of the whole tensor.
 struct legalize_pad : pass {
-    using targets = ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
-                        aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
-                        aten::replication_pad3d>;
+    static constexpr std::string_view summary =
+        "padding to PAD, or to joins of slices, borders and mirror images";
+    using reflections = ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>;
+    using replications = ops<aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>;
+    using targets = joined<ops<aten::constant_pad_nd, aten::pad>, reflections, replications>;
     using produces =
-        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
+        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, ops<tosa::tile>>;
 
     value operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
         return constant(e, a.self, a.pad, a.value);
@@ -34,11 +36,11 @@ struct legalize_pad : pass {
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
         return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
     }
-    template <one_of<ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>> Op>
+    template <one_of<reflections> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return each_axis(e, a.self, a.padding, reflected);
     }
-    template <one_of<ops<aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>> Op>
+    template <one_of<replications> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return each_axis(e, a.self, a.padding, replicated);
     }
@@ -54,8 +56,7 @@ private:
     }
 
     /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.
-    template <class Pad>
-    static value each_axis(emit<produces>& e, value v, sizes padding, Pad&& pad) {
+    static value each_axis(emit<produces>& e, value v, sizes padding, const auto& pad) {
         const std::size_t rank = e.rank(v);
         if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) {
             return e.unsupported(
@@ -97,8 +98,11 @@ private:
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
         std::pmr::vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
-            const shape_builder shape = build::with_axis(e.shape(v), axis, count);
-            return build::broadcast(e, build::slice(e, v, axis, at, 1), shape);
+            const value one = build::slice(e, v, axis, at, 1);
+            if (count == 1) return one;
+            shape_builder multiples = shape_builder::filled(e.rank(v), 1);
+            multiples[axis] = count;
+            return e.make<tosa::tile>({.input1 = one, .multiples = build::const_shape(e, multiples)});
         };
         if (by.before > 0) parts.insert(parts.begin(), border(0, by.before));
         if (by.after > 0) parts.push_back(border(e.shape(v)[axis] - 1, by.after));

@@ -14,6 +14,7 @@ namespace headrace {
 /// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
 /// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
 struct legalize_permutes : pass {
+    static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
     using targets =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using produces = build::permute_ops;
@@ -33,25 +34,19 @@ private:
         return swapped(a.dim0, a.dim1, rank);
     }
     static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        return rank < 2 ? unchanged(rank) : swapped(0, 1, rank);
+        return rank < 2 ? build::axes_in_order(rank) : swapped(0, 1, rank);
     }
     static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return unchanged(rank);
-        return detail::moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
+        if (rank == 0) return build::axes_in_order(rank);
+        return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
     }
     static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
-        return detail::moved_axes(a.source, a.destination, rank);
-    }
-
-    static shape_builder unchanged(std::size_t rank) {
-        shape_builder order;
-        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
-        return order;
+        return moved_axes(a.source, a.destination, rank);
     }
     static result<shape_builder> swapped(std::int64_t a, std::int64_t b, std::size_t rank) {
         BOOST_OUTCOME_TRY(first, axis_of(a, rank));
         BOOST_OUTCOME_TRY(second, axis_of(b, rank));
-        shape_builder order = unchanged(rank);
+        shape_builder order = build::axes_in_order(rank);
         std::swap(order[first], order[second]);
         return order;
     }

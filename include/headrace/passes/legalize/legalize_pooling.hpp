@@ -8,25 +8,24 @@
 namespace headrace {
 
 /// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
-/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, and
-/// where it divides by a number of the caller's whatever the window holds, it becomes a PAD of zeros.
+/// transposes to and from channels-last. A divisor of the caller's becomes a factor.
 struct legalize_pooling : pass {
+    static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
-    using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>, build::reshape_ops>;
+    using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
             const std::int64_t area = a.kernel_size[0] * a.kernel_size[a.kernel_size.size() - 1];
-            const value factor = e.splat(static_cast<double>(area) / static_cast<double>(*a.divisor_override),
-                                         e.dtype(a.self), 4);
-            pooled = build::binary<tosa::mul>(e, pooled, factor);
+            const double factor = static_cast<double>(area) / static_cast<double>(*a.divisor_override);
+            pooled = build::multiply(e, pooled, e.splat(factor, e.dtype(a.self), 4));
         }
         return build::transpose(e, pooled, build::to_channels_first(4));
     }
 
     value operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
-        value input = build::transpose(e, a.self, build::to_channels_last(4));
+        const value input = build::transpose(e, a.self, build::to_channels_last(4));
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto fitted = build::fit_windows(e.shape(input), std::span(windows.value()).first(2),

@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_PRODUCTS_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -13,27 +13,27 @@ namespace headrace {
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
 /// axis are multiplied until one element is left.
 struct legalize_products : pass {
+    static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
     using targets = ops<aten::prod, aten::prod_dim_int>;
-    using produces = joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::concat_ops,
-                            ops<tosa::reduce_product, tosa::mul>>;
+    using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;
+    using produces = joined<build::widen_ops, build::reshape_ops, halving_ops, ops<tosa::reduce_product>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
-        const value wide = build::cast(e, build::cast(e, a.self, type), build::summing_type(type));
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));
         const value product = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
-            if (!is_floating(type)) return halved(e, v, axis);
-            return e.make<tosa::reduce_product>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis) : halved(e, v, axis);
         });
-        return build::cast(e, product, type);
+        return build::cast_directly(e, product, type);
     }
 
 private:
-    static value halved(emit<produces>& e, value v, std::size_t axis) {
+    static value halved(emit<halving_ops> e, value v, std::size_t axis) {
         for (std::int64_t size = e.shape(v)[axis]; size > 1 && v; size = (size + 1) / 2) {
             const std::int64_t half = size / 2;
-            const value product = build::binary<tosa::mul>(e, build::slice(e, v, axis, 0, half),
-                                                           build::slice(e, v, axis, half, half));
+            const value product =
+                build::multiply(e, build::slice(e, v, axis, 0, half), build::slice(e, v, axis, half, half));
             if (size % 2 == 0) {
                 v = product;
             } else {

@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// Lowers upsampling to RESIZE.
+/// Lowers upsampling to RESIZE (TOSA 1.0, 2.11.1).
 struct legalize_resize : pass {
+    static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
     using targets = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     using produces = build::resize_ops;
 

@@ -14,6 +14,8 @@ namespace headrace {
 /// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
 /// sums by comparison.
 struct legalize_scatter : pass {
+    static constexpr std::string_view summary =
+        "scatter, index_copy and index_add to SCATTER, or sums by comparison";
     using targets =
         ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;
@@ -30,21 +32,22 @@ struct legalize_scatter : pass {
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const build::three_axes w = build::around(e.shape(a.index), axis);
-        const bool all_columns = k.before == w.before && k.after == w.after;
-        if (!all_columns) return added_anywhere(e, a.self, axis, a.index, a.src);
-        const shape_builder shape{w.before, w.size, w.after};
-        return added(e, a.self, k, build::reshape(e, build::index_number(e, a.index), shape),
-                     build::reshape(e, cut_to(e, a.src, e.shape(a.index)), shape));
+        const value source = cut_to(e, a.src, e.shape(a.index));
+        if (k.before == w.before && k.after == w.after) {
+            return added(e, a.self, k, build::index_number(e, a.index), source, w);
+        }
+        // The index covers only part of the other axes: every element has a position of its own.
+        const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
+        return added(e, a.self, {at.batches, at.batch_size, 1}, at.indices, source,
+                     {at.batches, at.count, 1});
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
-        const value values = build::reshape(e, a.self, shape_builder{k.before, k.size, k.after});
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
-        const value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
-        return build::reshape(e, build::scatter(e, values, index, rows), e.shape(a.self));
+        return replaced(e, a.self, k, index, a.source, count);
     }
     value operator()(const args<aten::index_add>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -53,9 +56,7 @@ struct legalize_scatter : pass {
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
-        if (!(a.alpha.to_double() == 1)) {
-            rows = build::binary<tosa::mul>(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
-        }
+        if (a.alpha.to_double() != 1) rows = build::multiply(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
         return added(e, a.self, k, index, rows);
     }
 
@@ -64,27 +65,27 @@ private:
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
         return build::reshape(e, build::accumulate(e, values, index, rows), e.shape(self));
     }
-    // The index covers only part of the other axes: every element has a position of its own.
-    static value added_anywhere(emit<produces>& e, value self, std::size_t axis, value index, value source) {
-        const auto at = build::positions_along(e, index, e.shape(self), axis);
-        const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value rows =
-            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
-        return added(e, self, {at.batches, at.batch_size, 1},
-                     build::reshape(e, at.indices, shape_builder{at.batches, each, 1}), rows);
+    // The same of an index and a source of as many elements, which are taken as [N, W, C].
+    static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value source,
+                       const build::three_axes& w) {
+        const shape_builder shape{w.before, w.size, w.after};
+        return added(e, self, k, build::reshape(e, index, shape), build::reshape(e, source, shape));
+    }
+    static value replaced(emit<produces>& e, value self, const build::three_axes& k, value index,
+                          value source, std::int64_t count) {
+        const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
+        const value rows = build::reshape(e, source, shape_builder{k.before, count, k.after});
+        return build::reshape(e, build::scatter(e, values, index, rows), e.shape(self));
     }
     static value written(emit<produces>& e, value self, std::int64_t dim, value index, value source) {
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);
-        const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value values = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
-        const value rows =
-            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
-        return build::reshape(e, build::scatter(e, values, at.indices, rows), e.shape(self));
+        return replaced(e, self, {at.batches, at.batch_size, 1}, at.indices,
+                        cut_to(e, source, e.shape(index)), at.count);
     }
     // PyTorch reads only as much of the source as the index covers.
-    static value cut_to(emit<produces>& e, value v, sizes shape) {
+    static value cut_to(emit<build::slice_ops> e, value v, sizes shape) {
         for (std::size_t i = 0; i != shape.size(); ++i) v = build::slice(e, v, i, 0, shape[i]);
         return v;
     }

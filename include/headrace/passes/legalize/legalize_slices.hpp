@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SLICES_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/pass/rules.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -11,33 +12,35 @@ namespace headrace {
 /// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
 /// step], of which one column is kept.
 struct legalize_slices : pass {
-    using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
-    using produces = build::strided_slice_ops;
+    static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
-    value operator()(const args<aten::slice_tensor>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
-        return build::strided_slice(e, a.self, axis, range.start, range.count(a.step), a.step);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::slice_tensor> = [](auto x, const auto& a) {
+                const slice_range range = clamped_slice(a.start, a.end, x.size(a.dim));
+                return part(x, a.dim, range.start, range.count(a.step), a.step);
+            },
+            on<aten::narrow> = [](auto x, const auto& a) { return part(x, a.dim, a.start, a.length); },
+            on<aten::select_int> = [](auto x, const auto& a) {
+                return made_by<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
+            });
     }
-    value operator()(const args<aten::narrow>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const std::int64_t start = a.start < 0 ? a.start + e.shape(a.self)[axis] : a.start;
-        return build::slice(e, a.self, axis, start, a.length);
-    }
-    value operator()(const args<aten::select_int>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
-        return build::reshape(e, build::slice(e, a.self, axis, index, 1), e.result_meta().shape);
-    }
+    // clang-format on
 
 private:
-    static bool refuse_empty(emit<produces>& e) {
-        if (e.result_meta().elements() != 0) return false;
-        e.unsupported("a slice without elements: TOSA has no empty tensors; drop it from the model");
-        return true;
+    // `start` may count from the end.
+    static auto part(const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count,
+                     std::int64_t step = 1) {
+        const auto refused = [&] {
+            return x.unsupported(
+                "a slice without elements: TOSA has no empty tensors; drop it from the model");
+        };
+        const auto slice = [&] {
+            const std::int64_t first = start < 0 ? start + x.size(dim) : start;
+            return made_by<build::strided_slice>(x, x.axis(dim), first, count, step);
+        };
+        return choose(x.result_meta().elements() == 0, refused, slice);
     }
 };
 

@@ -13,6 +13,7 @@ namespace headrace {
 /// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
 struct legalize_splits : pass {
+    static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
     using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                         aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,
                         aten::tensor_split_sections, aten::tensor_split_indices, aten::unbind_int>;
@@ -25,25 +26,16 @@ struct legalize_splits : pass {
         std::int64_t start = 0;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const int_list& shape = e.result_meta(i).shape;
-            const bool keeps_axis = shape.size() == e.rank(a.self);  // unbind drops it
-            const std::int64_t size = keeps_axis ? shape[axis] : 1;
-            start = std::min(start_of(a, e, axis, i, start), e.shape(a.self)[axis] - size);
+            const std::int64_t available = e.shape(a.self)[axis];
+            const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
+            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
+                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
+            }
+            start = std::min(start, available - size);
             parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
             start += size;
         }
         return parts;
-    }
-
-private:
-    // Parts follow one another, except that indices may go back.
-    template <class Args>
-    static std::int64_t start_of(const Args& a, const emit<produces>& e, std::size_t axis, std::uint32_t i,
-                                 std::int64_t start) {
-        if constexpr (requires { a.indices; }) {
-            return i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, e.shape(a.self)[axis]).start;
-        } else {
-            return start;
-        }
     }
 };
 

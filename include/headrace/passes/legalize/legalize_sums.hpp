@@ -4,7 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SUMS_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -12,17 +12,18 @@ namespace headrace {
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
 /// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
+    static constexpr std::string_view summary = "sum to REDUCE_SUM";
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
-    using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
+    using produces = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
 
     template <one_of<targets> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
-        const value wide = build::cast(e, build::cast(e, a.self, type), build::summing_type(type));
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));
         const value sum = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
-            return e.make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return build::along<tosa::reduce_sum>(e, v, axis);
         });
-        return build::cast(e, sum, type);
+        return build::cast_directly(e, sum, type);
     }
 };
 

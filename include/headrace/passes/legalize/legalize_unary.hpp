@@ -4,53 +4,59 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_UNARY_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/pass/op_map.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/infer/aten_elementwise.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 
 namespace headrace {
 
-/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch
-/// gives floats for integers: the operand is cast to the result's type first. Integers are their own floor
-/// and ceiling; they are negated as 0 - x, and their absolute value is the larger of the two.
+/// Lowers the elementwise functions that TOSA has, too (TOSA 1.0, 2.3 and 2.5). PyTorch gives floats for
+/// integers: the operand is cast to the dtype of the result first. Integers are their own floor and ceiling;
+/// they are negated as 0 - x, and where TOSA has no ABS for them it is the larger of x and -x.
 struct legalize_unary : pass {
-    using table =
-        op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
-               becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
-               becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
-               becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
-               becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
-    using targets = joined<table::keys, ops<aten::abs, aten::neg>>;
-    using produces = joined<table::values, build::extremum_ops, ops<tosa::abs, tosa::negate, tosa::sub>>;
+    static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const value operand = build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
-        if ((std::is_same_v<Op, aten::floor> ||
-             std::is_same_v<Op, aten::ceil>)&&!is_floating(e.dtype(operand))) {
-            return operand;
-        }
-        return e.make<table::at<Op>>(operand);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<operands_by<in_result_type>>(
+                on<aten::cos>        = call<tosa::cos>,
+                on<aten::erf>        = call<tosa::erf>,
+                on<aten::exp>        = call<tosa::exp>,
+                on<aten::log>        = call<tosa::log>,
+                on<aten::reciprocal> = call<tosa::reciprocal>,
+                on<aten::rsqrt>      = call<tosa::rsqrt>,
+                on<aten::sigmoid>    = call<tosa::sigmoid>,
+                on<aten::sin>        = call<tosa::sin>,
+                on<aten::tanh>       = call<tosa::tanh>),
+            on<aten::ceil>  = [](auto x) { return of_floats<tosa::ceil>(x, x); },
+            on<aten::floor> = [](auto x) { return of_floats<tosa::floor>(x, x); },
+            on<aten::neg>   = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return made_by<build::negate>(x); },
+                              [&] { return made_by<build::cut>(negated(wide(x))); });
+            },
+            on<aten::abs> = [](auto x) {
+                const auto of_integers = [&] {
+                    const auto y = wide(x);
+                    const bool has_abs = build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
+                    return made_by<build::cut>(choose(has_abs, [&] { return call<tosa::abs>(y); },
+                                                      [&] { return call<aten::maximum>(y, negated(y)); }));
+                };
+                return of_floats<tosa::abs>(x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
+            });
     }
-    value operator()(aten::neg, const args<aten::neg>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_floating(type)) return build::negate(e, a.self);
-        return build::cast(e, negated(e, build::widened(e, a.self)), type);
-    }
-    value operator()(aten::abs, const args<aten::abs>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_floating(type)) return e.make<tosa::abs>(a.self);
-        if (is_boolean(type)) return a.self;
-        const value wide = build::widened(e, a.self);
-        if (build::allows<tosa::abs>(e, {dtype::int32, dtype::int32})) {
-            return build::cast(e, e.make<tosa::abs>(wide), type);
-        }
-        return build::cast(e, build::extremum<tosa::maximum>(e, wide, negated(e, wide)), type);
-    }
+    // clang-format on
 
 private:
-    static value negated(emit<produces>& e, value v) {
-        return e.make<tosa::sub>(e.splat(0, dtype::int32, e.rank(v)), v);
+    static value in_result_type(emit<build::widen_ops> e, value v) {
+        return build::widen(e, v, e.result_meta().dtype);
     }
+    template <op_tag Op>
+    static auto of_floats(const auto& x, const auto& otherwise) {
+        return choose(
+            is_floating(x.dtype()), [&] { return call<Op>(x); }, otherwise);
+    }
+    static auto wide(const auto& x) { return made_by<build::widen_number>(x, dtype::int32); }
+    static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
 };
 
 }  // namespace headrace

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/pass/rules.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -11,14 +12,15 @@ namespace headrace {
 /// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
 /// known from inference, whatever way the op spells it.
 struct legalize_views : pass {
-    using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
-                        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                        aten::squeeze_dims, aten::unsqueeze>;
-    using produces = build::reshape_ops;
+    static constexpr std::string_view summary =
+        "view, flatten, squeeze and other changes of shape to RESHAPE";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::reshape(e, a.self, e.result_meta().shape);
+    static auto rewrites() {
+        return rules(on<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
+                        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+                        aten::squeeze_dims, aten::unsqueeze> = [](auto x, const auto&...) {
+            return made_by<build::reshape>(x, x.result_meta().shape);
+        });
     }
 };
 

@@ -4,19 +4,20 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_WHERE_HPP
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/legalize/promoting.hpp>
 
 namespace headrace {
 
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), of operands of the type that PyTorch promotes them to.
 struct legalize_where : pass {
-    using targets = ops<aten::where_self>;
-    using produces = joined<build::cast_ops, build::select_ops>;
+    static constexpr std::string_view summary = "where to SELECT";
 
-    value operator()(const args<aten::where_self>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::select(e, build::cast(e, a.condition, dtype::boolean), build::cast(e, a.self, type),
-                             build::cast(e, a.other, type));
+    static auto rewrites() {
+        return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
+            const dtype type = narrowed(x.result_meta().dtype);
+            const auto operand = [&](const auto& v) { return made_by<build::promote>(v, type); };
+            return made_by<build::select>(condition, operand(x), operand(y));
+        });
     }
 };
 

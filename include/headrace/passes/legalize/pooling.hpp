@@ -7,26 +7,25 @@
 #include <utility>
 
 #include <headrace/passes/support/convolution.hpp>
+#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace::build {
 
-using average_pool_ops = joined<ops<tosa::avg_pool2d, tosa::pad>, transpose_ops, crop_ops>;
+using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, pad_ops>;
 
 /// `pad` is top, bottom, left and right; what is added is `with`.
-template <class E>
-value pad_image(E& e, value channels_last, const shape_builder& pad, std::int64_t with) {
+inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
     if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
-    return e.template make<tosa::pad>({.input1 = channels_last,
-                                       .padding = const_shape(e, padding),
-                                       .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+    return e.make<tosa::pad>({.input1 = channels_last,
+                              .padding = const_shape(e, padding),
+                              .pad_const = e.splat(with, e.dtype(channels_last), 1)});
 }
 
 /// AVG_POOL2D of [N, C, H, W] with channels last, without the divisor_override's factor. TOSA leaves padding
 /// out of averages; where PyTorch counts it, and where it divides by a number of the caller's whatever the
 /// window holds, it becomes a PAD of zeros.
-template <class E>
-value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
+inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
     value input = transpose(e, a.self, to_channels_last(4));
     auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
     if (!windows) return e.fail(std::move(windows).error());
@@ -42,13 +41,13 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
     }
     const dtype type = e.dtype(input);
     const bool floating = is_floating(type);  // integers of either width are summed in INT32
-    return e.template make<tosa::avg_pool2d>({.input = input,
-                                              .input_zp = zero_point(e, type, zero),
-                                              .output_zp = zero_point(e, type, zero),
-                                              .kernel = int_list(fitted.kernel),
-                                              .stride = int_list(fitted.stride),
-                                              .pad = int_list(fitted.pad),
-                                              .acc_type = floating ? dtype::float32 : dtype::int32});
+    return e.make<tosa::avg_pool2d>({.input = input,
+                                     .input_zp = zero_point(e, type, zero),
+                                     .output_zp = zero_point(e, type, zero),
+                                     .kernel = int_list(fitted.kernel),
+                                     .stride = int_list(fitted.stride),
+                                     .pad = int_list(fitted.pad),
+                                     .acc_type = floating ? dtype::float32 : dtype::int32});
 }
 
 }  // namespace headrace::build

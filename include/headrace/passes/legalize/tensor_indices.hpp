@@ -20,8 +20,7 @@ using tensor_index_list = std::pmr::vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
-template <class E>
-tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
+inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>> indices) {
     tensor_index_list given;
     for (const std::optional<value>& index : indices) {
         if (!index || !(is_boolean(e.dtype(*index)) || e.dtype(*index) == dtype::uint8)) {
@@ -44,7 +43,7 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
             }
             const auto count = static_cast<std::int64_t>(coordinates.size());
-            given.push_back(e.template constant<std::int32_t>(dtype::int32, sizes(&count, 1), coordinates));
+            given.push_back(e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), coordinates));
         }
     }
     return given;
@@ -71,8 +70,8 @@ struct indexed_rows {
 }
 
 /// Does an index list of constants name a row twice? Nothing if some index is computed.
-template <class E>
-std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes shape, sizes together) {
+inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
+                                           sizes together) {
     std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
@@ -98,11 +97,10 @@ std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes 
     return std::ranges::adjacent_find(rows) != rows.end();
 }
 
-using indexed_ops = joined<wrap_ops, permute_ops, reshape_ops, ops<tosa::mul, tosa::add>>;
+using indexed_ops = joined<wrap_ops, permute_ops>;
 
 /// At least one axis must be indexed, by something other than a mask.
-template <class E>
-indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
+inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_list& given) {
     indexed_rows at;
     const shape_builder axes = axes_indexed(given);
     const std::size_t rank = e.rank(self);
@@ -126,7 +124,7 @@ indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
         const value scaled =
-            stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
+            stride == 1 ? index : multiply(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;
     }
     const shape_builder together(e.shape(row));

@@ -9,27 +9,27 @@
 
 namespace headrace {
 
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
-/// number on the left of remainder, which becomes a tensor.
+/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
+/// the number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
-    static constexpr std::string_view summary =
-        "write square, rsub and remainders of a number as pow, sub and remainder";
-    using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
-    using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;
+    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
 
-    value operator()(const args<aten::rsub_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::sub_tensor>({.self = a.other, .other = a.self, .alpha = a.alpha});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::rsub_tensor> =
+                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_scalar> =
+                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
+            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
+            on<aten::remainder_scalar_tensor> =
+                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
     }
-    value operator()(const args<aten::rsub_scalar>& a, emit<produces>& e) const {
-        const value number = e.splat(a.other, result_type(e.meta(a.self), a.other), e.rank(a.self));
-        return e.make<aten::sub_tensor>({.self = number, .other = a.self, .alpha = a.alpha});
-    }
-    value operator()(const args<aten::square>& a, emit<produces>& e) const {
-        return e.make<aten::pow_tensor_scalar>({.self = a.self, .exponent = 2});
-    }
-    value operator()(const args<aten::remainder_scalar_tensor>& a, emit<produces>& e) const {
-        const value number = e.splat(a.self, result_type(e.meta(a.other), a.self), e.rank(a.other));
-        return e.make<aten::remainder_tensor>(number, a.other);
+    // clang-format on
+
+private:
+    static auto number(const auto& beside, scalar n) {
+        return beside.constant(n, result_type(beside.meta(), n));
     }
 };
 

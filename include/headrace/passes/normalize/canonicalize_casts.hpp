@@ -8,33 +8,46 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
 
 /// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
-/// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
-/// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
+/// orders of dimensions do not change values. copy(self, src) is src, in the dtype and the shape of self. The
+/// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
+/// those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
-    using targets =
-        joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy, aten::copy>>;
-    using produces = ops<aten::_to_copy, aten::expand>;
+    using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
+    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
+    using targets = reductions;
+    using produces = joined<reductions, ops<aten::_to_copy>>;
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        value v = a.self;
-        const dtype type = e.result_meta().dtype;
-        if (is_boolean(e.dtype(v)) && is_floating(type) && !e.target().has(target_feature::profile_fp))
-            v = e.make<aten::_to_copy>({.self = v, .dtype = dtype::int8});
-        return e.make<aten::_to_copy>({.self = v, .dtype = type});
+    static auto rewrites() {
+        return rules(
+            on_each<casts> =
+                [](auto x, const auto&...) {
+                    const dtype type = x.result_meta().dtype;
+                    const bool through_integers = is_boolean(x.dtype()) && is_floating(type) &&
+                                                  !x.target().has(target_feature::profile_fp);
+                    const auto number = [&] { return call<aten::_to_copy>(x, dtype::int8); };
+                    return call<aten::_to_copy>(choose(through_integers, number, x), type);
+                },
+            on<aten::copy> =
+                [](auto self, auto source) {
+                    const auto x = as(source, self.dtype());
+                    return choose(x.shape() == self.shape(), x,
+                                  [&] { return call<aten::expand>(x, self.shape()); });
+                });
     }
-    value operator()(aten::copy, const args<aten::copy>& a, emit<produces>& e) const {
-        value v = a.src;
-        const dtype type = e.dtype(a.self);
-        if (e.dtype(v) != type) v = e.make<aten::_to_copy>({.self = v, .dtype = type});
-        const int_list& shape = e.shape(a.self);
-        return e.shape(v) == shape ? v : e.make<aten::expand>({.self = v, .size = shape});
+
+    template <one_of<reductions> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!a.dtype || *a.dtype == e.dtype(a.self)) return std::nullopt;
+        args<Op> same = a;
+        same.self = e.make<aten::_to_copy>({.self = a.self, .dtype = a.dtype});
+        return e.make<Op>(same);
     }
 };
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 
+#include <algorithm>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
@@ -13,7 +15,7 @@ namespace headrace {
 /// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
 /// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
-    static constexpr std::string_view summary = "write every convolution as aten.convolution over a batch";
+    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =
@@ -30,8 +32,7 @@ struct canonicalize_convolutions : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
-        shape_builder odd =
-            shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
+        shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
         if (a.padding == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
                 window w{.kernel = e.shape(a.weight)[2 + i],

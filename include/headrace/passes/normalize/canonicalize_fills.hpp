@@ -8,6 +8,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/op/op_query.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -20,10 +21,15 @@ struct canonicalize_fills : pass {
     using zero_ops =
         joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
     using one_ops = ops_where<aten::dialect, trait::gives_ones>;
-    using targets = joined<
-        zero_ops, one_ops,
-        ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar, aten::fill_tensor>>;
-    using produces = ops<aten::full, aten::_to_copy, aten::expand>;
+    using number_ops = ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar>;
+    using targets = joined<zero_ops, one_ops, number_ops>;
+    using produces = ops<aten::full>;
+
+    static auto rewrites() {
+        return rules(on<aten::fill_tensor> = [](auto self, auto number) {
+            return call<aten::expand>(as(number, self.dtype()), self.shape());
+        });
+    }
 
     template <one_of<zero_ops> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
@@ -37,18 +43,8 @@ struct canonicalize_fills : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return full(e, a.fill_value);
     }
-    value operator()(aten::scalar_tensor, const args<aten::scalar_tensor>& a, emit<produces>& e) const {
-        return full(e, a.s);
-    }
-    value operator()(aten::fill_scalar, const args<aten::fill_scalar>& a, emit<produces>& e) const {
-        return full(e, a.value);
-    }
-    value operator()(aten::fill_tensor, const args<aten::fill_tensor>& a, emit<produces>& e) const {
-        value v = a.value;
-        const auto& [type, shape, order] = e.meta(a.self);
-        if (e.dtype(v) != type) v = e.make<aten::_to_copy>({.self = v, .dtype = type});
-        return e.make<aten::expand>({.self = v, .size = shape});
-    }
+    value operator()(const args<aten::scalar_tensor>& a, emit<produces>& e) const { return full(e, a.s); }
+    value operator()(const args<aten::fill_scalar>& a, emit<produces>& e) const { return full(e, a.value); }
 
 private:
     static value full(emit<produces>& e, scalar number) {

@@ -10,10 +10,10 @@
 namespace headrace {
 
 /// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
-/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that nobody reads.
+/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
 struct canonicalize_pooling : pass {
     static constexpr std::string_view summary =
-        "write poolings of one axis or without a batch as 2-D poolings of a batch";
+        "poolings over one axis or without a batch by those over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targets = joined<one_dimensional, unbatched,
@@ -51,9 +51,7 @@ struct canonicalize_pooling : pass {
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
         if (indices_are_used(e)) return {refuse_indices(e), {}};
         const auto pool = [&](value rows) {
-            node* made =
-                e.make_node<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
-            return made == nullptr ? value{} : made->result();
+            return e.make<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
         };
         return {over_rows(e, a.self, pool), {}};
     }
@@ -108,14 +106,12 @@ private:
         return list.empty() ? otherwise : list[0];
     }
 
-    template <class Pool>
-    static value over_batch(emit<produces>& e, value v, Pool&& pool) {
+    static value over_batch(emit<produces>& e, value v, const auto& pool) {
         if (e.rank(v) == 4) return pool(v);
         return e.make<aten::squeeze_dim>(
             {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
     }
-    template <class Pool>
-    static value over_rows(emit<produces>& e, value v, Pool&& pool) {
+    static value over_rows(emit<produces>& e, value v, const auto& pool) {
         const value rows = e.make<aten::unsqueeze>({.self = v, .dim = -2});
         return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
     }

@@ -17,7 +17,8 @@ namespace headrace {
 /// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
 /// names.
 struct inline_regions : pass {
-    static constexpr std::string_view summary = "replace a call without gradients by the graph that it calls";
+    static constexpr std::string_view summary =
+        "the graph of wrap_with_set_grad_enabled in place of the call";
     using targets = ops<higher_order::wrap_with_set_grad_enabled>;
     using removes = targets;
 

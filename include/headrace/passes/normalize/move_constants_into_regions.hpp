@@ -11,11 +11,11 @@
 
 namespace headrace {
 
-/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
-/// constant of the regions themselves: there it is a weight again, which can be folded.
+/// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
+/// regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
     static constexpr std::string_view summary =
-        "make constants that are handed to branches and loops their own";
+        "constants that are operands of cond and while_loop as constants of the regions";
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targets;
 

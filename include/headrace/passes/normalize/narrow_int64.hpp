@@ -5,22 +5,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory_resource>
-#include <string>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
-/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
-/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
-/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
+/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
+/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
+/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
+/// decompose, which depends on PyTorch's types for promotion, and before legalize.
 struct narrow_int64 : pass {
-    static constexpr std::string_view summary =
-        "make int64 int32 and float64 float32, and refuse constants that do not fit";
+    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
+
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         detail::for_each_graph(g, [&](graph& sub) {
@@ -33,17 +35,15 @@ struct narrow_int64 : pass {
     }
 
 private:
-    static dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
-
     static bool narrow_node(node& n) {
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = dtype::int32;
+                meta->dtype = narrowed(meta->dtype);
                 changed = true;
             }
         }
-        // No operand is touched: the edges stay true.
+        // Operands do not change, so the edges need not.
         auto* arguments = static_cast<std::byte*>(n.arguments);
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::element_type) continue;
@@ -70,7 +70,6 @@ private:
         made.producer->annotations = n.annotations;
         g.replace_all_uses(n.result(), made);
         g.erase(n);
-        n.owner = nullptr;
         return true;
     }
 
@@ -80,9 +79,9 @@ private:
         constexpr bool integral = std::is_integral_v<From>;
         std::pmr::vector<To> elements;
         bool fits = true;
-        for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
+        for_each_element(data, meta, [&](const std::byte* at) {
             From element;
-            std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
+            std::memcpy(&element, at, sizeof element);
             if constexpr (integral) {
                 const From nearest =
                     std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
@@ -101,24 +100,7 @@ private:
         });
     }
 
-    /// Calls f(offset in elements) for each element in row-major order.
-    template <class F>
-    static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
-        std::pmr::vector<std::int64_t> step(shape.size());
-        std::int64_t count = 1;
-        for (std::size_t i = shape.size(); i-- != 0;) {
-            step[i] = strides.empty() ? count : strides[i];
-            count *= shape[i];
-        }
-        for (std::int64_t k = 0; k != count; ++k) {
-            std::int64_t rest = k;
-            std::int64_t at = 0;
-            for (std::size_t i = shape.size(); i-- != 0; rest /= shape[i]) at += rest % shape[i] * step[i];
-            f(at);
-        }
-    }
-
-    /// Saturation does not change a limit.
+    // Is it read as a limit alone? Saturation does not change what those do.
     static bool only_limits(const node& n) {
         for (const edge& e : n.uses()) {
             if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;

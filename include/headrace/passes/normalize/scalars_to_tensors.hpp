@@ -6,7 +6,6 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
-#include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -15,47 +14,58 @@ namespace headrace {
 /// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
     static constexpr std::string_view summary =
-        "make the number of a .Scalar overload a constant of a .Tensor overload";
-    using table =
-        op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
-               becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
-               becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
-               becomes<aten::floor_divide_scalar, aten::floor_divide>,
-               becomes<aten::remainder_scalar, aten::remainder_tensor>,
-               becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
-               becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
-               becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
-               becomes<aten::le_scalar, aten::le_tensor>,
-               becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
-               becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
-               becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
-               becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
-               becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
-    using where_ops = ops<aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
-    using targets = joined<table::keys, where_ops>;
-    using produces = joined<table::values, ops<aten::where_self>>;
+        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = table::at<Op>;
-        const dtype type = result_type(e.meta(a.self), a.other);
-        args<to> tensors{};
-        tensors.self = a.self;
-        tensors.other = e.splat(a.other, type, e.rank(a.self));
-        if constexpr (requires { a.alpha; }) tensors.alpha = a.alpha;
-        if constexpr (requires { a.rounding_mode; }) tensors.rounding_mode = a.rounding_mode;
-        return e.make<to>(tensors);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_scalar>           = tensor_overload<aten::add_tensor>{},
+            on<aten::sub_scalar>           = tensor_overload<aten::sub_tensor>{},
+            on<aten::mul_scalar>           = tensor_overload<aten::mul_tensor>{},
+            on<aten::div_scalar>           = tensor_overload<aten::div_tensor>{},
+            on<aten::div_scalar_mode>      = tensor_overload<aten::div_tensor_mode>{},
+            on<aten::floor_divide_scalar>  = tensor_overload<aten::floor_divide>{},
+            on<aten::remainder_scalar>     = tensor_overload<aten::remainder_tensor>{},
+            on<aten::fmod_scalar>          = tensor_overload<aten::fmod_tensor>{},
+            on<aten::eq_scalar>            = tensor_overload<aten::eq_tensor>{},
+            on<aten::ne_scalar>            = tensor_overload<aten::ne_tensor>{},
+            on<aten::gt_scalar>            = tensor_overload<aten::gt_tensor>{},
+            on<aten::ge_scalar>            = tensor_overload<aten::ge_tensor>{},
+            on<aten::lt_scalar>            = tensor_overload<aten::lt_tensor>{},
+            on<aten::le_scalar>            = tensor_overload<aten::le_tensor>{},
+            on<aten::bitwise_and_scalar>   = tensor_overload<aten::bitwise_and_tensor>{},
+            on<aten::bitwise_or_scalar>    = tensor_overload<aten::bitwise_or_tensor>{},
+            on<aten::bitwise_xor_scalar>   = tensor_overload<aten::bitwise_xor_tensor>{},
+            on<aten::bitwise_right_shift_tensor_scalar> = tensor_overload<aten::bitwise_right_shift_tensor>{},
+            on<aten::bitwise_left_shift_tensor_scalar>  = tensor_overload<aten::bitwise_left_shift_tensor>{},
+            on<aten::where_scalar> =
+                [](auto c, const auto& a) { return where(c, number(c, a.self), number(c, a.other)); },
+            on<aten::where_scalarother> =
+                [](auto c, auto x, const auto& a) { return where(c, x, number(c, a.other)); },
+            on<aten::where_scalarself> =
+                [](auto c, auto y, const auto& a) { return where(c, number(c, a.self), y); });
     }
-    template <one_of<where_ops> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto tensor = [&](const auto& operand) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(operand)>, scalar>) {
-                return e.splat(operand, e.result_meta().dtype, e.rank(a.condition));
+    // clang-format on
+
+private:
+    template <op_tag To>
+    struct tensor_overload {
+        auto operator()(const auto& x, const auto& a) const {
+            const auto other = x.constant(a.other, result_type(x.meta(), a.other));
+            if constexpr (requires { a.alpha; }) {
+                return call<To>(x, other, a.alpha);
+            } else if constexpr (requires { a.rounding_mode; }) {
+                return call<To>(x, other, a.rounding_mode);
             } else {
-                return operand;
+                return call<To>(x, other);
             }
-        };
-        return e.make<aten::where_self>(a.condition, tensor(a.self), tensor(a.other));
+        }
+    };
+    static auto where(const auto& condition, const auto& x, const auto& y) {
+        return call<aten::where_self>(condition, x, y);
+    }
+    static auto number(const auto& condition, scalar n) {
+        return condition.constant(n, condition.result_meta().dtype);
     }
 };
 

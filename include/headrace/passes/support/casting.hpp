@@ -16,12 +16,17 @@ namespace headrace::build {
 /// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? Without a target
 /// everything is allowed.
 template <op_tag Op>
+bool allows(const target_spec& target, std::initializer_list<dtype> signature) {
+    return target.features == 0 || tosa::is_legal<Op>(target, signature);
+}
+template <op_tag Op>
 bool allows(const emitter& e, std::initializer_list<dtype> signature) {
-    return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
+    return allows<Op>(e.target(), signature);
 }
 
+/// A CAST, unless the value has that type.
 inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
-    return e.make<tosa::cast>({.input = v, .output_type = to});
+    return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
 }
 
 /// Refuses a cast.
@@ -112,11 +117,11 @@ inline value to_truth(emit<truth_ops> e, value v) {
 
 /// From bool to 0 and 1. TOSA has no CAST between bool and floating point, and without the integer profile
 /// none from bool at all.
-inline value from_truth(emit<truncate_ops> e, value v, dtype to) {
+inline value from_truth(emit<ops<tosa::select, tosa::cast>> e, value v, dtype to) {
     if (is_integral(to) && allows<tosa::cast>(e, {dtype::boolean, to})) return cast_directly(e, v, to);
     const dtype type = is_integral(to) ? dtype::float32 : to;
     const value number = e.make<tosa::select>(v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
-    return type == to ? number : truncate(e, number, to);
+    return cast_directly(e, number, to);
 }
 
 using integer_cast_ops = joined<ops<tosa::cast, tosa::logical_left_shift>, logical_shift_ops>;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_SUPPORT_REDUCING_HPP
 
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
@@ -28,12 +29,9 @@ template <class Args>
 
 namespace build {
 
-/// The type that stands for an int64 in TOSA; others stay.
-[[nodiscard]] constexpr dtype lowered(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
-
 /// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
 [[nodiscard]] constexpr dtype summing_type(dtype t) {
-    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
+    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : narrowed(t);
 }
 
 /// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
