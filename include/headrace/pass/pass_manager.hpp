@@ -49,16 +49,6 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-template <class P>
-struct ensured_by {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::ensures; }
-struct ensured_by<P> {
-    using type = typename P::ensures;
-};
-
 // Passes without members are made where they run, so that they need no object.
 template <class P>
 inline constexpr bool has_no_state = std::is_empty_v<P>&& std::is_default_constructible_v<P>;
@@ -116,9 +106,9 @@ inline constexpr pass_info info_of_pass = [] {
                      graph_pass<P>,
                      detail::has_no_state<P>,
                      detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
-                     detail::names_of_passes<typename detail::required_before<P>::type>::value,
-                     detail::names_of_passes<typename detail::required_after<P>::type>::value,
-                     detail::names_of_passes<typename detail::ensured_by<P>::type>::value,
+                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
+                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
+                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
                      &detail::run_erased<P>,
                      detail::should_run_or_null<P>()};
 }();
