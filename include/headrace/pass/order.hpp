@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include <headrace/pass/pass.hpp>
@@ -51,9 +52,9 @@ struct start_of_pipeline {};
 namespace detail {
 
 // The address is the identity of a pass or a property: comparing two costs no template.
-using order_id = const char*;
+using order_id = const std::string_view*;
 template <class T>
-inline constexpr char identity_of = 0;
+inline constexpr std::string_view identity_of = type_name<T>;
 
 // The lists that a pass or a phase has of its own.
 template <class T>

@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,8 @@ namespace headrace {
 /// (PyTorch, torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that
 /// is one pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
     using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
 

@@ -6,11 +6,14 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// add(a, b, α) = a + α·b and sub(a, b, α) = a - α·b (PyTorch, torch.add). Where α is 1 they stay.
 struct decompose_add_sub_alpha : pass {
+    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
+    using ensures = pass_list<unit_alpha>;
     using targets = ops<aten::add_tensor, aten::sub_tensor>;
     using produces = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor>;
 

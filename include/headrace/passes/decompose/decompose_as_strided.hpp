@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -18,6 +19,7 @@ namespace headrace {
 /// slice of it, anything else is taken by index. A tensor that descends from a view of other strides has
 /// another storage, and is refused.
 struct decompose_as_strided : pass {
+    using phase = decomposition;
     using targets = ops<aten::as_strided>;
     using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
 

@@ -9,6 +9,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -16,6 +17,7 @@ namespace headrace {
 /// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
 /// values.
 struct decompose_attention : pass {
+    using phase = decomposition;
     using targets = ops<aten::scaled_dot_product_attention>;
     using produces =
         ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,

@@ -6,13 +6,19 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
+struct decompose_grouped_convolution;
+struct decompose_transposed_volumes;
 /// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per
 /// channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing
 /// else reads, it goes into the convolution's own weight and bias and costs nothing.
 struct decompose_batch_norm : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
     using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit,
                         aten::_native_batch_norm_legit_no_training, aten::_native_batch_norm_legit_no_stats>;
     using produces = ops<aten::convolution, aten::mul_tensor, aten::add_tensor, aten::sub_tensor, aten::rsqrt,

@@ -11,6 +11,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
@@ -21,6 +22,7 @@ namespace headrace {
 /// -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be
 /// multiplied.
 struct decompose_bicubic : pass {
+    using phase = decomposition;
     using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
     using produces = ops<aten::matmul, aten::_to_copy>;
 

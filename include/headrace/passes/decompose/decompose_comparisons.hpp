@@ -8,6 +8,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a
 /// comparison, that holds of quantized numbers as well.
 struct decompose_comparisons : pass {
+    using phase = function_decomposition;
     using connectives = ops<aten::logical_and, aten::logical_or, aten::logical_xor>;
     using reductions =
         ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;

@@ -9,12 +9,15 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
 /// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
     using targets = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DIVISION_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DIVISION_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
 /// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
                         aten::fmod_tensor>;
     using produces = joined<formula_ops, ops<aten::div_tensor_mode>>;

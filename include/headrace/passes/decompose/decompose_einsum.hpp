@@ -11,6 +11,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten_einsum.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -18,6 +19,7 @@ namespace headrace {
 /// are summed; labels that both have are batches where they are needed later and contracted where they are
 /// not, which is a product of matrices (torch.einsum).
 struct decompose_einsum : pass {
+    using phase = decomposition;
     using targets = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ELU_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ELU_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -10,6 +11,7 @@ namespace headrace {
 /// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other
 /// numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::elu, aten::selu, aten::celu>;
     using produces = formula_ops;
 

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// 3 beyond (the scheme of M. Giles, "Approximating the erfinv function", GPU Computing Gems 2, 2011; the
 /// coefficients are our own minimax fit, relative error 1e-7). ±1 give infinities.
 struct decompose_erfinv : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::erfinv>;
     using produces = formula_ops;
 

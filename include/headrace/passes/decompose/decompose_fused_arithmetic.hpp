@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -10,6 +11,7 @@ namespace headrace {
 /// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes
 /// from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
     using produces = formula_ops;
 

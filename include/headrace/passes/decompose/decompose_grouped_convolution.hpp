@@ -6,13 +6,18 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
 
+struct decompose_transposed_volumes;
 /// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA
 /// has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_transposed_volumes>;
     using targets = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
 

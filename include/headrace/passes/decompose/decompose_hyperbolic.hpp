@@ -5,6 +5,7 @@
 
 #include <numbers>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -16,6 +17,7 @@ namespace headrace {
 ///     asinh(|x|) = log1p(|x| + x² / (1 + √(x² + 1)))       atanh(|x|) = log1p(2|x| / (1 - |x|)) / 2
 ///     acosh(1 + t) = log1p(t + √t · √(t + 2))
 struct decompose_hyperbolic : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::sinh, aten::cosh, aten::asinh, aten::acosh, aten::atanh>;
     using produces = formula_ops;
 

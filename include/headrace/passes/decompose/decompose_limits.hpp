@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
 /// with one. fmax and fmin pass over NaN: they take the other operand.
 struct decompose_limits : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
                         aten::clamp_max, aten::fmax, aten::fmin>;
     using produces =

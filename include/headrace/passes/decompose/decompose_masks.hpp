@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MASKS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MASKS_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -10,6 +11,7 @@ namespace headrace {
 /// masked_fill(x, mask, v) = v where the mask is set, else x. tril and triu keep what is below or above a
 /// diagonal: their mask is a constant, and what it hides becomes 0 even if it was NaN.
 struct decompose_masks : pass {
+    using phase = decomposition;
     using targets = ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::tril, aten::triu>;
     using produces = ops<aten::where_self, aten::_to_copy>;
 

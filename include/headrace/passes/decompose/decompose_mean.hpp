@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
 /// nansum is the sum with 0 in place of each NaN.
 struct decompose_mean : pass {
+    using phase = decomposition;
     using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
     using produces =
         ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor, aten::where_self>;

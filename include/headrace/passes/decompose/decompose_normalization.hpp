@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is. By running
 /// statistics, instance norm is a batch norm.
 struct decompose_normalization : pass {
+    using phase = decomposition;
     using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
                         aten::instance_norm, aten::rms_norm>;
     using produces = ops<aten::mean_dim, aten::sub_tensor, aten::mul_tensor, aten::add_tensor, aten::rsqrt,

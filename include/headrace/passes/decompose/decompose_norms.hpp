@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// that are not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε)
 /// · max(‖b‖, ε)).
 struct decompose_norms : pass {
+    using phase = decomposition;
     using targets =
         ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
     using produces = joined<formula::power_ops,

@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced. index_fill
 /// puts one number at the indices of an axis.
 struct decompose_partial_writes : pass {
+    using phase = decomposition;
     using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
     using produces =
         ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;

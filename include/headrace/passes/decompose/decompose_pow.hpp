@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -15,6 +16,7 @@ namespace headrace {
 /// raises |x|, with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞
 /// aside. exp2(x) = 2^x.
 struct decompose_pow : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using produces = formula::power_ops;
 

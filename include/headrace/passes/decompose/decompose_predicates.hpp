@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds
 /// of values that are not finite. Integers are always finite.
 struct decompose_predicates : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
     using produces = formula_ops;
 

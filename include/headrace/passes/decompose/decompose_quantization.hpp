@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_QUANTIZATION_HPP
 
 #include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -12,6 +13,10 @@ namespace headrace {
 /// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
 /// dq(c) = cast(c - zero point) * scale. Needs a target of both profiles.
 struct decompose_quantization : pass {
+    using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantization_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
     using per_channel =
         ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
     using targets =

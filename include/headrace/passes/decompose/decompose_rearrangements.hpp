@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -16,6 +17,7 @@ namespace headrace {
 /// dstack and column_stack join along an axis that every tensor is first given; fliplr, flipud and rot90 are
 /// flips and transpositions; broadcast_tensors expands; diff subtracts a tensor from itself, one further on.
 struct decompose_rearrangements : pass {
+    using phase = decomposition;
     using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
     using targets = joined<stacks, ops<aten::m_t, aten::numpy_t, aten::ravel, aten::fliplr, aten::flipud,
                                        aten::rot90, aten::broadcast_tensors, aten::diff>>;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECTIFIERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECTIFIERS_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace headrace {
 ///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
 ///     hardshrink(x) = 0 where |x| <= λ, else x
 struct decompose_rectifiers : pass {
+    using phase = function_decomposition;
     using targets =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
             aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink, aten::hardshrink>;

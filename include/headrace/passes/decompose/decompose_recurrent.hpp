@@ -9,6 +9,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -18,6 +19,7 @@ namespace headrace {
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
+    using phase = decomposition;
     using cells = ops<aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
     using targets = joined<cells, networks, ops<aten::lstm_cell, aten::lstm_input>>;

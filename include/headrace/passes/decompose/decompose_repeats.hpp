@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis;
 /// meshgrid expands each vector along the axes of the others.
 struct decompose_repeats : pass {
+    using phase = decomposition;
     using targets = ops<aten::repeat_interleave_self_int, aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
 

@@ -5,12 +5,14 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 /// roll(x, s) = cat(x[-s:], x[:-s]), axis by axis; without axes, of the flattened tensor.
 struct decompose_roll : pass {
+    using phase = decomposition;
     using targets = ops<aten::roll>;
     using produces = ops<aten::narrow, aten::cat, aten::reshape>;
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROUNDING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROUNDING_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -11,6 +12,7 @@ namespace headrace {
 /// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in
 /// floating-point arithmetic, so that ties are recognised as such. Integers stay.
 struct decompose_rounding : pass {
+    using phase = function_decomposition;
     using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
                         aten::signbit, aten::copysign_tensor>;
     using produces = formula_ops;

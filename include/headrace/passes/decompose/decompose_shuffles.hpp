@@ -6,12 +6,14 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// The ops that move blocks of channels are a view, a permutation and a view (PyTorch, torch.nn.PixelShuffle,
 /// PixelUnshuffle and ChannelShuffle). Leading axes are one batch, so that rank 6 is enough.
 struct decompose_shuffles : pass {
+    using phase = decomposition;
     using targets = ops<aten::pixel_shuffle, aten::pixel_unshuffle, aten::channel_shuffle>;
     using produces = ops<aten::reshape, aten::permute>;
 

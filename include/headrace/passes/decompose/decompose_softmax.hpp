@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -16,6 +17,7 @@ namespace headrace {
 ///
 /// _safe_softmax gives 0 where all x are -infinity, and softmax NaN, as PyTorch does.
 struct decompose_softmax : pass {
+    using phase = decomposition;
     using targets = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int,
                         aten::_log_softmax, aten::logsumexp>;
     using produces = joined<formula_ops, ops<aten::amax, aten::sum_dim_intlist, aten::view>>;

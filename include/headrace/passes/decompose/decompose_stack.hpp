@@ -9,11 +9,13 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// stack(x, y) = cat(x[None], y[None]) along the new axis.
 struct decompose_stack : pass {
+    using phase = decomposition;
     using targets = ops<aten::stack>;
     using produces = ops<aten::unsqueeze, aten::cat>;
 

@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,8 @@ namespace headrace {
 /// convolution of the input with stride - 1 zeros between its elements and dilation · (kernel - 1) - padding
 /// around them, by the weight turned around in space, its channels swapped.
 struct decompose_transposed_volumes : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
     using targets = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::reshape, aten::narrow, aten::flip,
                          aten::transpose_int>;

@@ -5,6 +5,7 @@
 
 #include <numbers>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/formula.hpp>
 
 namespace headrace {
@@ -15,6 +16,7 @@ namespace headrace {
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
+    using phase = function_decomposition;
     using targets =
         ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2, aten::deg2rad, aten::rad2deg>;
     using produces = formula_ops;

@@ -9,6 +9,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/passes/decompose/decompose_mean.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
 /// the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
+    using phase = decomposition;
     using targets =
         ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
             aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>;

@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -15,6 +16,7 @@ namespace headrace {
 /// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view;
 /// overlapping ones are taken by index, all at once. The window's axis then moves to the end.
 struct decompose_windows : pass {
+    using phase = decomposition;
     using targets = ops<aten::unfold>;
     using produces = ops<aten::narrow, aten::index_select, aten::reshape, aten::movedim_int>;
 

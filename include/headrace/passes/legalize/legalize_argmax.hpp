@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
 /// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
+    using phase = legalization;
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
     using produces = joined<build::cast_ops, build::reshape_ops,
                             ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;

@@ -6,14 +6,18 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
+struct decompose_division;
 /// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch
 /// promotes them to. Short integers are computed in 32 bits and cut back, which is how they wrap around in
 /// PyTorch. The sum of booleans is their `or`, the product their `and`. Integers divided toward zero are
 /// INTDIV.
 struct legalize_binary : pass {
+    using phase = legalization;
+    using runs_after = pass_list<unit_alpha, decompose_division>;
     using table = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
                          becomes<aten::mul_tensor, tosa::mul>>;
     using extrema = op_map<becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -12,6 +13,7 @@ namespace headrace {
 /// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
+    using phase = legalization;
     using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
                         aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
     using produces = joined<build::cast_ops, build::shift_ops,

@@ -5,11 +5,14 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
 struct legalize_cast : pass {
+    using phase = legalization;
+    using runs_after = pass_list<canonical_casts>;
     using targets = ops<aten::_to_copy>;
     using produces = build::cast_ops;
 

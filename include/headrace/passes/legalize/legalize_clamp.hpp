@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
 /// there it is MAXIMUM and MINIMUM.
 struct legalize_clamp : pass {
+    using phase = legalization;
     using targets = ops<aten::clamp>;
     using produces = joined<build::extremum_ops, ops<tosa::clamp>>;
 

@@ -6,11 +6,13 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers comparisons (TOSA 1.0, 2.7) of operands of the type that PyTorch promotes them to.
 struct legalize_comparison : pass {
+    using phase = legalization;
     using table = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
                          becomes<aten::ge_tensor, tosa::greater_equal>>;
     using targets = table::keys;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -16,6 +17,7 @@ namespace headrace {
 /// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the
 /// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
 struct legalize_concat : pass {
+    using phase = legalization;
     using targets = ops<aten::cat, aten::concat>;
     using produces = joined<build::concat_ops, build::reshape_ops, build::cast_ops>;
 

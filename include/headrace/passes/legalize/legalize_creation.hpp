@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,8 @@ namespace headrace {
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
 struct legalize_creation : pass {
+    using phase = legalization;
+    using runs_after = pass_list<canonical_fills>;
     using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
                         aten::eye_m, aten::linspace>;
     using produces = ops<>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -16,6 +17,7 @@ namespace headrace {
 /// s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that does not hold
 /// it. What is shifted in is -0, the one number that changes nothing when it is added.
 struct legalize_cumsum : pass {
+    using phase = legalization;
     using targets = ops<aten::cumsum>;
     using produces =
         joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
 /// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
+    using phase = legalization;
     using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
     using produces = build::broadcast_ops;
 

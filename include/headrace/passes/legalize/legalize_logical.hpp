@@ -6,11 +6,13 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
+    using phase = legalization;
     using table =
         op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
                becomes<aten::logical_xor, tosa::logical_xor>>;

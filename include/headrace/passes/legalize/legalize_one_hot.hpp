@@ -5,11 +5,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
 struct legalize_one_hot : pass {
+    using phase = legalization;
     using targets = ops<aten::one_hot>;
     using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::equal>>;
 

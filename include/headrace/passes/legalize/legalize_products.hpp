@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_PRODUCTS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -13,6 +14,7 @@ namespace headrace {
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
 /// axis are multiplied until one element is left.
 struct legalize_products : pass {
+    using phase = legalization;
     using targets = ops<aten::prod, aten::prod_dim_int>;
     using produces = joined<build::cast_ops, build::reshape_ops, build::slice_ops, build::concat_ops,
                             ops<tosa::reduce_product, tosa::mul>>;

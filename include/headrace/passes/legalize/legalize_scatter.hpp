@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
 /// sums by comparison.
 struct legalize_scatter : pass {
+    using phase = legalization;
     using targets =
         ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SLICES_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -11,6 +12,7 @@ namespace headrace {
 /// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
 /// step], of which one column is kept.
 struct legalize_slices : pass {
+    using phase = legalization;
     using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
     using produces = build::strided_slice_ops;
 

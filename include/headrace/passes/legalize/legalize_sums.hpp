@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_SUMS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
@@ -12,6 +13,7 @@ namespace headrace {
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
 /// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
+    using phase = legalization;
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
     using produces = joined<build::cast_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
 

@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,7 @@ namespace headrace {
 /// gives floats for integers: the operand is cast to the result's type first. Integers are their own floor
 /// and ceiling; they are negated as 0 - x, and their absolute value is the larger of the two.
 struct legalize_unary : pass {
+    using phase = legalization;
     using table =
         op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
                becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_VIEWS_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -11,6 +12,7 @@ namespace headrace {
 /// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
 /// known from inference, whatever way the op spells it.
 struct legalize_views : pass {
+    using phase = legalization;
     using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
                         aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
                         aten::squeeze_dims, aten::unsqueeze>;

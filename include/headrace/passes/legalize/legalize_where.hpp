@@ -5,11 +5,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/integers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), of operands of the type that PyTorch promotes them to.
 struct legalize_where : pass {
+    using phase = legalization;
     using targets = ops<aten::where_self>;
     using produces = joined<build::cast_ops, build::select_ops>;
 

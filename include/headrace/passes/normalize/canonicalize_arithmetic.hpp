@@ -6,12 +6,15 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
 /// number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
     using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
     using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;
 

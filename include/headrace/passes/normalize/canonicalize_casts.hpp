@@ -8,6 +8,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,8 @@ namespace headrace {
 /// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
 /// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_casts>;
     using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
                         dim_order_ops::_to_dim_order_copy, aten::copy>;
     using produces = ops<aten::_to_copy, aten::expand>;

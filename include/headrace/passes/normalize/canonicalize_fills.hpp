@@ -8,6 +8,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,8 @@ namespace headrace {
 /// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
 /// is not yet known.
 struct canonicalize_fills : pass {
+    using runs_after = pass_list<functional, canonical_variants>;
+    using ensures = pass_list<canonical_fills>;
     using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
                          aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
     using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;

@@ -7,6 +7,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,8 @@ namespace headrace {
 /// each op under one name. Values are immutable, which makes them the same once `functionalize` has
 /// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
     using table = op_map<
         // In place.
         becomes<aten::abs_inplace, aten::abs>, becomes<aten::add_inplace_scalar, aten::add_scalar>,

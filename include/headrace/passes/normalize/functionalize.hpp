@@ -13,6 +13,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -341,6 +342,8 @@ private:
 /// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
 /// to inputs matters inside the graph only.
 struct functionalize : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<functional>;
     using targets = detail::in_place_ops;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 

@@ -8,12 +8,15 @@
 
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
 /// constant of the regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<constants_in_regions>;
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targets;
 

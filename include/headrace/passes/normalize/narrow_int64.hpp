@@ -11,6 +11,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -19,6 +20,8 @@ namespace headrace {
 /// elements do not fit is refused, except where a limit may as well be the largest number there is. It
 /// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
 struct narrow_int64 : pass {
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         detail::for_each_graph(g, [&](graph& sub) {

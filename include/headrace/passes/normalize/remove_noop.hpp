@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,8 @@ namespace headrace {
 /// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
 /// by contract.
 struct remove_noop : pass {
+    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
+    using ensures = pass_list<noops_removed>;
     using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
                          dim_order_ops::_clone_dim_order>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;

@@ -8,12 +8,15 @@
 #include <headrace/infer/promotion.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
 /// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<tensor_operands>;
     using table =
         op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
                becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,

@@ -9,6 +9,7 @@
 
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
@@ -16,6 +17,8 @@ namespace headrace {
 /// Per-tensor parameters that are given as constant tensors become numbers, and unsigned codes of 8 bits
 /// signed ones, 128 lower, as TOSA has only those (1.0, 1.9).
 struct canonicalize_quantization : pass {
+    using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
+    using ensures = pass_list<canonical_quantization>;
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
     using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <headrace/infer/tosa.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -17,6 +18,7 @@ namespace headrace {
 /// changes neither type nor zero point, as none. Other pairs round twice, or cut off in between, and stay:
 /// fusing them would change results.
 struct fuse_rescales : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
     using targets = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
     static constexpr bool in_execution_order = true;

@@ -8,6 +8,7 @@
 
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
 
 namespace headrace {
@@ -16,6 +17,9 @@ namespace headrace {
 /// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
 /// that is quantized in two ways is taken in the first of them.
 struct quantize_interface : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<interface_quantized>;
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using produces = joined<requantize_ops, ops<aten::constant_pad_nd>>;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 
@@ -20,6 +21,10 @@ namespace headrace {
 /// may read its operand several times. Its table is the function itself, applied to a constant of all codes,
 /// which is folded next. Clamps alone are left: they cost less as CLAMP.
 struct tabulate_functions : pass {
+    using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
+    using runs_before = pass_list<quantized_constants_folded>;
+    using ensures = pass_list<functions_tabulated>;
+    using invalidates = pass_list<quantized_constants_folded>;
     using targets = ops<quantized_decomposed::quantize_per_tensor>;
     using produces = joined<build::rescale_ops, build::reshape_ops, ops<tosa::table>>;
     static constexpr bool in_execution_order = true;
