@@ -55,7 +55,7 @@ MANDATED = {
     "pass_registry: a pass of the list cannot be made without arguments": ("registry_of_pass_with_arguments",),
 }
 # The folders whose headers assert what users can get wrong.
-ASSERTING = ("op", "ir", "infer", "pass", "partition")
+ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition")
 
 
 def read(path):

@@ -71,6 +71,13 @@ auto own_targets() {
         return ops<>{};
 }
 template <class P>
+auto own_targeted_ops() {
+    if constexpr (requires { typename P::targeted_ops; })
+        return typename P::targeted_ops{};
+    else
+        return ops<>{};
+}
+template <class P>
 auto own_target_ops() {
     if constexpr (requires { typename P::target_ops; })
         return typename P::target_ops{};
@@ -117,7 +124,7 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
+    using type = typename join_ops<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()), decltype(own_target_ops<P>()),
                                    decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
                                    decltype(own_aten_ops<P>()), decltype(base_targets<P>()),
                                    typename list_facts<rules_of<P>>::targets>::type;
@@ -245,9 +252,9 @@ template <class Pass, class Op, class Result>
 struct wrong_result {};
 
 template <class Diagnosis>
-inline constexpr bool handlers_complete = false;
-template <>
-inline constexpr bool handlers_complete<no_fault> = true;
+inline constexpr bool handlers_complete = true;
+template <class Pass, class Op>
+inline constexpr bool handlers_complete<no_handler<Pass, Op>> = false;
 template <class Diagnosis>
 inline constexpr bool results_are_values = false;
 template <>

@@ -96,10 +96,19 @@ struct pass_info {
 
 template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
-    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
-        results_are_values<typename effects_of<P>::faulty_handler>,
+        results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     return pass_info{pass_name<P>(),
                      effects_of<P>::always_runs,

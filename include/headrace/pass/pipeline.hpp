@@ -129,7 +129,9 @@ constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (effects_of<P>::sound) {
+    if constexpr (!sound_pass<P>) {
+        sets.targets_nothing = false;  // it never runs, so that no second error follows
+    } else {
         insert_all(sets.targets, targets_of<P>{});
         insert_all(sets.produced, declared_by<P>{});
         sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
@@ -220,7 +222,7 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
 ///
 /// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
 /// `struct lower_float : pipeline<...> {};`
-template <class From, class To, pass_type... Passes>
+template <class From, class To, class... Passes>
 class pipeline {
 public:
     using pipeline_type = pipeline;
@@ -248,8 +250,17 @@ private:
         effects_, detail::boundary<From>::set.over(universe{}), detail::boundary<To>::set.over(universe{}));
 
     using checks = detail::pipeline_checks<Passes...>;
-    static_assert(handlers_complete<typename checks::missing_handler>,
+    static_assert(is_a_pass<typename checks::pass_fault>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<typename checks::pass_fault>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<typename checks::pass_fault>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<typename checks::pass_fault>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -267,10 +278,7 @@ private:
                   "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
 
     // After another fault this would be a second error about it.
-    static constexpr bool in_order_ = __is_same(typename order::diagnosis, no_fault) &&
-                                      __is_same(typename checks::missing_handler, no_fault) &&
-                                      __is_same(typename checks::faulty_handler, no_fault) &&
-                                      __is_same(typename checks::repetition, no_fault);
+    static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
     static auto diagnose_early() {
         constexpr std::size_t at = detail::find_too_early(effects_, flow_);
         if constexpr (!in_order_ || at == size) {
@@ -445,15 +453,28 @@ private:
 };
 
 /// Runs one pass over a graph, without a pipeline and without a skip test.
-template <pass_type P>
+template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
-    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
-        results_are_values<typename effects_of<P>::faulty_handler>,
+        results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    return detail::drive(p, g, context, driver);
+    if constexpr (sound_pass<P>) {
+        return detail::drive(p, g, context, driver);
+    } else {
+        return node_counts{};
+    }
 }
 
 }  // namespace headrace

@@ -9,6 +9,7 @@
 
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_checks.hpp>
 
 namespace headrace {
 
@@ -167,8 +168,8 @@ struct named_pass<end_facts<Properties>> {
 template <class... Ps>
 struct pipeline_checks {
     static constexpr std::size_t size = sizeof...(Ps);
-    using missing_handler = decltype(first_fault<typename effects_of<Ps>::missing_handler...>());
-    using faulty_handler = decltype(first_fault<typename effects_of<Ps>::faulty_handler...>());
+    using pass_fault = decltype(first_fault<headrace::pass_fault<Ps>...>());
+    using faulty_handler = decltype(first_fault<faulty_handler_of<Ps>...>());
 
     static auto find_repetition() {
         constexpr std::size_t at = [] {
@@ -189,6 +190,8 @@ struct pipeline_checks {
         }
     }
     using repetition = decltype(find_repetition());
+    static constexpr bool sound =
+        __is_same(decltype(first_fault<pass_fault, faulty_handler, repetition>()), no_fault);
 };
 
 // The order of passes, the ends of the pipeline included.
