@@ -5,7 +5,8 @@
 
 #include <array>
 #include <cstddef>
-#include <string_view>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <headrace/pass/pipeline.hpp>
@@ -19,6 +20,8 @@ enum class reordering_fault : std::uint8_t { none, unmet, misordered, invalidate
 /// functions with which the pipeline proves its own order, so a test can try every swap in one program.
 template <class Pipeline>
 class reordering {
+    using set_type = std::remove_cvref_t<decltype(Pipeline::ops_after())>;
+
 public:
     static constexpr std::size_t size = Pipeline::size;
     using order_type = std::array<std::size_t, size>;
@@ -36,25 +39,11 @@ public:
 
     /// The first thing that is wrong with an order of the passes, by their positions in the pipeline.
     [[nodiscard]] static constexpr reordering_fault check(const order_type& order) {
-        std::array<const order_facts*, size + 2> facts = facts_;
-        std::array<detail::effect_sets<set_type>, size> effects{};
-        for (std::size_t i = 0; i != size; ++i) {
-            facts[i + 1] = facts_[order[i] + 1];
-            effects[i] = effects_[order[i]];
-        }
-        switch (detail::order_check<detail::count_wanted(facts_) * 2>(facts).first().kind) {
-            case detail::order_fault_kind::unmet:
-                return reordering_fault::unmet;
-            case detail::order_fault_kind::misordered:
-                return reordering_fault::misordered;
-            case detail::order_fault_kind::invalidated:
-                return reordering_fault::invalidated;
-            case detail::order_fault_kind::none:
-                break;
-        }
-        const auto flow = detail::fold_effects<set_type, size>(effects, Pipeline::ops_before(0), legal_);
-        if (detail::find_too_early(effects, flow) != size) return reordering_fault::too_early;
-        return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
+        return check(order, size);
+    }
+    /// What is wrong with the pipeline without the pass at a position.
+    [[nodiscard]] static constexpr reordering_fault check_without(std::size_t i) {
+        return check(as_listed(), i);
     }
 
     /// What the pass at a position says about its order.
@@ -69,7 +58,29 @@ public:
     }
 
 private:
-    using set_type = std::remove_cvref_t<decltype(Pipeline::ops_after())>;
+    static constexpr reordering_fault check(const order_type& order, std::size_t left_out) {
+        std::array<const order_facts*, size + 2> facts = facts_;
+        std::array<detail::effect_sets<set_type>, size> effects{};
+        for (std::size_t i = 0; i != size; ++i) {
+            facts[i + 1] = i == left_out ? &nothing_ : facts_[order[i] + 1];
+            if (i != left_out) effects[i] = effects_[order[i]];
+        }
+        switch (detail::order_check<detail::count_wanted(facts_)>(facts).first().kind) {
+            case detail::order_fault_kind::unmet:
+                return reordering_fault::unmet;
+            case detail::order_fault_kind::misordered:
+                return reordering_fault::misordered;
+            case detail::order_fault_kind::invalidated:
+                return reordering_fault::invalidated;
+            case detail::order_fault_kind::none:
+                break;
+        }
+        const auto flow = detail::fold_effects<set_type, size>(effects, Pipeline::ops_before(0), legal_);
+        if (detail::find_too_early(effects, flow) != size) return reordering_fault::too_early;
+        return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
+    }
+
+    static constexpr order_facts nothing_{};  // of a pass that is left out
     static constexpr set_type legal_ =
         detail::boundary<typename Pipeline::legal>::set.over(typename set_type::dialect_list{});
 
