@@ -88,7 +88,7 @@ TEST_CASE("swapping two passes of which one states that it comes after the other
             ++swaps;
         }
     }
-    CHECK(swaps > 1000);
+    CHECK(swaps > 300);
 }
 
 TEST_CASE("swapping a pass with one that needs what it makes does not compile") {
@@ -117,8 +117,7 @@ TEST_CASE("swapping a pass with one that needs what it makes does not compile") 
 
 TEST_CASE("a pass that runs several times is needed each time") {
     // Without one of its runs, what it ensures does not hold where it is needed, or at the end.
-    for (const std::string_view name :
-         {"fold_constants", "fold_quantized_constants", "sort_topologically", "merge_duplicates"}) {
+    for (const std::string_view name : {"fold_constants", "sort_topologically", "merge_duplicates"}) {
         std::vector<std::size_t> runs;
         for (std::size_t i = 0; i != lowering::size; ++i) {
             if (lowering::pass_names[i] == name) runs.push_back(i);

@@ -20,7 +20,7 @@ namespace headrace {
 /// Base of every pass. A pass is a stateless struct of handlers, one per op that it rewrites:
 ///
 ///     struct decompose_addmm : pass {
-///         using targets = ops<aten::addmm>;
+///         using targeted_ops = ops<aten::addmm>;
 ///         using produces = ops<aten::mm, aten::add_tensor>;
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
 ///     };
@@ -36,7 +36,7 @@ namespace headrace {
 /// returns a std::optional of these may decline. A family of ops shares a handler template that takes the tag
 /// first:
 ///
-///     template <one_of<targets> Op>
+///     template <one_of<targeted_ops> Op>
 ///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
 ///
 /// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
@@ -50,7 +50,7 @@ struct extends : Bases... {
     using Bases::operator()...;
 };
 
-/// A list of passes or of properties, as `requires_before`, `requires_after` and `ensures` name them.
+/// A list of passes or of properties, with which passes state their order; see headrace::property.
 template <class... Passes>
 struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
@@ -195,8 +195,8 @@ auto find_targets() {
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and
-/// `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
+/// The ops that a pass looks for: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
+/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 

@@ -17,8 +17,7 @@ namespace headrace {
 
 /// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
 /// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
-/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
-/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
+/// elements do not fit is refused, except where a limit may as well be the largest number there is.
 struct narrow_int64 : pass {
     using runs_after = pass_list<quantization_lowered>;
     using ensures = pass_list<narrow_types>;
