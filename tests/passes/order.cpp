@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that the order of the standard pipeline is stated and proven: each pass says where it belongs, and no two
-// passes that depend on each other can change places.
+// Tests that the order of the standard pipeline is stated and proven: each pass says where it belongs, and no
+// two passes that depend on each other can change places.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -60,7 +60,8 @@ bool states_order(std::size_t a, std::size_t b) {
            names(first.runs_before, second.self) || names(first.requires_after, second.self) ||
            share(first.runs_before, second.ensures) || share(first.requires_after, second.ensures);
 }
-// How often a pass, or another that ensures the same, is in the list: what is repeated may move between its runs.
+// How often a pass, or another that ensures the same, is in the list: what is repeated may move between its
+// runs.
 bool is_repeated(std::size_t i) {
     std::size_t count = 0;
     for (std::size_t k = 0; k != lowering::size; ++k)

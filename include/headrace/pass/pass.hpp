@@ -124,9 +124,10 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type = typename join_ops<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()), decltype(own_target_ops<P>()),
-                                   decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>()),
+    using type = typename join_ops<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()),
+                                   decltype(own_target_ops<P>()), decltype(own_supported_ops<P>()),
+                                   decltype(own_edge_ops<P>()), decltype(own_aten_ops<P>()),
+                                   decltype(base_targets<P>()),
                                    typename list_facts<rules_of<P>>::targets>::type;
 };
 

@@ -60,9 +60,8 @@ inline constexpr bool has_handlers = [] {
 }();
 
 template <class P, class Op>
-concept handles_if_not_const =
-    requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); } ||
-    requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
+concept handles_if_not_const = requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); } ||
+                               requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
 
 template <class P, class... Ops>
 constexpr bool handles_any(ops<Ops...>) {

@@ -51,7 +51,7 @@ struct names_of_passes<pass_list<Ps...>> {
 };
 // Passes without members are made where they run, so that they need no object.
 template <class P>
-inline constexpr bool has_no_state = std::is_empty_v<P>&& std::is_default_constructible_v<P>;
+inline constexpr bool has_no_state = std::is_empty_v<P> && std::is_default_constructible_v<P>;
 
 template <class P, class F>
 decltype(auto) with_pass(const void* object, F&& f) {
@@ -110,16 +110,19 @@ inline constexpr pass_info info_of_pass = [] {
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    return pass_info{pass_name<P>(),
-                     effects_of<P>::always_runs,
-                     graph_pass<P>,
-                     detail::has_no_state<P>,
-                     detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
-                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
-                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
-                     detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
-                     &detail::run_erased<P>,
-                     detail::should_run_or_null<P>()};
+    return pass_info{
+        pass_name<P>(),
+        effects_of<P>::always_runs,
+        graph_pass<P>,
+        detail::has_no_state<P>,
+        detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
+        detail::names_of_passes<
+            typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
+        detail::names_of_passes<
+            typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
+        detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
+        &detail::run_erased<P>,
+        detail::should_run_or_null<P>()};
 }();
 
 /// Matches functions that can stand for a pass: `result<std::size_t>(graph&, pass_context&)`.

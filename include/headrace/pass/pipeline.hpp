@@ -267,15 +267,17 @@ private:
     static_assert(
         listed_once<typename checks::repetition>,
         "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
-    using order = detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>,
-                                       Passes..., detail::end_facts<typename detail::properties_in<To>::type>>;
+    using order =
+        detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>, Passes...,
+                             detail::end_facts<typename detail::properties_in<To>::type>>;
     static_assert(dependencies_met<typename order::diagnosis>,
                   "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
     static_assert(
         order_kept<typename order::diagnosis>,
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
-    static_assert(properties_hold<typename order::diagnosis>,
-                  "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
+    static_assert(
+        properties_hold<typename order::diagnosis>,
+        "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
 
     // After another fault this would be a second error about it.
     static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);

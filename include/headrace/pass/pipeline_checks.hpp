@@ -98,7 +98,7 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-requires requires { P::repeatable; }
+    requires requires { P::repeatable; }
 inline constexpr bool is_repeatable<P> = P::repeatable;
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.

@@ -43,10 +43,11 @@ struct exported_program {
                                 set_of<not_lowered>;
 };
 
-/// TOSA 1.0, and what holds of a lowered program beside its ops: none of the passes that see to it is missing,
-/// and none that undoes it comes later.
-using lowered_program = to<tosa::dialect, functional, unit_alpha, quantization_lowered, narrow_types,
-                           layouts_chosen, constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
+/// TOSA 1.0, and what holds of a lowered program beside its ops: none of the passes that see to it is
+/// missing, and none that undoes it comes later.
+using lowered_program =
+    to<tosa::dialect, functional, unit_alpha, quantization_lowered, narrow_types, layouts_chosen,
+       constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
