@@ -168,7 +168,7 @@ struct order_facts {
 
 /// The facts of a pass.
 template <class P>
-inline constexpr order_facts order_of{&detail::identity_of<P>,
+inline constexpr order_facts order_facts_of{&detail::identity_of<P>,
                                       detail::order_list_of<P, detail::order_list::requires_before>::ids,
                                       detail::order_list_of<P, detail::order_list::runs_after>::ids,
                                       detail::order_list_of<P, detail::order_list::requires_after>::ids,

@@ -197,7 +197,7 @@ struct pipeline_checks {
 // The order of passes, the ends of the pipeline included.
 template <class... Ps>
 struct order_checks {
-    static constexpr std::array<const order_facts*, sizeof...(Ps)> facts{&order_of<Ps>...};
+    static constexpr std::array<const order_facts*, sizeof...(Ps)> facts{&order_facts_of<Ps>...};
     static constexpr order_fault fault = order_check<count_wanted(facts)>(facts).first();
 
     template <std::size_t I>
