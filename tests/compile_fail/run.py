@@ -25,12 +25,20 @@ MAX_LINES = 8
 MAX_MESSAGE = 120
 MESSAGE = re.compile(r"[a-z_]+: [^A-Z].*; .*[^.]")
 MANDATED = {
-    "pipeline: an op can survive it": ("op_survives", "op_survives_untargeted", "op_survives_aten"),
+    "pipeline: an op can survive it": ("op_survives", "ops_survive", "op_survives_untargeted", "op_survives_aten"),
     "pass: a target has no handler": ("target_without_handler", "target_without_handler_aten"),
     "emit: op is not in the pass's `produces`": ("emission_not_produced",),
     "emit: a called function emits an op that is not in `produces`": ("called_function_emits_more",),
-    "pipeline: a required order is violated": ("required_before_violated", "required_after_violated"),
-    "pipeline: a required pass is not in the list": ("dependency_missing",),
+    "pipeline: a required order is violated": ("required_before_violated", "required_after_violated",
+                                               "standard_passes_swapped"),
+    "pipeline: a required pass is not in the list": ("dependency_missing", "property_missing_at_end"),
+    "pipeline: a property holds no longer": ("property_invalidated",),
+    "pipeline: a pass runs before ops are gone": ("pass_before_ops_are_gone",),
+    "pass: a type is not one": ("struct_is_no_pass", "lambda_is_no_pass"),
+    "pass: a handler is not const": ("handler_not_const",),
+    "pass: a handler takes something else": ("handler_takes_something_else",),
+    "pass: it has handlers and no targets": ("handlers_without_targets", "applied_without_targets"),
+    "emit: an op has no infer_results": ("emission_without_inference",),
     "pipeline: a pass is listed twice": ("pass_listed_twice",),
     "pipeline: an edit names a pass that is not in it": ("insertion_next_to_missing_pass",),
     "dialect: two ops have the same name": ("ops_share_a_name",),
@@ -59,7 +67,7 @@ MANDATED = {
     "pass_registry: a pass of the list cannot be made without arguments": ("registry_of_pass_with_arguments",),
 }
 # The folders whose headers assert what users can get wrong.
-ASSERTING = ("op", "ir", "infer", "pass", "partition")
+ASSERTING = ("op", "ir", "infer", "target", "pass", "match", "partition", "contract")
 
 
 def read(path):

@@ -21,6 +21,15 @@ static_assert(checked::inputs == 2);
 static_assert(checked::outputs == 1);
 static_assert(std::is_same_v<checked::called, ops<toy::relu, toy::add>>);
 
+// Of thirteen inputs, more than any other pattern here has.
+struct thirteen_tensors {
+    constexpr auto operator()(auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h, auto i, auto j,
+                              auto k, auto l, auto m) const {
+        return call<toy::cat>(tensors(a, b, c, d, e, f, g, h, i, j, k, l, m));
+    }
+};
+static_assert(pattern<thirteen_tensors>::inputs == 13);
+
 // What the compiler finds in an expression; tests/compile_fail shows what it then says.
 template <class F>
 using fault_of = typename detail::pattern_facts<F>::fault;

@@ -20,8 +20,8 @@ namespace headrace {
 template <std::size_t I>
 struct wildcard {};
 
-/// How many inputs a pattern can have.
-inline constexpr std::size_t max_wildcards = 12;
+/// The most inputs that a pattern can have.
+inline constexpr std::size_t max_wildcards = 32;
 
 namespace detail {
 

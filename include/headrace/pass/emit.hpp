@@ -315,7 +315,18 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
+/// Names the op that a pass emits although nothing infers its results, in the compile error.
+template <class Op>
+struct no_inference {};
+template <class Diagnosis>
+inline constexpr bool results_are_inferred = true;
+template <class Op>
+inline constexpr bool results_are_inferred<no_inference<Op>> = false;
+
 namespace detail {
+template <class Op>
+concept has_inference = requires(const args<Op>& a, inference& out) { infer_results(Op{}, a, out); };
+
 template <class Some, class All>
 struct first_not_listed;
 template <class All>
@@ -357,15 +368,19 @@ public:
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return first_result(put<Op>(a));
     }
     template <op_tag Op, class... Members>
-    requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...)) value
-        make(Members&&... members) {
+        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
+    value make(Members&&... members) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
     }
     /// The node itself, for ops of several results; null after a failure.
@@ -375,17 +390,24 @@ public:
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return put<Op>(a);
     }
 
 private:
     template <class Op>
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
+    // Of an op that may be emitted: one error is enough.
+    template <class Op>
+    using inferred = std::conditional_t<!detail::listed<Op, Produces> || detail::has_inference<Op>, void,
+                                        no_inference<Op>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>
     node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op>) {
+        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> &&
+                      detail::has_inference<Op>) {
             return this->template add<Op>(a);
         } else {
             return nullptr;  // refused above

@@ -15,6 +15,7 @@
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_base.hpp>
+#include <headrace/pass/pass_checks.hpp>
 
 namespace headrace {
 
@@ -225,9 +226,6 @@ private:
     bool has_output_ = false;
 };
 
-/// Diagnosis: an interpreter has a call_operator that nothing would call.
-template <class Pass>
-struct no_targets {};
 template <class Diagnosis>
 inline constexpr bool hooks_are_called = false;
 template <>

@@ -20,7 +20,7 @@ namespace headrace {
 /// Base of every pass. A pass is a stateless struct of handlers, one per op that it rewrites:
 ///
 ///     struct decompose_addmm : pass {
-///         using targets = ops<aten::addmm>;
+///         using targeted_ops = ops<aten::addmm>;
 ///         using produces = ops<aten::mm, aten::add_tensor>;
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
 ///     };
@@ -36,7 +36,7 @@ namespace headrace {
 /// returns a std::optional of these may decline. A family of ops shares a handler template that takes the tag
 /// first:
 ///
-///     template <one_of<targets> Op>
+///     template <one_of<targeted_ops> Op>
 ///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
 ///
 /// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
@@ -50,7 +50,7 @@ struct extends : Bases... {
     using Bases::operator()...;
 };
 
-/// A list of passes or of properties, as `requires_before`, `requires_after` and `ensures` name them.
+/// A list of passes or of properties, with which passes state their order; see headrace::property.
 template <class... Passes>
 struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
@@ -67,6 +67,13 @@ template <class P>
 auto own_targets() {
     if constexpr (requires { typename P::targets; })
         return typename P::targets{};
+    else
+        return ops<>{};
+}
+template <class P>
+auto own_targeted_ops() {
+    if constexpr (requires { typename P::targeted_ops; })
+        return typename P::targeted_ops{};
     else
         return ops<>{};
 }
@@ -117,10 +124,10 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type = joined<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
-                                   decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>()),
-                                   typename list_facts<rules_of<P>>::targets>;
+    using type =
+        joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()), decltype(own_target_ops<P>()),
+               decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()), decltype(own_aten_ops<P>()),
+               decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
 };
 
 template <class P>
@@ -188,8 +195,8 @@ auto find_targets() {
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and
-/// `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
+/// The ops that a pass looks for: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
+/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 
@@ -245,9 +252,9 @@ template <class Pass, class Op, class Result>
 struct wrong_result {};
 
 template <class Diagnosis>
-inline constexpr bool handlers_complete = false;
-template <>
-inline constexpr bool handlers_complete<no_fault> = true;
+inline constexpr bool handlers_complete = true;
+template <class Pass, class Op>
+inline constexpr bool handlers_complete<no_handler<Pass, Op>> = false;
 template <class Diagnosis>
 inline constexpr bool results_are_values = false;
 template <>

@@ -49,19 +49,9 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-template <class P>
-struct ensured_by {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::ensures; }
-struct ensured_by<P> {
-    using type = typename P::ensures;
-};
-
 // Passes without members are made where they run, so that they need no object.
 template <class P>
-inline constexpr bool has_no_state = std::is_empty_v<P>&& std::is_default_constructible_v<P>;
+inline constexpr bool has_no_state = std::is_empty_v<P> && std::is_default_constructible_v<P>;
 
 template <class P, class F>
 decltype(auto) with_pass(const void* object, F&& f) {
@@ -107,22 +97,34 @@ struct pass_info {
 
 template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
-    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
-        results_are_values<typename effects_of<P>::faulty_handler>,
+        results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    return pass_info{pass_name<P>(),
-                     pass_summary<P>(),
-                     effects_of<P>::always_runs,
-                     graph_pass<P>,
-                     detail::has_no_state<P>,
-                     detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
-                     detail::names_of_passes<typename detail::required_before<P>::type>::value,
-                     detail::names_of_passes<typename detail::required_after<P>::type>::value,
-                     detail::names_of_passes<typename detail::ensured_by<P>::type>::value,
-                     &detail::run_erased<P>,
-                     detail::should_run_or_null<P>()};
+    return pass_info{
+        pass_name<P>(),
+        pass_summary<P>(),
+        effects_of<P>::always_runs,
+        graph_pass<P>,
+        detail::has_no_state<P>,
+        detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
+        detail::names_of_passes<
+            typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
+        detail::names_of_passes<
+            typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
+        detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
+        &detail::run_erased<P>,
+        detail::should_run_or_null<P>()};
 }();
 
 /// Matches functions that can stand for a pass: `result<std::size_t>(graph&, pass_context&)`.

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASS_PIPELINE_HPP
 #define HEADRACE_PASS_PIPELINE_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace headrace {
 
 /// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of
 /// their ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs
-/// always may.
+/// always may. Properties among them hold of the programs that enter, and must hold of those that leave.
 template <class... Items>
 struct from {};
 template <class... Items>
@@ -44,7 +45,9 @@ namespace detail {
 
 template <class Item>
 constexpr auto set_of_item() {
-    if constexpr (op_tag<Item>) {
+    if constexpr (std::is_base_of_v<property, Item>) {
+        return op_set<>{};
+    } else if constexpr (op_tag<Item>) {
         return ops_in<Item>;
     } else if constexpr (requires { Item::set; }) {
         return Item::set;
@@ -68,19 +71,72 @@ struct effect_sets {
     Set targets{};
     Set removed{};
     Set produced{};
+    Set gone_before{};            // what properties that it runs after do not allow
     bool targets_nothing = true;  // and so runs whatever the graph has
 };
+
+template <class Set, class Allowed>
+constexpr Set all_but(const Allowed& allowed) {
+    using own = typename Set::dialect_list;
+    using merged = typename merge_dialects<own, typename Allowed::dialect_list>::type;  // own ones first
+    const auto rest = make_every_op(own{}).over(merged{}) - allowed.over(merged{});
+    Set excluded;
+    excluded.copy_words(0, rest.words().data(), Set::word_count);
+    return excluded;
+}
+// The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
+template <class Set, class List>
+inline constexpr Set excluded_by{};
+template <class Set, class... Ts>
+inline constexpr Set excluded_by<Set, pass_list<Ts...>> = [] {
+    Set excluded;
+    [[maybe_unused]] const auto exclude = [&]<class T>() {
+        if constexpr (requires { T::only; }) excluded |= all_but<Set>(T::only | every_op<builtin::dialect>);
+    };
+    (exclude.template operator()<Ts>(), ...);
+    return excluded;
+}();
+
+// The first property in a list that does not allow an op.
+template <class Set, std::size_t Position, std::size_t Index, class... Ts>
+auto find_property_without(pass_list<Ts...>) {
+    constexpr std::size_t at = [] {
+        Set op;
+        op.insert_at(Set::first_word(Position), Index);
+        const bool excludes[] = {!(excluded_by<Set, pass_list<Ts>> & op).empty()..., true};
+        std::size_t i = 0;
+        while (!excludes[i]) ++i;
+        return i;
+    }();
+    return typename type_at<at, ops<Ts...>>::type{};
+}
+template <class Set, std::size_t Position, std::size_t Index, class List>
+using property_without = decltype(find_property_without<Set, Position, Index>(List{}));
+
+template <class Set>
+constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
+    for (std::size_t i = 0; i != n; ++i) {
+        const auto at = set.first();
+        Set taken;
+        taken.insert_at(Set::first_word(at.first), at.second);
+        set -= taken;
+    }
+    return set.first();
+}
 
 // Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more
 // templates.
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (effects_of<P>::sound) {
+    if constexpr (!sound_pass<P>) {
+        sets.targets_nothing = false;  // it never runs, so that no second error follows
+    } else {
         insert_all(sets.targets, targets_of<P>{});
         insert_all(sets.produced, declared_by<P>{});
         sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
+        sets.gone_before = excluded_by<Set, typename order_list_of<P, order_list::runs_after>::type>;
         sets.targets_nothing = effects_of<P>::always_runs;
     }
     return sets;
@@ -119,6 +175,19 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     return f;
 }
 
+/// The first pass that runs before a property holds of the ops which holds later, or N.
+template <class Set, std::size_t N>
+constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
+    for (std::size_t i = 0; i != N; ++i) {
+        const Set& excluded = passes[i].gone_before;
+        if (excluded.empty() || (f.ops[i] & excluded).empty()) continue;
+        for (std::size_t k = i + 1; k != N + 1; ++k) {
+            if ((f.ops[k] & excluded).empty()) return i;
+        }
+    }
+    return N;
+}
+
 // A pass with a fault does nothing: whoever named it has reported the fault.
 template <pass_type P>
 result<node_counts> drive_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
@@ -153,7 +222,7 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
 ///
 /// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
 /// `struct lower_float : pipeline<...> {};`
-template <class From, class To, pass_type... Passes>
+template <class From, class To, class... Passes>
 class pipeline {
 public:
     using pipeline_type = pipeline;
@@ -181,29 +250,86 @@ private:
         effects_, detail::boundary<From>::set.over(universe{}), detail::boundary<To>::set.over(universe{}));
 
     using checks = detail::pipeline_checks<Passes...>;
-    static_assert(handlers_complete<typename checks::missing_handler>,
+    static_assert(is_a_pass<typename checks::pass_fault>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<typename checks::pass_fault>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<typename checks::pass_fault>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<typename checks::pass_fault>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(
         listed_once<typename checks::repetition>,
         "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
-    static_assert(dependencies_met<typename checks::dependency>,
+    using order =
+        detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>, Passes...,
+                             detail::end_facts<typename detail::properties_in<To>::type>>;
+    static_assert(dependencies_met<typename order::diagnosis>,
                   "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
     static_assert(
-        order_kept<typename checks::order>,
+        order_kept<typename order::diagnosis>,
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
+    static_assert(
+        properties_hold<typename order::diagnosis>,
+        "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
+
+    // After another fault this would be a second error about it.
+    static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
+    static auto diagnose_early() {
+        constexpr std::size_t at = detail::find_too_early(effects_, flow_);
+        if constexpr (!in_order_ || at == size) {
+            return no_fault{};
+        } else {
+            using culprit = typename detail::pass_at<at, Passes...>::type;
+            constexpr auto op = (flow_.ops[at] & effects_[at].gone_before).first();
+            using needs = typename detail::order_list_of<culprit, detail::order_list::runs_after>::type;
+            return too_early<culprit, detail::property_without<set_type, op.first, op.second, needs>,
+                             typename op_at<set_type, op.first, op.second>::type>{};
+        }
+    }
+    static_assert(ops_are_gone<decltype(diagnose_early())>,
+                  "pipeline: a pass runs before ops are gone; see too_early<Pass, Property, Op>, move it");
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
-    static auto diagnose_legality() {
-        if constexpr (!checks::sound || illegal_.empty()) {
-            return no_fault{};
+    // Of an op that a pass makes, the last one that does.
+    template <class Op>
+    static auto diagnose_survivor() {
+        constexpr std::size_t origin = [] {
+            std::size_t i = size;
+            while (i != 0 && !(flow_.fires[i - 1] && effects_[i - 1].produced.template contains<Op>())) --i;
+            return i;
+        }();
+        if constexpr (origin == 0) {
+            return survives<Op, last_pass_for<Op>>{};
         } else {
-            constexpr auto at = illegal_.first();
-            using op_type = typename op_at<set_type, at.first, at.second>::type;
-            return survives<op_type, last_pass_for<op_type>>{};
+            using pass_type = typename detail::pass_at<origin - 1, Passes...>::type;
+            return survives<Op, last_pass_for<Op>, emitted_by<pass_type>>{};
+        }
+    }
+    template <std::size_t I>
+    static auto diagnose_survivor_at() {
+        constexpr auto at = detail::nth_op(illegal_, I);
+        return diagnose_survivor<typename op_at<set_type, at.first, at.second>::type>();
+    }
+    template <std::size_t... I>
+    static auto diagnose_survivors(std::index_sequence<I...>) {
+        return survivors<decltype(diagnose_survivor_at<I>())...>{};
+    }
+    static auto diagnose_legality() {
+        constexpr std::size_t count = std::min(illegal_.size(), max_survivors);
+        if constexpr (!in_order_ || count == 0) {
+            return no_fault{};
+        } else if constexpr (count == 1) {
+            return diagnose_survivor_at<0>();
+        } else {
+            return diagnose_survivors(std::make_index_sequence<count>{});
         }
     }
     static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
@@ -329,15 +455,28 @@ private:
 };
 
 /// Runs one pass over a graph, without a pipeline and without a skip test.
-template <pass_type P>
+template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
-    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
-        results_are_values<typename effects_of<P>::faulty_handler>,
+        results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    return detail::drive(p, g, context, driver);
+    if constexpr (sound_pass<P>) {
+        return detail::drive(p, g, context, driver);
+    } else {
+        return node_counts{};
+    }
 }
 
 }  // namespace headrace

@@ -7,19 +7,23 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <headrace/pass/order.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_checks.hpp>
 
 namespace headrace {
 
-/// Diagnoses of pipelines, for compile errors.
-template <class Op, class LastPass>
+/// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> for an op that a pass makes.
+template <class Op, class LastPass, class... Origin>
 struct survives {};
 template <class Pass>
+struct emitted_by {};
+/// Up to max_survivors ops that survive.
+template <class... Survivors>
+struct survivors {};
+inline constexpr std::size_t max_survivors = 20;
+template <class Pass>
 struct listed_twice {};
-template <class Pass, class Dependency>
-struct unmet {};
-template <class Pass, class Dependency>
-struct misordered {};
 /// In place of a pass where none targets the op.
 struct no_pass {};
 
@@ -31,14 +35,24 @@ template <class Diagnosis>
 inline constexpr bool listed_once = false;
 template <>
 inline constexpr bool listed_once<no_fault> = true;
+
+// One trait for each message about order; each fails for its own diagnosis alone.
 template <class Diagnosis>
-inline constexpr bool dependencies_met = false;
-template <>
-inline constexpr bool dependencies_met<no_fault> = true;
+inline constexpr bool dependencies_met = true;
+template <class Pass, class Dependency>
+inline constexpr bool dependencies_met<unmet<Pass, Dependency>> = false;
 template <class Diagnosis>
-inline constexpr bool order_kept = false;
-template <>
-inline constexpr bool order_kept<no_fault> = true;
+inline constexpr bool order_kept = true;
+template <class Pass, class Dependency>
+inline constexpr bool order_kept<misordered<Pass, Dependency>> = false;
+template <class Diagnosis>
+inline constexpr bool properties_hold = true;
+template <class Pass, class Property, class By>
+inline constexpr bool properties_hold<invalidated<Pass, Property, By>> = false;
+template <class Diagnosis>
+inline constexpr bool ops_are_gone = true;
+template <class Pass, class Property, class Op>
+inline constexpr bool ops_are_gone<too_early<Pass, Property, Op>> = false;
 
 namespace detail {
 
@@ -84,43 +98,8 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-requires requires { P::repeatable; }
+    requires requires { P::repeatable; }
 inline constexpr bool is_repeatable<P> = P::repeatable;
-
-template <class P>
-struct required_before {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::requires_before; }
-struct required_before<P> {
-    using type = typename P::requires_before;
-};
-template <class P>
-struct required_after {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::requires_after; }
-struct required_after<P> {
-    using type = typename P::requires_after;
-};
-
-template <class P, class... Ensured>
-constexpr bool ensures_any_of(pass_list<Ensured...>) {
-    return (__is_same(P, Ensured) || ...);
-}
-// A pass provides itself, and the properties that it ensures.
-template <class P, class Wanted>
-constexpr bool provides() {
-    if constexpr (__is_same(P, Wanted)) {
-        return true;
-    } else if constexpr (requires { typename P::ensures; }) {
-        return ensures_any_of<Wanted>(typename P::ensures{});
-    } else {
-        return false;
-    }
-}
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
@@ -138,66 +117,110 @@ constexpr auto first_fault() {
     }
 }
 
+// The properties among the items of from<...> or to<...>.
+template <class Item>
+auto property_or_none() {
+    if constexpr (std::is_base_of_v<property, Item>) {
+        return pass_list<Item>{};
+    } else {
+        return pass_list<>{};
+    }
+}
+template <class... As, class... Bs>
+pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
+template <class Boundary>
+struct properties_in;
+template <template <class...> class Boundary, class... Items>
+struct properties_in<Boundary<Items...>> {
+    static auto pick() {
+        if constexpr ((std::is_base_of_v<property, Items> || ...)) {
+            return (pass_list<>{} + ... + decltype(property_or_none<Items>()){});
+        } else {
+            return pass_list<>{};
+        }
+    }
+    using type = decltype(pick());
+};
+
+// The ends of a pipeline as passes: the one before the first ensures what holds of the source, the one behind
+// the last requires what must hold at the end.
+template <class Properties>
+struct start_facts : start_of_pipeline {
+    using ensures = Properties;
+};
+template <class Properties>
+struct end_facts : end_of_pipeline {
+    using requires_before = Properties;
+};
+template <class P>
+struct named_pass {
+    using type = P;
+};
+template <class Properties>
+struct named_pass<start_facts<Properties>> {
+    using type = start_of_pipeline;
+};
+template <class Properties>
+struct named_pass<end_facts<Properties>> {
+    using type = end_of_pipeline;
+};
+
 template <class... Ps>
 struct pipeline_checks {
     static constexpr std::size_t size = sizeof...(Ps);
+    using pass_fault = decltype(first_fault<headrace::pass_fault<Ps>...>());
+    using faulty_handler = decltype(first_fault<faulty_handler_of<Ps>...>());
 
-    // Does a pass in that part of the list provide what is wanted?
-    template <class Wanted>
-    static constexpr bool provided(std::size_t begin, std::size_t end) {
-        constexpr bool by[] = {provides<Ps, Wanted>()..., false};
-        for (std::size_t i = begin; i < end; ++i) {
-            if (by[i]) return true;
-        }
-        return false;
-    }
-
-    template <class P>
-    static constexpr std::size_t occurrences = (std::size_t{__is_same(P, Ps)} + ... + 0);
-    template <class P>
-    using repetition_of =
-        std::conditional_t<is_repeatable<P> || occurrences<P> == 1, no_fault, listed_twice<P>>;
-
-    template <class P, class... Wanted>
-    static constexpr auto unmet_of(pass_list<Wanted...>) {
-        return first_fault<std::conditional_t<provided<Wanted>(0, size), no_fault, unmet<P, Wanted>>...>();
-    }
-    template <class P, bool Before, std::size_t I, class... Wanted>
-    static constexpr auto misordered_of(pass_list<Wanted...>) {
-        return first_fault<std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : size),
-                                              no_fault, misordered<P, Wanted>>...>();
-    }
-    template <class P, class Before = typename required_before<P>::type,
-              class After = typename required_after<P>::type>
-    static constexpr auto find_unmet_of() {
-        return first_fault<decltype(unmet_of<P>(Before{})), decltype(unmet_of<P>(After{}))>();
-    }
-    template <class P, std::size_t I, class Before = typename required_before<P>::type,
-              class After = typename required_after<P>::type>
-    static constexpr auto find_misordered_of() {
-        return first_fault<decltype(misordered_of<P, true, I>(Before{})),
-                           decltype(misordered_of<P, false, I>(After{}))>();
-    }
-    template <std::size_t... I>
-    static auto find_misordered(std::index_sequence<I...>) {
-        return first_fault<decltype(find_misordered_of<Ps, I>())...>();
-    }
-
-    using missing_handler = decltype(first_fault<typename effects_of<Ps>::missing_handler...>());
-    using faulty_handler = decltype(first_fault<typename effects_of<Ps>::faulty_handler...>());
-    using repetition = decltype(first_fault<repetition_of<Ps>...>());
-    using dependency = decltype(first_fault<decltype(find_unmet_of<Ps>())...>());
-    static auto pick_order() {
-        // An unmet dependency is in no order either: one error is enough.
-        if constexpr (__is_same(dependency, no_fault)) {
-            return find_misordered(std::make_index_sequence<size>{});
-        } else {
+    static auto find_repetition() {
+        constexpr std::size_t at = [] {
+            constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
+            constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
+            for (std::size_t i = 0; i != size; ++i) {
+                if (repeatable[i]) continue;
+                for (std::size_t k = i + 1; k != size; ++k) {
+                    if (ids[i] == ids[k]) return i;
+                }
+            }
+            return size;
+        }();
+        if constexpr (at == size) {
             return no_fault{};
+        } else {
+            return listed_twice<typename pass_at<at, Ps...>::type>{};
         }
     }
-    using order = decltype(pick_order());
-    static constexpr bool sound = __is_same(
-        decltype(first_fault<missing_handler, faulty_handler, repetition, dependency, order>()), no_fault);
+    using repetition = decltype(find_repetition());
+    static constexpr bool sound =
+        __is_same(decltype(first_fault<pass_fault, faulty_handler, repetition>()), no_fault);
+};
+
+// The order of passes, the ends of the pipeline included.
+template <class... Ps>
+struct order_checks {
+    static constexpr std::array<const order_facts*, sizeof...(Ps)> facts{&order_facts_of<Ps>...};
+    static constexpr order_fault fault = order_check<count_wanted(facts)>(facts).first();
+
+    template <std::size_t I>
+    using pass_named = typename named_pass<typename pass_at<I, Ps...>::type>::type;
+    template <class... Ts>
+    static auto entry_of(pass_list<Ts...>) -> typename type_at<fault.entry, ops<Ts...>>::type;
+
+    static auto diagnose() {
+        if constexpr (fault.kind == order_fault_kind::none) {
+            return no_fault{};
+        } else {
+            using culprit = typename pass_at<fault.pass, Ps...>::type;
+            using wanted = decltype(entry_of(typename order_list_of<culprit, fault.list>::type{}));
+            if constexpr (fault.kind == order_fault_kind::unmet) {
+                return unmet<pass_named<fault.pass>, wanted>{};
+            } else if constexpr (fault.kind == order_fault_kind::misordered) {
+                return misordered<pass_named<fault.pass>, wanted>{};
+            } else {
+                return invalidated<pass_named<fault.pass>, wanted, pass_named<fault.by>>{};
+            }
+        }
+    }
+    using diagnosis = decltype(diagnose());
 };
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,8 @@ namespace headrace {
 /// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
 /// pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
         "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
 

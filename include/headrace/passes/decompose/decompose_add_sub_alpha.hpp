@@ -5,10 +5,13 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 struct decompose_add_sub_alpha : pass {
+    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
+    using ensures = pass_list<unit_alpha>;
     static constexpr std::string_view summary =
         "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
 

@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// of it, anything else is taken by index. A tensor that descends from a view of other strides has another
 /// storage, and is refused.
 struct decompose_as_strided : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
 

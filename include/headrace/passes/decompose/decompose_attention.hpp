@@ -8,6 +8,7 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/triangles.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
 /// values.
 struct decompose_attention : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary = "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
 
     // clang-format off

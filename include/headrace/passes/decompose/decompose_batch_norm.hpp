@@ -5,13 +5,19 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
+struct decompose_grouped_convolution;
+struct decompose_transposed_volumes;
 /// s = weight · rsqrt(var + ε), for each channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is
 /// constant. After a convolution that nothing else reads, it goes into the convolution's own weight and bias
 /// and costs nothing.
 struct decompose_batch_norm : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
     static constexpr std::string_view summary =
         "batch_norm(x) as x·s + (bias - mean·s); folded into a convolution before it";
 

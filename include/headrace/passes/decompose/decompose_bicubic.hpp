@@ -10,6 +10,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
@@ -18,6 +19,7 @@ namespace headrace {
 /// (Keys' kernel with -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but
 /// matrices can be multiplied.
 struct decompose_bicubic : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
 

@@ -5,12 +5,14 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number counts as true where it
 /// is not 0: written as a comparison, that holds of quantized numbers as well.
 struct decompose_comparisons : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
 

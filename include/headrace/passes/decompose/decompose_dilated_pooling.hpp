@@ -10,11 +10,14 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
         "max over a dilated window as max of its taps, strided slices of the input";
 

@@ -5,6 +5,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -16,6 +17,7 @@ namespace headrace {
 /// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
 /// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
 

@@ -11,12 +11,14 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten_einsum.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Labels that only one of two operands has and nobody else needs are summed; labels that both have are
 /// batches where they are needed later and contracted where they are not (torch.einsum).
 struct decompose_einsum : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
 

@@ -5,11 +5,13 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// selu and celu are elu with other numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
 

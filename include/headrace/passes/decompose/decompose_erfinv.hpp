@@ -7,6 +7,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
 /// 1e-7). ±1 give infinities.
 struct decompose_erfinv : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
 

@@ -7,6 +7,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// relative accuracy that the textbook forms lose; of two tensors, the larger one is taken out so that
 /// nothing overflows.
 struct decompose_exponentials : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
 
     // clang-format off

@@ -5,11 +5,13 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// As PyTorch does, lerp computes from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "addcmul as x + v·a·b, addcdiv as x + v·a/b, lerp as x + w·(end - x)";
 

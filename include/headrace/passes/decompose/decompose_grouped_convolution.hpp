@@ -5,12 +5,17 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
 
+struct decompose_transposed_volumes;
 /// TOSA has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_transposed_volumes>;
     static constexpr std::string_view summary =
         "a convolution of groups as one for each group's channels, concatenated";
 

@@ -5,10 +5,12 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 struct decompose_limits : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 

@@ -4,11 +4,13 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_MASKS_HPP
 
 #include <headrace/passes/decompose/triangles.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// What tril and triu hide becomes 0 even if it was NaN: their mask is a constant.
 struct decompose_masks : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
 

@@ -8,12 +8,14 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
 /// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
 struct decompose_matmul : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
 

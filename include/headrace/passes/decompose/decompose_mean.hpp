@@ -5,11 +5,13 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
 
 struct decompose_mean : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "mean(x) as Σx · (1/N), of halves in float32; nansum as Σ with 0 for NaN";
 

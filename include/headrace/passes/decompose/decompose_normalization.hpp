@@ -7,6 +7,7 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,7 @@ namespace headrace {
 /// is subtracted anyway; RMSNorm leaves the mean where it is. By running statistics, instance norm is a batch
 /// norm.
 struct decompose_normalization : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
 

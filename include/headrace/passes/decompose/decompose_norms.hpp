@@ -9,12 +9,14 @@
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/powers.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Norms along axes: the largest or smallest |x| for p = ±∞, and the number of elements that are not 0 for
 /// p = 0 (PyTorch, torch.linalg.vector_norm).
 struct decompose_norms : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "‖x‖_p as (Σ|x|^p)^(1/p); cosine_similarity(a, b) as Σab / (‖a‖·‖b‖)";
 

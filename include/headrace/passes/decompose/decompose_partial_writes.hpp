@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// A tensor with a part replaced is the parts around it joined with what replaces it. With a step, the span
 /// is viewed as [n, step], whose first column is replaced.
 struct decompose_partial_writes : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "select_scatter, slice_scatter as cat of slices; index_fill as index_copy";
 

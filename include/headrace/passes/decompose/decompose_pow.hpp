@@ -7,12 +7,14 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/powers.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
 /// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside.
 struct decompose_pow : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
 

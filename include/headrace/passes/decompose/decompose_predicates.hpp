@@ -7,10 +7,12 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 struct decompose_predicates : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -14,6 +15,10 @@ namespace headrace {
 /// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
 /// dq(x) = cast(x - zero point) * scale. Needs a target of both profiles.
 struct decompose_quantization : pass {
+    using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantization_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
     static constexpr std::string_view summary = "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,

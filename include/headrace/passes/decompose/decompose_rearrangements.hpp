@@ -7,12 +7,14 @@
 
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/decompose/shapes.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 /// What PyTorch has from NumPy and writes with other moves.
 struct decompose_rearrangements : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 

@@ -6,11 +6,13 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Activations that are linear in pieces (PyTorch, torch.nn).
 struct decompose_rectifiers : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
 

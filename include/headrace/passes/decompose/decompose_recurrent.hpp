@@ -5,6 +5,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 

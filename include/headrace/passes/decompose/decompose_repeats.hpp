@@ -4,11 +4,13 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_REPEATS_HPP
 
 #include <headrace/pass/arithmetic.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 struct decompose_repeats : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
 

@@ -4,11 +4,13 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROLL_HPP
 
 #include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 struct decompose_roll : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
 

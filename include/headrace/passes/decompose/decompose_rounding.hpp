@@ -5,12 +5,14 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// round goes to the nearest, ties to even: x - floor(x) is exact in floating-point arithmetic, so that ties
 /// are recognised as such. sign(NaN) is 0; signbit tells -0 from 0.
 struct decompose_rounding : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary =
         "round, trunc, frac, sign, signbit, copysign by floor, ceil, comparisons";
 

@@ -6,12 +6,14 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Blocks of channels move (PyTorch, torch.nn.PixelShuffle, PixelUnshuffle and ChannelShuffle). Leading axes
 /// are one batch, so that rank 6 is enough.
 struct decompose_shuffles : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "pixel_shuffle, pixel_unshuffle, channel_shuffle as view, permute, view";
 

@@ -5,11 +5,13 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Activations made of the logistic function and its logarithm (PyTorch, torch.nn).
 struct decompose_sigmoids : pass {
+    using phase = function_decomposition;
     static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
 
     // clang-format off

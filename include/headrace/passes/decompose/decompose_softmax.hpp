@@ -7,12 +7,14 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Along an axis, with m the largest x, so that no exponential overflows. _safe_softmax gives 0 where all x
 /// are -infinity, and softmax NaN, as PyTorch does.
 struct decompose_softmax : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
 

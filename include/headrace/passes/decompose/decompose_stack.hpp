@@ -6,10 +6,12 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 struct decompose_stack : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
 
     using targets = ops<aten::stack>;

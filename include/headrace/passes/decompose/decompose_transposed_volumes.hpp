@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_TRANSPOSED_VOLUMES_HPP
 
 #include <headrace/pass/arithmetic.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -11,6 +12,8 @@ namespace headrace {
 /// TOSA transposes convolutions of two dimensions only (TOSA 1.0, 2.2.10). In the forward convolution, the
 /// input has stride - 1 zeros between its elements and dilation · (kernel - 1) - padding around them.
 struct decompose_transposed_volumes : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary =
         "transposed conv3d as a conv3d of the spread input by the flipped weight";
 

@@ -7,6 +7,7 @@
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace headrace {
 /// For N <= c the variance is 0 · inf = NaN or inf, as PyTorch has it. The mean is subtracted before
 /// squaring, in float32: the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary =
         "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
 

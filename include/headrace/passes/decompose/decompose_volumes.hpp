@@ -6,15 +6,19 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
 
+struct decompose_dilated_pooling;
 /// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are
 /// separable: first height and width of every slice, the slices standing beside the channels, and then the
 /// depth of every column. A window's number of elements is the product of those along its axes, which holds
 /// for clipped windows as well, so that averages of averages are right.
 struct decompose_volumes : pass {
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_dilated_pooling>;
     static constexpr std::string_view summary =
         "3-d pooling and upsampling as 2-d of every slice, then of every column";
 

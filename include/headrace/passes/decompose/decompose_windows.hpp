@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/pass/arithmetic.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace headrace {
 /// Windows that tile the axis are a view; overlapping ones are taken by index, all at once. The window's axis
 /// then moves to the end.
 struct decompose_windows : pass {
+    using phase = decomposition;
     static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
 
     // clang-format off

@@ -8,11 +8,15 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// A TOSA block demands that (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
+    using runs_after = pass_list<tosa_only>;
+    using ensures = pass_list<distinct_outputs>;
+    using invalidates = pass_list<nodes_sorted>;
     static constexpr std::string_view summary =
         "copies outputs that are inputs, constants or listed twice, by IDENTITY";
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
 /// argument of a call is evaluated first, and compilers differ.
 struct sort_topologically : pass {
+    using ensures = pass_list<nodes_sorted>;
     static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
     static constexpr bool repeatable = true;
 

@@ -15,6 +15,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -29,6 +30,8 @@ namespace headrace {
 /// are not stored either: weights stay quantized.
 template <class Evaluator>
 struct fold_constants : pass {
+    using runs_after = pass_list<functional, no_dead_code>;
+    using ensures = pass_list<constants_folded>;
     static constexpr std::string_view summary = "computes nodes whose operands are constants";
     static constexpr std::string_view name = "fold_constants";
     static constexpr bool repeatable = true;
@@ -167,6 +170,8 @@ private:
 /// The same, before quantized parts are lowered, which need to know what is constant.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantized_constants_folded>;
     static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts";
     static constexpr std::string_view name = "fold_quantized_constants";
     using targets =

@@ -7,12 +7,14 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// A CLAMP to the whole range of its type stays: it costs an NPU nothing, and Vela estimates fewer cycles for
 /// a convolution that ends in one.
 struct fuse_clamps : pass {
+    using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary = "a CLAMP of a CLAMP is one, where their ranges meet";
     static constexpr bool in_execution_order = true;
 

@@ -11,6 +11,7 @@
 #include <headrace/ir/purity.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -25,6 +26,9 @@ namespace headrace {
 
 /// Common subexpression elimination; the first node stays.
 struct merge_duplicates : pass {
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantizers_merged, duplicates_merged>;
+    using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
 
     using produces = ops<>;

@@ -11,13 +11,17 @@
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
+struct merge_duplicates;
 /// Only constants of the same type and shape are hashed, and those with equal hashes are compared byte by
 /// byte.
 struct merge_equal_constants : pass {
+    using runs_after = pass_list<constants_folded>;
+    using runs_before = pass_list<merge_duplicates>;
     static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
 
     using produces = ops<>;

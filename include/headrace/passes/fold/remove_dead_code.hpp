@@ -5,11 +5,14 @@
 
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// See ir/dead_code.hpp.
 struct remove_dead_code : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<no_dead_code>;
     static constexpr std::string_view summary = "removes nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
 

@@ -5,12 +5,17 @@
 
 #include <headrace/passes/layout/layout_rewrite.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// The result is never worse than the graph as it is; see layout_search. Transposing constants costs nothing,
 /// as they are folded, and a convolution takes its channels in any order, as its weights are reordered.
 struct choose_layouts : pass {
+    using runs_after = pass_list<tosa_only, constants_folded, nodes_sorted>;
+    using runs_before = pass_list<no_dead_code, constants_folded>;
+    using ensures = pass_list<layouts_chosen>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged>;
     static constexpr std::string_view summary =
         "chooses the order of each op's axes so that the fewest bytes are transposed";
 

@@ -5,10 +5,12 @@
 
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 struct fuse_reshapes : pass {
+    using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =
         "a RESHAPE of a RESHAPE is one; one to the shape that the tensor has is none";
     static constexpr bool repeatable = true;

@@ -5,12 +5,15 @@
 
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
 /// a RESHAPE.
 struct fuse_transposes : pass {
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
     static constexpr std::string_view summary = "a TRANSPOSE of a TRANSPOSE is one, or none";
     static constexpr bool repeatable = true;
 

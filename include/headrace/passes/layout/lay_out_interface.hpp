@@ -8,11 +8,15 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
+struct fuse_transposes;
 /// The transposes that this takes meet those of the convolutions.
 struct lay_out_interface : pass {
+    using runs_after = pass_list<tosa_only, nodes_sorted>;
+    using runs_before = pass_list<fuse_transposes, layouts_chosen>;
     static constexpr std::string_view summary =
         "makes 4-D inputs and outputs NHWC where channels_last_interface asks for it";
 

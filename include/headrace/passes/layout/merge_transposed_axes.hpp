@@ -4,14 +4,18 @@
 #define HEADRACE_PASSES_LAYOUT_MERGE_TRANSPOSED_AXES_HPP
 
 #include <headrace/infer/tosa.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
+struct fuse_reshapes;
 /// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
 /// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
 /// the faster; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
     static constexpr std::string_view summary =
         "split a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
     using targets = ops<tosa::transpose>;

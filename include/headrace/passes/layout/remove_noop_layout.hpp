@@ -8,12 +8,16 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
 /// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
 struct remove_noop_layout : pass {
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
+    using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
         "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
     using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;

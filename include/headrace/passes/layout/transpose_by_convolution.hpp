@@ -7,14 +7,18 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
 
+struct fuse_reshapes;
 /// As in an image that becomes channels-last. Groups of 16 pixels are the channels of the convolution, the
 /// planes its window, and its weights are 0 and 1. Vela estimates a sixth of the cycles for an Ethos-U85; an
 /// Ethos-U55 gains nothing.
 struct transpose_by_convolution : pass {
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
     static constexpr std::string_view summary =
         "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
 

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_ANY_ALL_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
@@ -12,6 +13,7 @@ namespace headrace {
 /// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers count as true unless
 /// they are 0.
 struct legalize_any_all : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
     using any_ops = ops<aten::any, aten::any_dim, aten::any_dims>;
     using all_ops = ops<aten::all, aten::all_dim, aten::all_dims>;

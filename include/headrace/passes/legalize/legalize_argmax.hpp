@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -16,6 +17,7 @@ namespace headrace {
 /// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
 /// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
+    using phase = legalization;
     static constexpr std::string_view summary =
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
     using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;

@@ -5,13 +5,17 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/comparing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
+struct decompose_division;
 /// Lowers arithmetic of two tensors (TOSA 1.0, 2.4) of the type that PyTorch promotes them to. Integers are
 /// computed in 32 bits and cut back, which is how short ones wrap around in PyTorch. The sum of booleans is
 /// their `or`, the product their `and`. Integers divided toward zero are INTDIV.
 struct legalize_binary : pass {
+    using phase = legalization;
+    using runs_after = pass_list<unit_alpha, decompose_division>;
     static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
     // clang-format off

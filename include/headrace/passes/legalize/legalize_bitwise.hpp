@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -12,6 +13,7 @@ namespace headrace {
 /// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
     // clang-format off

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/rules.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 
@@ -12,6 +13,8 @@ namespace headrace {
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
 struct legalize_cast : pass {
+    using phase = legalization;
+    using runs_after = pass_list<canonical_casts>;
     static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
 
     static auto rewrites() {

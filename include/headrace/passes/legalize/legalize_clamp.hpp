@@ -9,6 +9,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -16,6 +17,7 @@ namespace headrace {
 /// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
 /// there the limits become operands of maximum and minimum.
 struct legalize_clamp : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
     using targets = ops<aten::clamp>;
     using produces = ops<tosa::cast, tosa::clamp, aten::maximum, aten::minimum>;

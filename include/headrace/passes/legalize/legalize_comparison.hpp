@@ -5,11 +5,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/comparing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers comparisons (TOSA 1.0, 2.7) of operands of the type that PyTorch promotes them to.
 struct legalize_comparison : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
 
     static auto rewrites() {

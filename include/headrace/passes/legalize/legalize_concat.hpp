@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -16,6 +17,7 @@ namespace headrace {
 /// without elements add nothing and are left out, as are the empty tensors of rank 1 that torch.cat tolerates
 /// among others.
 struct legalize_concat : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "cat to CONCAT";
     using targets = ops<aten::cat, aten::concat>;
     using produces = joined<build::concat_ops, build::widen_ops>;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONTROL_FLOW_HPP
 
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -12,6 +13,8 @@ namespace headrace {
 /// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
 /// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
+    using phase = legalization;
+    using runs_after = pass_list<constants_in_regions>;
     static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
     using targets = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;

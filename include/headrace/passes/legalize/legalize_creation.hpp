@@ -7,6 +7,7 @@
 #include <string>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 
@@ -16,6 +17,8 @@ namespace headrace {
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
 struct legalize_creation : pass {
+    using phase = legalization;
+    using runs_after = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
     using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
                         aten::eye_m, aten::linspace>;

@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -16,6 +17,7 @@ namespace headrace {
 /// x[i] += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that
 /// does not hold it. What is shifted in is -0, the one number that changes nothing when it is added.
 struct legalize_cumsum : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
     using targets = ops<aten::cumsum>;
     using produces =

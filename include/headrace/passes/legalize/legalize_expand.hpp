@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/rules.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace headrace {
 /// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
 /// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "expand, repeat and tile to TILE";
 
     static auto rewrites() {

@@ -4,12 +4,14 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_FLIP_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
 /// Lowers flip to REVERSE, one axis at a time (TOSA 1.0, 2.9.5).
 struct legalize_flip : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "flip to REVERSE";
     using targets = ops<aten::flip>;
     using produces = build::reverse_ops;

@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
 /// positions that are computed.
 struct legalize_gather : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
     using targets = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;

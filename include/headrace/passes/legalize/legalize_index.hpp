@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -12,6 +13,7 @@ namespace headrace {
 /// one, in which the row is the sum of the indices, each times its stride; negative indices count from the
 /// end. As in PyTorch (and NumPy), indices that are not neighbours put their axes first.
 struct legalize_index : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "x[indices] to GATHER";
     using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using produces = joined<build::indexed_ops, build::gather_ops>;

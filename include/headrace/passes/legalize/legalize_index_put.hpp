@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -16,6 +17,7 @@ namespace headrace {
 /// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
 /// refused.
 struct legalize_index_put : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
     using targets = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
 /// which let NaN through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
 struct legalize_limits : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
     using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
     using produces = joined<build::reshape_ops,

@@ -5,11 +5,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
+    using phase = legalization;
     static constexpr std::string_view summary =
         "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 

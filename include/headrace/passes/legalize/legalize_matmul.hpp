@@ -3,15 +3,19 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
 
+struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
 /// channels.
 struct legalize_matmul : pass {
+    using phase = legalization;
+    using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targets = ops<aten::bmm, aten::linear>;
     using produces = joined<build::reshape_ops, ops<tosa::matmul, tosa::conv2d, tosa::cast>>;

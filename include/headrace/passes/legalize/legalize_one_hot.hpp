@@ -5,11 +5,13 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
 struct legalize_one_hot : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
     using targets = ops<aten::one_hot>;
     using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;

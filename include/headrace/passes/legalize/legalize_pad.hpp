@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -18,6 +19,7 @@ namespace headrace {
 /// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
 /// that of the whole tensor.
 struct legalize_pad : pass {
+    using phase = legalization;
     static constexpr std::string_view summary =
         "padding to PAD, or to joins of slices, borders and mirror images";
     using reflections = ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>;

@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_view.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace headrace {
 /// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
 /// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
 struct legalize_permutes : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
     using targets =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;

@@ -4,12 +4,16 @@
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_POOLING_HPP
 
 #include <headrace/passes/legalize/pooling.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
+struct decompose_dilated_pooling;
 /// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
 /// transposes to and from channels-last. A divisor of the caller's becomes a factor.
 struct legalize_pooling : pass {
+    using phase = legalization;
+    using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
     static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
     using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
     using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -13,6 +14,7 @@ namespace headrace {
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
 /// axis are multiplied until one element is left.
 struct legalize_products : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
     using targets = ops<aten::prod, aten::prod_dim_int>;
     using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;

@@ -3,12 +3,14 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_RESIZE_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_RESIZE_HPP
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/resizing.hpp>
 
 namespace headrace {
 
 /// Lowers upsampling to RESIZE (TOSA 1.0, 2.11.1).
 struct legalize_resize : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
     using targets = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     using produces = build::resize_ops;

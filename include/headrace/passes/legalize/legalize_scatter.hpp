@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,7 @@ namespace headrace {
 /// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
 /// sums by comparison.
 struct legalize_scatter : pass {
+    using phase = legalization;
     static constexpr std::string_view summary =
         "scatter, index_copy and index_add to SCATTER, or sums by comparison";
     using targets =

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/rules.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
 /// step], of which one column is kept.
 struct legalize_slices : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
     // clang-format off

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -13,6 +14,7 @@ namespace headrace {
 /// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
 struct legalize_splits : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
     using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
                         aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,

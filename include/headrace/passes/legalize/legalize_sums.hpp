@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/reducing.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
 /// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "sum to REDUCE_SUM";
     using targets = ops<aten::sum, aten::sum_dim_intlist>;
     using produces = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;

@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -13,6 +14,7 @@ namespace headrace {
 /// integers: the operand is cast to the dtype of the result first. Integers are their own floor and ceiling;
 /// they are negated as 0 - x, and where TOSA has no ABS for them it is the larger of x and -x.
 struct legalize_unary : pass {
+    using phase = legalization;
     static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
     // clang-format off

@@ -5,6 +5,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/rules.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
@@ -12,6 +13,7 @@ namespace headrace {
 /// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
 /// known from inference, whatever way the op spells it.
 struct legalize_views : pass {
+    using phase = legalization;
     static constexpr std::string_view summary =
         "view, flatten, squeeze and other changes of shape to RESHAPE";
 

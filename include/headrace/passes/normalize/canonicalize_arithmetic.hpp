@@ -6,12 +6,15 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
 /// the number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
     static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
 
     // clang-format off

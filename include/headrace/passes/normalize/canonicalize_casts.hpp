@@ -10,6 +10,7 @@
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -18,6 +19,8 @@ namespace headrace {
 /// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
 /// those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_casts>;
     static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
     using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
     using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;

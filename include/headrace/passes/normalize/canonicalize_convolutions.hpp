@@ -9,12 +9,15 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
 /// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;

@@ -10,6 +10,7 @@
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -17,6 +18,8 @@ namespace headrace {
 /// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
 /// is not yet known.
 struct canonicalize_fills : pass {
+    using runs_after = pass_list<functional, canonical_variants>;
+    using ensures = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
     using zero_ops =
         joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;

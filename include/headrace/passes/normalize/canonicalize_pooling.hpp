@@ -6,12 +6,15 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
 /// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
 struct canonicalize_pooling : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
         "poolings over one axis or without a batch by those over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;

@@ -8,6 +8,7 @@
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -15,6 +16,8 @@ namespace headrace {
 /// each op under one name. Values are immutable, which makes them the same once `functionalize` has
 /// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
     static constexpr std::string_view summary =
         "rename in-place ops, `_copy` variants and synonyms to one form each";
     using variants = ops_where<aten::dialect, trait::variant>;

@@ -14,6 +14,7 @@
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -311,6 +312,8 @@ private:
 /// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
 /// to inputs matters inside the graph only.
 struct functionalize : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<functional>;
     static constexpr std::string_view summary =
         "give later readers what in-place ops write, through views as well";
     using targets = ops_where<aten::dialect, trait::in_place>;

@@ -11,12 +11,15 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
 /// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
 struct hoist_casts : pass {
+    using runs_after = pass_list<canonical_casts, canonical_fills>;
+    using runs_before = pass_list<functions_tabulated, narrow_types>;
     static constexpr std::string_view summary =
         "casts from integers to floats before the ops that only move elements";
     using movements =

@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/inlining.hpp>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
 /// names.
 struct inline_regions : pass {
+    using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
         "the graph of wrap_with_set_grad_enabled in place of the call";
     using targets = ops<higher_order::wrap_with_set_grad_enabled>;

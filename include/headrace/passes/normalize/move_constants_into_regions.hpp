@@ -8,12 +8,15 @@
 
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
 /// regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<constants_in_regions>;
     static constexpr std::string_view summary =
         "constants that are operands of cond and while_loop as constants of the regions";
     using targets = ops<higher_order::cond, higher_order::while_loop>;

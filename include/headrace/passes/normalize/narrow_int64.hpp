@@ -11,6 +11,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/narrowing.hpp>
 
@@ -21,6 +22,8 @@ namespace headrace {
 /// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
 /// decompose, which depends on PyTorch's types for promotion, and before legalize.
 struct narrow_int64 : pass {
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
     static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

@@ -7,6 +7,7 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
@@ -14,6 +15,8 @@ namespace headrace {
 /// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
 /// by contract.
 struct remove_noop : pass {
+    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
+    using ensures = pass_list<noops_removed>;
     static constexpr std::string_view summary =
         "remove copies, inference-time dropout and other ops that return their operand";
     using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,

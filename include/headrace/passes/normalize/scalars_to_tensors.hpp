@@ -7,12 +7,15 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
 /// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<tensor_operands>;
     static constexpr std::string_view summary =
         "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
 

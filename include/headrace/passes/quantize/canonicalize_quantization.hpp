@@ -10,6 +10,7 @@
 
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
@@ -17,6 +18,8 @@ namespace headrace {
 /// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
 /// become int8, 128 lower, as TOSA has only those (1.0, 1.9).
 struct canonicalize_quantization : pass {
+    using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
+    using ensures = pass_list<canonical_quantization>;
     static constexpr std::string_view summary = "parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;

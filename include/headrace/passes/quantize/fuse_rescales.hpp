@@ -11,6 +11,7 @@
 
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
@@ -19,6 +20,7 @@ namespace headrace {
 /// by one that changes neither type nor zero point, as none. Other pairs round twice, or cut off in between:
 /// fusing them would change results.
 struct fuse_rescales : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
     static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
     using targets = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_arithmetic.hpp>
 #include <headrace/passes/quantize/lower_quantized_control_flow.hpp>
@@ -21,6 +22,12 @@ namespace headrace {
 struct lower_quantized : extends<lower_quantized_arithmetic, lower_quantized_reductions,
                                  lower_quantized_products, lower_quantized_pooling, lower_quantized_resize,
                                  lower_quantized_control_flow, fold_quantization> {
+    using runs_after = pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded,
+                                 quantizers_merged, unit_alpha, tensor_operands, canonical_convolutions,
+                                 canonical_pooling>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantized_ops_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
     static constexpr std::string_view summary = "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
     using produces = joined<lower_quantized_arithmetic::produces, lower_quantized_reductions::produces,
                             lower_quantized_products::produces, lower_quantized_pooling::produces,

@@ -12,12 +12,16 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
 
 /// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
 /// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
 struct pack_int4_weights : pass {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
     static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
     using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
     using produces = targets;

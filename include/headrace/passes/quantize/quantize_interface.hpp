@@ -9,6 +9,7 @@
 
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantizer.hpp>
 
 namespace headrace {
@@ -17,6 +18,9 @@ namespace headrace {
 /// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
 /// that is quantized in two ways is taken in the first of them.
 struct quantize_interface : pass {
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<interface_quantized>;
     static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
 
@@ -21,6 +22,10 @@ namespace headrace {
 /// and may read its operand several times. Its table is the function itself, applied to a constant of all
 /// integers, which is folded next. Clamps alone are left: they cost less as CLAMP.
 struct tabulate_functions : pass {
+    using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
+    using runs_before = pass_list<quantized_constants_folded>;
+    using ensures = pass_list<functions_tabulated>;
+    using invalidates = pass_list<quantized_constants_folded>;
     static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;

@@ -9,15 +9,20 @@
 #include <type_traits>
 #include <vector>
 
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/passes/u55/intervals.hpp>
 
 namespace headrace {
 
+struct expand_resize;
+struct rescale_before_moving;
 /// Ethos-U55 shifts only INT32, and its right shift rounds: half of the divisor is subtracted first. A
 /// bitwise operator of two values is a table of two nibbles, byte by byte.
 struct expand_bits : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_resize, rescale_before_moving>;
     static constexpr std::string_view summary =
         "lowers bitwise logic, shifts and casts to fewer bits to arithmetic and tables";
 

@@ -11,6 +11,7 @@
 
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/passes/u55/intervals.hpp>
@@ -18,9 +19,14 @@
 
 namespace headrace {
 
+struct number_booleans;
+struct expand_bits;
+struct expand_moves;
 /// INT32 whose values are known to fit in 16 bits is reduced there; else halves of the axis are compared
 /// until one element is left. The position of the largest element is that of the first that equals it.
 struct expand_extrema : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
     static constexpr std::string_view summary =
         "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX but of up to 127 INT8 channels";
 

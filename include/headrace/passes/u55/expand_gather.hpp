@@ -10,14 +10,20 @@
 #include <vector>
 
 #include <headrace/passes/legalize/indexing.hpp>
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
 
+struct number_booleans;
+struct expand_bits;
+struct expand_windows;
 /// GATHER and SCATTER: TOSA 1.0, 2.10. Rows that are known are slices, joined again. Else each index is
 /// compared with all rows, and the rows are multiplied by the zeros and ones that this gives.
 struct expand_gather : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_windows>;
     static constexpr std::string_view summary =
         "lowers GATHER and SCATTER to slices, or to products with 0 and 1";
 

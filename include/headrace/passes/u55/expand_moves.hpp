@@ -11,6 +11,7 @@
 
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/target/u55_verify.hpp>
 
@@ -19,6 +20,7 @@ namespace headrace {
 /// A REVERSE of any axis becomes one of an image's width, or one SLICE for each element if it is of INT32. A
 /// TRANSPOSE of more axes or elements than Ethos-U55 can address becomes several.
 struct expand_moves : pass, for_u55 {
+    using phase = expansion;
     static constexpr std::string_view summary =
         "lowers REVERSE and TRANSPOSE of shapes and types that Ethos-U55 does not have";
 

@@ -8,15 +8,19 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/interpolation.hpp>
 #include <headrace/target/u55_verify.hpp>
 
 namespace headrace {
 
+struct expand_windows;
 /// RESIZE: TOSA 1.0, 2.11.1. Ethos-U55 only repeats each element of an image 2, 4 or 8 times. To the nearest
 /// is an interpolation whose weights are ones, unless elements can be repeated or picked.
 struct expand_resize : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_windows>;
     static constexpr std::string_view summary =
         "lowers RESIZE to convolutions, or to slices where it only repeats elements";
 

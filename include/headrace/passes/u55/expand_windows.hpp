@@ -13,12 +13,14 @@
 #include <vector>
 
 #include <headrace/passes/support/slicing.hpp>
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/u55_verify.hpp>
 
 namespace headrace {
 
+struct rescale_before_moving;
 /// The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
@@ -31,6 +33,8 @@ namespace headrace {
 /// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
 /// edges.
 struct expand_windows : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<rescale_before_moving>;
     static constexpr std::string_view summary =
         "lowers convolutions and poolings with windows that Ethos-U55 does not have";
 

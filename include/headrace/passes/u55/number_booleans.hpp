@@ -12,16 +12,20 @@
 #include <vector>
 
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/comparing.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 
 namespace headrace {
 
+struct expand_bits;
 /// Ethos-U55 has no booleans. They become 0 and 1: in INT8, as their bytes are, where they are stored and at
 /// inputs and outputs, and in INT32 where they are computed. Comparisons, choices and logic become arithmetic
 /// that is exact for all of INT32, and cheaper where a difference cannot wrap around. A comparison of INT8
 /// with a number is a TABLE.
 struct number_booleans : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_bits>;
     static constexpr std::string_view summary =
         "represents booleans by 0 and 1, and lowers comparisons and choices to arithmetic";
 

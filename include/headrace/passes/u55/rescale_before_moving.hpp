@@ -7,14 +7,18 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
 
+struct expand_moves;
 /// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
 /// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
 struct rescale_before_moving : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_moves>;
     static constexpr std::string_view summary =
         "moves a RESCALE of accumulators ahead of the ops that only move its operand";
 

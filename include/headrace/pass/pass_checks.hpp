@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_fault, what is wrong with a pass by itself, as diagnoses that name the culprit.
+#ifndef HEADRACE_PASS_PASS_CHECKS_HPP
+#define HEADRACE_PASS_PASS_CHECKS_HPP
+
+#include <type_traits>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pass.hpp>
+
+namespace headrace {
+
+/// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
+template <class T>
+struct not_a_pass {};
+template <class Pass, class Op>
+struct handler_not_const {};
+/// `Handler` is the type of the pass's one handler, which fits none of its targets.
+template <class Pass, class Op, class Handler>
+struct wrong_handler {};
+/// A pass has handlers that nothing would call.
+template <class Pass>
+struct no_targets {};
+
+// One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
+// its own body: a common helper would cost the reader of a message the lines that lead to it.
+template <class Diagnosis>
+inline constexpr bool is_a_pass = true;
+template <class T>
+inline constexpr bool is_a_pass<not_a_pass<T>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_are_const = true;
+template <class Pass, class Op>
+inline constexpr bool handlers_are_const<handler_not_const<Pass, Op>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_fit = true;
+template <class Pass, class Op, class Handler>
+inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_have_targets = true;
+template <class Pass>
+inline constexpr bool handlers_have_targets<no_targets<Pass>> = false;
+
+namespace detail {
+
+// Has a class a call operator, overloaded, a template or not? Then the name is ambiguous in what also derives
+// from this.
+struct has_call_operator_too {
+    void operator()();
+};
+template <class P>
+struct call_probe : P, has_call_operator_too {};
+template <class P>
+inline constexpr bool has_handlers = [] {
+    if constexpr (std::is_final_v<P>) {
+        return requires { &P::operator(); };
+    } else {
+        return !requires { &call_probe<P>::operator(); };
+    }
+}();
+
+template <class P, class Op>
+concept handles_if_not_const = requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); } ||
+                               requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
+
+template <class P, class... Ops>
+constexpr bool handles_any(ops<Ops...>) {
+    return (handles<P, Ops> || ...);
+}
+
+// A handler is there, but not for what it is called with: say why, if that can be told.
+template <class P, class Op>
+auto refine(no_handler<P, Op>) {
+    if constexpr (handles_if_not_const<P, Op>) {
+        return handler_not_const<P, Op>{};
+    } else if constexpr (requires { &P::operator(); }) {
+        if constexpr (handles_any<P>(targets_of<P>{})) {
+            return no_handler<P, Op>{};
+        } else {
+            return wrong_handler<P, Op, decltype(&P::operator())>{};
+        }
+    } else {
+        return no_handler<P, Op>{};
+    }
+}
+
+template <class P>
+auto find_pass_fault() {
+    if constexpr (!pass_type<P>) {
+        return not_a_pass<P>{};
+    } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
+        return detail::refine(typename effects_of<P>::missing_handler{});
+    } else if constexpr (targets_of<P>::size != 0 || graph_pass<P> || !has_handlers<P>) {
+        return no_fault{};
+    } else if constexpr (requires(P& p, graph& g, pass_context& c) { p(g, c); }) {
+        return handler_not_const<P, graph>{};
+    } else {
+        return no_targets<P>{};
+    }
+}
+template <class P>
+auto find_faulty_handler() {
+    if constexpr (pass_type<P>) {
+        return typename effects_of<P>::faulty_handler{};
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// no_fault, or what keeps a pass from running: a type that is no pass, a target without a fitting handler,
+/// handlers without targets.
+template <class P>
+using pass_fault = decltype(detail::find_pass_fault<P>());
+/// no_fault, or the handler whose result cannot replace a node.
+template <class P>
+using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
+
+/// Matches passes that can run.
+template <class P>
+concept sound_pass =
+    std::is_same_v<pass_fault<P>, no_fault> && std::is_same_v<faulty_handler_of<P>, no_fault>;
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Defines a pass whose only handler takes the values of an op, not its arguments and the emitter.
+// EXPECT: pass: a handler takes something else
+// EXPECT: wrong_handler<lower_relu, headrace::toy::relu, headrace::value (lower_relu::*)(headrace::value) const
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu : pass {
+    using targeted_ops = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    value operator()(value a) const { return a; }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp>, lower_relu> {};

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Defines a pipeline that gives ops one name each before readers see what in-place ops wrote.
+// EXPECT: pipeline: a required order is violated
+// EXPECT: misordered<headrace::canonicalize_variants, headrace::functional>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+
+using namespace headrace;
+
+struct normalize : pipeline<from<aten::relu_inplace>, to<aten::dialect>, canonicalize_variants, functionalize> {};

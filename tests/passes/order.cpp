@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Tests that the order of the standard pipeline is stated and proven: each pass says where it belongs, and no
+// two passes that depend on each other can change places.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/pass/reordering.hpp>
+#include <headrace/passes/standard_lowering.hpp>
+
+using namespace headrace;
+
+namespace {
+
+struct no_evaluator {};  // nothing is folded here
+using lowering = standard_lowering<no_evaluator>;
+using orders = reordering<lowering>;
+
+static_assert(orders::check(orders::as_listed()) == reordering_fault::none);
+
+/// The passes of the pipeline that may stand anywhere: a new pass states its order or is listed here.
+constexpr std::array<std::string_view, 0> free_passes{};
+
+/// Passes that take nothing of what an earlier one makes of their targets, so that the two may change places.
+struct independence {
+    std::string_view pass;
+    std::string_view why;
+};
+constexpr std::array independent{
+    independence{"decompose_comparisons", "the conditions that formulas make are boolean already"},
+    independence{"decompose_dilated_pooling", "adaptive poolings have no dilation"},
+    independence{"fuse_reshapes", "both runs are the same pass"},
+};
+
+std::string pair_name(std::size_t a, std::size_t b) {
+    return std::string(lowering::pass_names[a]) + " and " + std::string(lowering::pass_names[b]);
+}
+
+bool names(order_facts::ids ids, detail::order_id what) {
+    for (const detail::order_id id : ids) {
+        if (id == what) return true;
+    }
+    return false;
+}
+bool share(order_facts::ids a, order_facts::ids b) {
+    for (const detail::order_id id : a) {
+        if (names(b, id)) return true;
+    }
+    return false;
+}
+// Does the pass at `b` say that it comes after the one at `a`, or `a` that it comes before `b`?
+bool states_order(std::size_t a, std::size_t b) {
+    const order_facts& first = orders::facts_of(a);
+    const order_facts& second = orders::facts_of(b);
+    return names(second.runs_after, first.self) || names(second.requires_before, first.self) ||
+           share(second.runs_after, first.ensures) || share(second.requires_before, first.ensures) ||
+           names(first.runs_before, second.self) || names(first.requires_after, second.self) ||
+           share(first.runs_before, second.ensures) || share(first.requires_after, second.ensures);
+}
+// How often a pass, or another that ensures the same, is in the list: what is repeated may move between its
+// runs.
+bool is_repeated(std::size_t i) {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k != lowering::size; ++k)
+        count += orders::facts_of(k).self == orders::facts_of(i).self;
+    return count > 1;
+}
+
+}  // namespace
+
+TEST_CASE("every standard pass states its order, or is listed as one that may stand anywhere") {
+    std::vector<std::string_view> silent;
+    for (std::size_t i = 0; i != lowering::size; ++i) {
+        if (!orders::facts_of(i).states_something()) silent.push_back(lowering::pass_names[i]);
+    }
+    CHECK(silent == std::vector<std::string_view>(free_passes.begin(), free_passes.end()));
+}
+
+TEST_CASE("swapping two passes of which one states that it comes after the other does not compile") {
+    std::size_t swaps = 0;
+    for (std::size_t a = 0; a != lowering::size; ++a) {
+        for (std::size_t b = a + 1; b != lowering::size; ++b) {
+            if (!states_order(a, b) || is_repeated(a) || is_repeated(b)) continue;
+            INFO(pair_name(a, b));
+            CHECK(orders::check(orders::with_swapped(a, b)) != reordering_fault::none);
+            ++swaps;
+        }
+    }
+    CHECK(swaps > 300);
+}
+
+TEST_CASE("swapping a pass with one that needs what it makes does not compile") {
+    std::size_t swaps = 0;
+    std::array<bool, independent.size()> used{};
+    for (std::size_t a = 0; a != lowering::size; ++a) {
+        for (std::size_t b = a + 1; b != lowering::size; ++b) {
+            if (!orders::feeds(a, b)) continue;
+            ++swaps;
+            if (orders::check(orders::with_swapped(a, b)) != reordering_fault::none) continue;
+            INFO(pair_name(a, b));
+            bool known = false;
+            for (std::size_t i = 0; i != independent.size(); ++i) {
+                if (independent[i].pass != lowering::pass_names[b]) continue;
+                used[i] = known = true;
+            }
+            CHECK(known);
+        }
+    }
+    CHECK(swaps > 200);
+    for (std::size_t i = 0; i != independent.size(); ++i) {
+        INFO(independent[i].pass);
+        CHECK(used[i]);
+    }
+}
+
+TEST_CASE("a pass that runs several times is needed each time") {
+    // Without one of its runs, what it ensures does not hold where it is needed, or at the end.
+    for (const std::string_view name : {"fold_constants", "sort_topologically", "merge_duplicates"}) {
+        std::vector<std::size_t> runs;
+        for (std::size_t i = 0; i != lowering::size; ++i) {
+            if (lowering::pass_names[i] == name) runs.push_back(i);
+        }
+        REQUIRE(runs.size() == 2);
+        INFO(name);
+        for (const std::size_t run : runs) {
+            CHECK(orders::check_without(run) != reordering_fault::none);
+        }
+    }
+}
