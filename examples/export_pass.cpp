@@ -13,7 +13,7 @@ using namespace headrace;
 
 /// x + y becomes x * y - y: one node, two nodes.
 struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
-    using targets = ops<aten::add_tensor>;
+    using targeted_ops = ops<aten::add_tensor>;
     value call_operator(const args<aten::add_tensor>& a, const node_metadata& meta) {
         const value product = super().call_operator<aten::mul_tensor>({a.self, a.other}, meta);
         return super().call_operator<aten::sub_tensor>({product, a.other}, meta);
@@ -22,8 +22,8 @@ struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
 
 /// Detached or not, an inference is the same: the node goes.
 struct remove_detach : export_pass<remove_detach> {
-    using targets = ops<aten::detach, aten::detach_copy>;
-    template <one_of<targets> Op>
+    using targeted_ops = ops<aten::detach, aten::detach_copy>;
+    template <one_of<targeted_ops> Op>
     value call_operator(Op, const args<Op>& a, const node_metadata&) {
         return a.self;
     }

@@ -14,7 +14,7 @@ using namespace headrace;
 
 /// Writes x * sigmoid(beta * x) with my.scale_shift for the product with beta.
 struct decompose_swish : pass {
-    using targets = ops<swish>;
+    using targeted_ops = ops<swish>;
     using produces = ops<scale_shift, aten::sigmoid, aten::mul_tensor>;
     value operator()(const args<swish>& a, emit<produces>& e) const {
         const value scaled = e.make<scale_shift>({.self = a.self, .scale = a.beta});
@@ -24,7 +24,7 @@ struct decompose_swish : pass {
 
 /// Writes x * scale + shift.
 struct lower_scale_shift : pass {
-    using targets = ops<scale_shift>;
+    using targeted_ops = ops<scale_shift>;
     using produces = ops<aten::mul_tensor, aten::add_tensor>;
     using requires_before = pass_list<decompose_swish>;
     value operator()(const args<scale_shift>& a, emit<produces>& e) const {

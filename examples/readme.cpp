@@ -7,7 +7,7 @@
 using namespace headrace;
 
 struct decompose_silu : pass {
-    using targets = ops<aten::silu>;
+    using targeted_ops = ops<aten::silu>;
     using produces = ops<aten::sigmoid, aten::mul_tensor>;
     // Returns a value, so silu is gone afterwards. An optional<value> might leave it.
     value operator()(const args<aten::silu>& a, emit<produces>& e) const {
@@ -15,7 +15,7 @@ struct decompose_silu : pass {
     }
 };
 struct legalize_sigmoid : pass {
-    using targets = ops<aten::sigmoid>;
+    using targeted_ops = ops<aten::sigmoid>;
     using produces = ops<tosa::sigmoid>;
     value operator()(const args<aten::sigmoid>& a, emit<produces>& e) const {
         return e.make<tosa::sigmoid>(a.self);

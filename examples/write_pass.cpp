@@ -14,7 +14,7 @@ using namespace headrace;
 //! [pass]
 /// Writes my.swish as x * sigmoid(beta * x), and drops my.scale_shift where it does nothing.
 struct decompose_mine : pass {
-    using targets = ops<my::swish, my::scale_shift>;
+    using targeted_ops = ops<my::swish, my::scale_shift>;
     using produces = ops<aten::sigmoid, aten::mul_tensor>;
 
     value operator()(const args<my::swish>& a, emit<produces>& e) const {  // always rewrites

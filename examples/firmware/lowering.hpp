@@ -18,7 +18,7 @@ using namespace headrace;
 //! [passes]
 /// silu(x) = x · sigmoid(x)
 struct decompose_silu : pass {
-    using targets = ops<aten::silu>;
+    using targeted_ops = ops<aten::silu>;
     using produces = ops<aten::sigmoid, aten::mul_tensor>;
     value operator()(const args<aten::silu>& a, emit<produces>& e) const {
         return e.make<aten::mul_tensor>(a.self, e.make<aten::sigmoid>(a.self));
@@ -27,7 +27,7 @@ struct decompose_silu : pass {
 
 /// hardswish(x) = x · clamp(x / 6 + 1 / 2, 0, 1)
 struct decompose_hardswish : pass {
-    using targets = ops<aten::hardswish>;
+    using targeted_ops = ops<aten::hardswish>;
     using produces = ops<aten::mul_tensor, aten::add_tensor, aten::clamp>;
     value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
         const auto number = [&](double n) { return e.splat(n, e.dtype(a.self), e.rank(a.self)); };

@@ -19,7 +19,7 @@ struct decompose_adaptive_pooling : pass {
     static constexpr std::string_view summary =
         "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
 
-    using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
+    using targeted_ops = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
 
     value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {

@@ -22,7 +22,7 @@ struct decompose_as_strided : pass {
     static constexpr std::string_view summary =
         "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
 
-    using targets = ops<aten::as_strided>;
+    using targeted_ops = ops<aten::as_strided>;
     using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
 
     value operator()(const args<aten::as_strided>& a, emit<produces>& e) const {

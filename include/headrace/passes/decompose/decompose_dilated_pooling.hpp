@@ -21,7 +21,7 @@ struct decompose_dilated_pooling : pass {
     static constexpr std::string_view summary =
         "max over a dilated window as max of its taps, strided slices of the input";
 
-    using targets = ops<aten::max_pool2d>;
+    using targeted_ops = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
 
     std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {

@@ -22,7 +22,7 @@ struct decompose_einsum : pass {
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
 
-    using targets = ops<aten::einsum>;
+    using targeted_ops = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
 
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {

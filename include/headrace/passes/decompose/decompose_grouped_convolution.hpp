@@ -19,7 +19,7 @@ struct decompose_grouped_convolution : pass {
     static constexpr std::string_view summary =
         "a convolution of groups as one for each group's channels, concatenated";
 
-    using targets = ops<aten::convolution>;
+    using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {

@@ -18,7 +18,7 @@ struct decompose_partial_writes : pass {
     static constexpr std::string_view summary =
         "select_scatter, slice_scatter as cat of slices; index_fill as index_copy";
 
-    using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
+    using targeted_ops = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
     using produces =
         ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;
 

@@ -20,7 +20,7 @@ struct decompose_quantization : pass {
     using ensures = pass_list<quantization_lowered>;
     using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
     static constexpr std::string_view summary = "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
-    using targets =
+    using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
     using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul,

@@ -19,7 +19,7 @@ struct decompose_rearrangements : pass {
         "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
     using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
-    using targets = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
+    using targeted_ops = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
     using produces =
         ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
 

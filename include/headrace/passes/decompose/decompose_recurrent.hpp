@@ -20,7 +20,7 @@ struct decompose_recurrent : pass {
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
-    using targets = joined<networks, ops<aten::lstm_input>>;
+    using targeted_ops = joined<networks, ops<aten::lstm_input>>;
     using produces =
         ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
             aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;

@@ -14,7 +14,7 @@ struct decompose_repeats : pass {
     static constexpr std::string_view summary =
         "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
 
-    using targets = ops<aten::meshgrid_indexing>;
+    using targeted_ops = ops<aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
 
     static auto rewrites() {

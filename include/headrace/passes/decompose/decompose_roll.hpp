@@ -14,7 +14,7 @@ struct decompose_roll : pass {
     static constexpr std::string_view summary =
         "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
 
-    using targets = ops<aten::roll>;
+    using targeted_ops = ops<aten::roll>;
     using produces = ops<aten::narrow, aten::cat, aten::reshape>;
 
     value operator()(const args<aten::roll>& a, emit<produces>& e) const {

@@ -14,7 +14,7 @@ struct decompose_stack : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
 
-    using targets = ops<aten::stack>;
+    using targeted_ops = ops<aten::stack>;
     using produces = ops<aten::unsqueeze, aten::cat>;
 
     value operator()(const args<aten::stack>& a, emit<produces>& e) const {

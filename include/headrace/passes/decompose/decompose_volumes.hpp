@@ -26,8 +26,8 @@ struct decompose_volumes : pass {
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
     using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
-    using targets = joined<max_pools, adaptive_averages, nearest, linear,
-                           ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
+    using targeted_ops = joined<max_pools, adaptive_averages, nearest, linear,
+                                ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
     using produces =
         ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
             aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;

@@ -174,7 +174,7 @@ struct fold_quantized_constants : fold_constants<Evaluator> {
     using ensures = pass_list<quantized_constants_folded>;
     static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts";
     static constexpr std::string_view name = "fold_quantized_constants";
-    using targets =
+    using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::dequantize_per_channel>;
 };

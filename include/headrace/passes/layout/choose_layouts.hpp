@@ -19,7 +19,7 @@ struct choose_layouts : pass {
     static constexpr std::string_view summary =
         "chooses the order of each op's axes so that the fewest bytes are transposed";
 
-    using targets = ops<tosa::transpose>;
+    using targeted_ops = ops<tosa::transpose>;
     using produces = layout_rewrite::produces;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

@@ -20,7 +20,7 @@ struct remove_noop_layout : pass {
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
         "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
-    using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
+    using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 
     std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {

@@ -22,7 +22,7 @@ struct transpose_by_convolution : pass {
     static constexpr std::string_view summary =
         "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
 
-    using targets = ops<tosa::transpose>;
+    using targeted_ops = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, ops<tosa::conv2d, tosa::rescale>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {

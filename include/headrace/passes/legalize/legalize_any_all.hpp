@@ -17,10 +17,10 @@ struct legalize_any_all : pass {
     static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
     using any_ops = ops<aten::any, aten::any_dim, aten::any_dims>;
     using all_ops = ops<aten::all, aten::all_dim, aten::all_dims>;
-    using targets = joined<any_ops, all_ops>;
+    using targeted_ops = joined<any_ops, all_ops>;
     using produces = joined<build::truth_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = std::conditional_t<one_of<Op, any_ops>, tosa::reduce_any, tosa::reduce_all>;
         const auto step = [&](value v, std::size_t axis) { return build::along<to>(e, v, axis); };

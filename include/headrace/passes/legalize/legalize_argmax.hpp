@@ -20,7 +20,7 @@ struct legalize_argmax : pass {
     using phase = legalization;
     static constexpr std::string_view summary =
         "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
-    using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
+    using targeted_ops = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
     using produces = joined<build::reshape_ops, build::widen_ops,
                             ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
 

@@ -19,7 +19,7 @@ namespace headrace {
 struct legalize_clamp : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
-    using targets = ops<aten::clamp>;
+    using targeted_ops = ops<aten::clamp>;
     using produces = ops<tosa::cast, tosa::clamp, aten::maximum, aten::minimum>;
 
     value operator()(const args<aten::clamp>& a, emit<produces>& e) const {

@@ -19,10 +19,10 @@ namespace headrace {
 struct legalize_concat : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "cat to CONCAT";
-    using targets = ops<aten::cat, aten::concat>;
+    using targeted_ops = ops<aten::cat, aten::concat>;
     using produces = joined<build::concat_ops, build::widen_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
         std::pmr::vector<value> parts;

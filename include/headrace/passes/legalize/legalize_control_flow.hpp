@@ -16,7 +16,7 @@ struct legalize_control_flow : pass {
     using phase = legalization;
     using runs_after = pass_list<constants_in_regions>;
     static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;
 
     value_list operator()(const args<higher_order::cond>& a, emit<produces>& e) const {

@@ -15,10 +15,10 @@ struct decompose_transposed_volumes;
 /// becomes two, the first of size 1.
 struct legalize_convolution : pass {
     using phase = legalization;
-    using runs_after = pass_list<canonical_convolutions, decompose_grouped_convolution,
-                                 decompose_transposed_volumes>;
+    using runs_after =
+        pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
     static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
-    using targets = ops<aten::convolution>;
+    using targeted_ops = ops<aten::convolution>;
     using produces = build::convolution_ops;
 
     value operator()(const args<aten::convolution>& a, emit<produces>& e) const {

@@ -20,8 +20,8 @@ struct legalize_creation : pass {
     using phase = legalization;
     using runs_after = pass_list<canonical_fills>;
     static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
-    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
-                        aten::eye_m, aten::linspace>;
+    using targeted_ops = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
+                             aten::eye_m, aten::linspace>;
     using produces = ops<>;
 
     value operator()(const args<aten::full>& a, emit<produces>& e) const {

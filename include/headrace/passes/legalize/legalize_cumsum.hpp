@@ -19,7 +19,7 @@ namespace headrace {
 struct legalize_cumsum : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
-    using targets = ops<aten::cumsum>;
+    using targeted_ops = ops<aten::cumsum>;
     using produces =
         joined<build::widen_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
 

@@ -13,7 +13,7 @@ namespace headrace {
 struct legalize_flip : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "flip to REVERSE";
-    using targets = ops<aten::flip>;
+    using targeted_ops = ops<aten::flip>;
     using produces = build::reverse_ops;
 
     value operator()(const args<aten::flip>& a, emit<produces>& e) const {

@@ -17,7 +17,7 @@ namespace headrace {
 struct legalize_gather : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
-    using targets = ops<aten::index_select, aten::embedding, aten::gather>;
+    using targeted_ops = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;
 
     value operator()(const args<aten::index_select>& a, emit<produces>& e) const {

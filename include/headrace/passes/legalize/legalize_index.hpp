@@ -15,10 +15,10 @@ namespace headrace {
 struct legalize_index : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "x[indices] to GATHER";
-    using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
+    using targeted_ops = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using produces = joined<build::indexed_ops, build::gather_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         if (e.result_meta().elements() == 0) {
             return e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");

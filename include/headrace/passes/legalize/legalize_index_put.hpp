@@ -19,11 +19,11 @@ namespace headrace {
 struct legalize_index_put : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
-    using targets = ops<aten::index_put, aten::_unsafe_index_put>;
+    using targeted_ops = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
                             build::select_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const value values = build::widen(e, a.values, e.dtype(a.self));
         if (const auto mask = only_mask(e, a.indices)) {

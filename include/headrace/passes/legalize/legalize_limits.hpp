@@ -16,7 +16,7 @@ namespace headrace {
 struct legalize_limits : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
-    using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
+    using targeted_ops = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
     using produces = joined<build::reshape_ops,
                             ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
 

@@ -17,7 +17,7 @@ struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
-    using targets = ops<aten::bmm, aten::linear>;
+    using targeted_ops = ops<aten::bmm, aten::linear>;
     using produces = joined<build::reshape_ops, ops<tosa::matmul, tosa::conv2d, tosa::cast>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {

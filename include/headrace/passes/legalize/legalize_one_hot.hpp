@@ -13,7 +13,7 @@ namespace headrace {
 struct legalize_one_hot : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
-    using targets = ops<aten::one_hot>;
+    using targeted_ops = ops<aten::one_hot>;
     using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {

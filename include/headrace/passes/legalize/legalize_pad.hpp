@@ -24,7 +24,7 @@ struct legalize_pad : pass {
         "padding to PAD, or to joins of slices, borders and mirror images";
     using reflections = ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>;
     using replications = ops<aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>;
-    using targets = joined<ops<aten::constant_pad_nd, aten::pad>, reflections, replications>;
+    using targeted_ops = joined<ops<aten::constant_pad_nd, aten::pad>, reflections, replications>;
     using produces =
         joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, ops<tosa::tile>>;
 

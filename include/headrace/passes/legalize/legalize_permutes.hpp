@@ -17,11 +17,11 @@ namespace headrace {
 struct legalize_permutes : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
-    using targets =
+    using targeted_ops =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using produces = build::permute_ops;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const result<shape_builder> order = order_of(a, e.rank(a.self));
         if (!order) return e.fail(order.error());

@@ -15,7 +15,7 @@ struct legalize_pooling : pass {
     using phase = legalization;
     using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
     static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
-    using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
+    using targeted_ops = ops<aten::avg_pool2d, aten::max_pool2d>;
     using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {

@@ -16,11 +16,11 @@ namespace headrace {
 struct legalize_products : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
-    using targets = ops<aten::prod, aten::prod_dim_int>;
+    using targeted_ops = ops<aten::prod, aten::prod_dim_int>;
     using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;
     using produces = joined<build::widen_ops, build::reshape_ops, halving_ops, ops<tosa::reduce_product>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
         const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));

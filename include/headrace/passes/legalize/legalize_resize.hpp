@@ -12,10 +12,10 @@ namespace headrace {
 struct legalize_resize : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
-    using targets = joined<linear_ops, nearest_ops, nearest_exact_ops>;
+    using targeted_ops = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     using produces = build::resize_ops;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return build::resize<Op>(e, a).image;
     }

@@ -18,7 +18,7 @@ struct legalize_scatter : pass {
     using phase = legalization;
     static constexpr std::string_view summary =
         "scatter, index_copy and index_add to SCATTER, or sums by comparison";
-    using targets =
+    using targeted_ops =
         ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;
 

@@ -15,10 +15,10 @@ namespace headrace {
 struct legalize_sums : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "sum to REDUCE_SUM";
-    using targets = ops<aten::sum, aten::sum_dim_intlist>;
+    using targeted_ops = ops<aten::sum, aten::sum_dim_intlist>;
     using produces = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
         const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));

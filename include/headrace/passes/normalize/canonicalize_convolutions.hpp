@@ -23,7 +23,7 @@ struct canonicalize_convolutions : pass {
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =
         ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targets = joined<forward, named_padding, transposed>;
+    using targeted_ops = joined<forward, named_padding, transposed>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
     template <one_of<forward> Op>

@@ -25,7 +25,7 @@ struct canonicalize_fills : pass {
         joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
     using one_ops = ops_where<aten::dialect, trait::gives_ones>;
     using number_ops = ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar>;
-    using targets = joined<zero_ops, one_ops, number_ops>;
+    using targeted_ops = joined<zero_ops, one_ops, number_ops>;
     using produces = ops<aten::full>;
 
     static auto rewrites() {

@@ -24,7 +24,7 @@ struct canonicalize_variants : pass {
     /// Ops that read nothing but the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
                                becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
-    using targets = joined<variants, shape_table::keys>;
+    using targeted_ops = joined<variants, shape_table::keys>;
     using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
 
     template <op_where<aten::dialect, trait::variant> Op>

@@ -316,7 +316,7 @@ struct functionalize : pass {
     using ensures = pass_list<functional>;
     static constexpr std::string_view summary =
         "give later readers what in-place ops write, through views as well";
-    using targets = ops_where<aten::dialect, trait::in_place>;
+    using targeted_ops = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

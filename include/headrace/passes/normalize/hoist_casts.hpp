@@ -26,8 +26,8 @@ struct hoist_casts : pass {
         ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
             aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
             aten::slice_tensor, aten::select_int, aten::flip>;
-    using targets = ops<aten::_to_copy>;
-    using produces = targets;
+    using targeted_ops = ops<aten::_to_copy>;
+    using produces = targeted_ops;
 
     std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;

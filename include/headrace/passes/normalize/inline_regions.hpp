@@ -21,8 +21,8 @@ struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
         "the graph of wrap_with_set_grad_enabled in place of the call";
-    using targets = ops<higher_order::wrap_with_set_grad_enabled>;
-    using removes = targets;
+    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled>;
+    using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;

@@ -19,8 +19,8 @@ struct move_constants_into_regions : pass {
     using ensures = pass_list<constants_in_regions>;
     static constexpr std::string_view summary =
         "constants that are operands of cond and while_loop as constants of the regions";
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = targets;
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = targeted_ops;
 
     std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
         const value_list kept = move(a.operands, 0, {a.true_graph, a.false_graph});

@@ -23,7 +23,7 @@ struct remove_noop : pass {
                             ops<aten::clone, dim_order_ops::_clone_dim_order>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
     using check_ops = ops_where<aten::dialect, trait::no_results>;
-    using targets = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
+    using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
     using produces = ops<>;
 
     template <one_of<copy_ops> Op>

@@ -27,7 +27,7 @@ struct canonicalize_quantization : pass {
                                      quantized_decomposed::dequantize_per_tensor_tensor2>;
     using by_tensor = joined<dequantize_by_tensor, ops<quantized_decomposed::quantize_per_tensor_tensor,
                                                        quantized_decomposed::quantize_per_tensor_tensor2>>;
-    using targets = joined<by_tensor, ops<quantize, dequantize>>;
+    using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize>;
     static constexpr bool in_execution_order = true;
 

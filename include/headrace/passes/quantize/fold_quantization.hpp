@@ -15,7 +15,7 @@ namespace headrace {
 /// and past clamps, whose bounds are quantized.
 struct fold_quantization : pass {
     static constexpr std::string_view summary = "q(dq(x)) = rescale(x), past ops that select elements";
-    using targets = ops<quantized_decomposed::quantize_per_tensor>;
+    using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
     using produces = quantizer_ops;
 
     std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,

@@ -22,7 +22,7 @@ namespace headrace {
 struct fuse_rescales : pass {
     using runs_after = pass_list<quantized_ops_lowered>;
     static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
-    using targets = ops<tosa::rescale>;
+    using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
     static constexpr bool in_execution_order = true;
 

@@ -29,7 +29,7 @@ struct lower_quantized_arithmetic : pass {
     }
     // clang-format on
 
-    using targets = ops<aten::mul_tensor, aten::abs, aten::neg>;
+    using targeted_ops = ops<aten::mul_tensor, aten::abs, aten::neg>;
     using produces =
         joined<fixed_point_ops, dequantize_ops, build::reshape_ops, ops<tosa::mul, tosa::abs, tosa::negate>>;
 

@@ -21,8 +21,8 @@ namespace headrace {
 /// same; else it gets one of 32 bits that holds both.
 struct lower_quantized_control_flow : pass {
     static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = joined<targets, fixed_point_ops, dequantize_ops,
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = joined<targeted_ops, fixed_point_ops, dequantize_ops,
                             ops<quantized_decomposed::quantize_per_tensor>>;  // that one in regions only
 
     std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {

@@ -20,7 +20,7 @@ namespace headrace {
 /// convolution with a weight of ones.
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
-    using targets = ops<aten::avg_pool2d>;
+    using targeted_ops = ops<aten::avg_pool2d>;
     using produces = joined<build::average_pool_ops, reading_ops, dequantize_ops,
                             ops<tosa::conv2d, tosa::depthwise_conv2d>>;
 

@@ -22,7 +22,7 @@ namespace headrace {
 /// brought to the same scale.
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
-    using targets = ops<aten::convolution, aten::linear, aten::bmm>;
+    using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
     using produces = joined<build::convolution_ops, reading_ops, dequantize_channels_ops, ops<tosa::matmul>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {

@@ -20,7 +20,7 @@ struct lower_quantized_reductions : pass {
     static constexpr std::string_view summary = "sum(dq(x)) = dq(sum(x)) in INT32; argmax(dq(x)) = argmax(x)";
     using sums = ops<aten::sum, aten::sum_dim_intlist>;
     using positions = ops<aten::argmax, aten::argmin>;
-    using targets = joined<sums, positions, ops<aten::cumsum>>;
+    using targeted_ops = joined<sums, positions, ops<aten::cumsum>>;
     using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
                             dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
 

@@ -13,10 +13,10 @@ namespace headrace {
 /// rounded at once, zero point and all.
 struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
-    using targets = linear_ops;
+    using targeted_ops = linear_ops;
     using produces = joined<build::resize_ops, reading_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
         const auto x = as_dequantized_per_tensor(e, resized_input(a));
         if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;

@@ -23,10 +23,10 @@ struct pack_int4_weights : pass {
     using runs_before = pass_list<nodes_sorted>;
     using invalidates = pass_list<nodes_sorted>;
     static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
-    using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
-    using produces = targets;
+    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using produces = targeted_ops;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
         if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
         const auto weight = packed(e, a.weight, a.weight_zp);

@@ -22,7 +22,7 @@ struct quantize_interface : pass {
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<interface_quantized>;
     static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
-    using targets =
+    using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using produces = joined<requantize_ops, reading_ops>;
 

@@ -29,7 +29,7 @@ struct tabulate_functions : pass {
     static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using targets = ops<quantize>;
+    using targeted_ops = ops<quantize>;
     using produces = joined<build::reshape_ops, ops<tosa::table, tosa::rescale>>;
     static constexpr bool in_execution_order = true;
 

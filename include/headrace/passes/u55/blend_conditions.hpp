@@ -24,7 +24,7 @@ struct blend_conditions : pass, for_u55 {
     static constexpr std::string_view summary =
         "runs both branches of a COND_IF and selects each result from theirs";
 
-    using targets = ops<tosa::cond_if>;
+    using targeted_ops = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

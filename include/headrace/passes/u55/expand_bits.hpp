@@ -27,8 +27,8 @@ struct expand_bits : pass, for_u55 {
         "lowers bitwise logic, shifts and casts to fewer bits to arithmetic and tables";
 
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
-    using targets = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
-                                      tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
+    using targeted_ops = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
+                                           tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
     using produces = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
                          tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
 

@@ -30,7 +30,7 @@ struct expand_extrema : pass, for_u55 {
     static constexpr std::string_view summary =
         "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX but of up to 127 INT8 channels";
 
-    using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
+    using targeted_ops = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
     using produces =
         joined<build::slice_ops, build::concat_ops, build::permute_ops,
                ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum, tosa::minimum,

@@ -27,7 +27,7 @@ struct expand_gather : pass, for_u55 {
     static constexpr std::string_view summary =
         "lowers GATHER and SCATTER to slices, or to products with 0 and 1";
 
-    using targets = ops<tosa::gather, tosa::scatter>;
+    using targeted_ops = ops<tosa::gather, tosa::scatter>;
     using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
                             ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,
                                 tosa::cast, tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;

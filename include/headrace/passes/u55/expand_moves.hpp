@@ -24,7 +24,7 @@ struct expand_moves : pass, for_u55 {
     static constexpr std::string_view summary =
         "lowers REVERSE and TRANSPOSE of shapes and types that Ethos-U55 does not have";
 
-    using targets = ops<tosa::reverse, tosa::transpose>;
+    using targeted_ops = ops<tosa::reverse, tosa::transpose>;
     using produces = joined<build::permute_ops, build::slice_ops, build::concat_ops, build::reverse_ops>;
 
     std::optional<value> operator()(const args<tosa::reverse>& a, emit<produces>& e) const {

@@ -24,7 +24,7 @@ struct expand_resize : pass, for_u55 {
     static constexpr std::string_view summary =
         "lowers RESIZE to convolutions, or to slices where it only repeats elements";
 
-    using targets = ops<tosa::sub, tosa::resize>;
+    using targeted_ops = ops<tosa::sub, tosa::resize>;
     using produces = joined<interpolation::produces, ops<tosa::resize, tosa::rescale>>;
 
     std::optional<value> operator()(const args<tosa::resize>& a, emit<produces>& e) const {

@@ -38,8 +38,8 @@ struct expand_windows : pass, for_u55 {
     static constexpr std::string_view summary =
         "lowers convolutions and poolings with windows that Ethos-U55 does not have";
 
-    using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
-                        tosa::avg_pool2d, tosa::max_pool2d>;
+    using targeted_ops = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
+                             tosa::avg_pool2d, tosa::max_pool2d>;
     using produces =
         joined<build::strided_slice_ops, build::concat_ops,
                ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::avg_pool2d, tosa::max_pool2d, tosa::add>>;

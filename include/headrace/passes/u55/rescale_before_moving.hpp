@@ -22,7 +22,7 @@ struct rescale_before_moving : pass, for_u55 {
     static constexpr std::string_view summary =
         "moves a RESCALE of accumulators ahead of the ops that only move its operand";
 
-    using targets = ops<tosa::rescale>;
+    using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
 
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
