@@ -33,6 +33,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/algebra.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/audit.hpp>
 #include <headrace/pass/description.hpp>
 #include <headrace/pass/pipeline.hpp>

@@ -25,7 +25,7 @@ template <class Diagnosis>
 struct model_is_not_accepted {};
 
 /// The parts of these names.
-template <class Op, class LastPass>
+template <class Op, class LastPass, class... Origin>
 struct survives;
 struct no_pass;
 template <std::size_t Count>
