@@ -74,25 +74,6 @@ TEST_CASE("restore_order moves what lies wrong, and the output node last") {
     CHECK(d.out.previous == &late);
 }
 
-TEST_CASE("a cycle is reported with its nodes") {
-    diamond d;
-    d.tie_knot();
-    const auto order = topological_order(d.g);
-    REQUIRE_FALSE(order);
-    CHECK(order.error().kind == error_kind::invalid);
-    CHECK(order.error().message == "the graph has a cycle: a -> b -> sum -> a");
-    CHECK(find_cycle(d.g) == std::pmr::vector<node*>{&d.a, &d.b, &d.sum});
-    CHECK_FALSE(restore_order(d.g));
-    CHECK_FALSE(is_acyclic(d.g));
-}
-
-TEST_CASE("an empty graph is ordered") {
-    graph g;
-    CHECK(topological_order(g).value().empty());
-    CHECK(is_acyclic(g));
-    CHECK(eliminate_dead_code(g) == 0);
-}
-
 TEST_CASE("dead code goes, placeholders and effects stay") {
     diamond d;
     node& unused = d.g.create<builtin::placeholder>({}, &d.x);
@@ -150,61 +131,6 @@ TEST_CASE("an op has the effects of its regions") {
     g.create<builtin::output>({.values = {p.result()}});
     CHECK(eliminate_dead_code(g) == 0);
     CHECK(region.size() == 3);
-}
-
-TEST_CASE("a group that a path leaves and enters again would form a cycle") {
-    diamond d;
-    const auto cyclic = [&](std::pmr::vector<node*> group) {
-        const bool answer = would_form_cycle(d.g, group);
-        CHECK(answer != is_acyclic(d.g, std::pmr::vector<node_group>{group}));
-        return answer;
-    };
-    CHECK_FALSE(cyclic({}));
-    CHECK_FALSE(cyclic({&d.a}));
-    CHECK_FALSE(cyclic({&d.a, &d.b}));
-    CHECK_FALSE(cyclic({&d.a, &d.c}));
-    CHECK_FALSE(cyclic({&d.x, &d.a, &d.b, &d.c, &d.sum}));
-    CHECK(cyclic({&d.x, &d.b}));
-    CHECK(cyclic({&d.a, &d.sum}));
-    CHECK(cyclic({&d.x, &d.a, &d.b, &d.sum}));
-}
-
-TEST_CASE("groups that are one node already count as one") {
-    // Two chains: x -> a -> b and x -> c -> e. {a, e} as one node leads from c's side back to b.
-    graph g;
-    node& x = g.create<builtin::placeholder>({});
-    node& a = g.create<aten::relu>({.self = x.result()});
-    node& b = g.create<aten::relu>({.self = a.result()});
-    node& c = g.create<aten::relu>({.self = x.result()});
-    node& e = g.create<aten::relu>({.self = c.result()});
-    g.create<builtin::output>({.values = {b.result(), e.result()}});
-    const std::pmr::vector<node_group> others{{&a, &e}};
-    const std::pmr::vector<node*> ends{&c, &b};
-    CHECK_FALSE(would_form_cycle(g, ends));
-    CHECK(would_form_cycle(g, ends, others));
-    CHECK(is_acyclic(g, others));
-    CHECK_FALSE(is_acyclic(g, std::pmr::vector<node_group>{{&a, &e}, {&c, &b}}));
-}
-
-TEST_CASE("components join nodes along operands, either way") {
-    diamond d;
-    const std::pmr::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, all) == std::pmr::vector<node_group>{all});
-    const std::pmr::vector<node*> apart{&d.c, &d.a, &d.b};
-    CHECK(connected_components(d.g, apart) == std::pmr::vector<node_group>{{&d.c}, {&d.a, &d.b}});
-    const std::pmr::vector<node*> joined{&d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, joined) == std::pmr::vector<node_group>{joined});
-    CHECK(connected_components(d.g, {}).empty());
-}
-
-TEST_CASE("the searches do not recurse") {
-    graph g;
-    node* last = &g.create<builtin::placeholder>({});
-    for (int i = 0; i != 200000; ++i) last = &g.create<aten::relu>({.self = last->result()});
-    g.create<builtin::output>({.values = {last->result()}});
-    CHECK(topological_order(g).value().size() == g.size());
-    CHECK(is_acyclic(g));
-    CHECK(eliminate_dead_code(g) == 0);
 }
 
 }  // namespace
