@@ -144,6 +144,12 @@ template <op_tag Op>
     return n.op == &info_of<Op>;
 }
 
+/// Is the op of a node one of that dialect?
+template <class Dialect>
+[[nodiscard]] constexpr bool is_of_dialect(const node& n) {
+    return n.op->dialect == &info_of_dialect<Dialect>;
+}
+
 /// The arguments of a node that is known to be of that op.
 template <op_tag Op>
 [[nodiscard]] const args<Op>& args_of(const node& n) {

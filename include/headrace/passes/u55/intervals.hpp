@@ -46,10 +46,11 @@ public:
 
 private:
     [[nodiscard]] interval computed(value v, const interval& whole, int depth) const {
+        if (is<builtin::constant>(*v.producer)) return elements(v, whole);
+        if (!is_of_dialect<tosa::dialect>(*v.producer)) return whole;
         const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
                            v.producer->op->has(trait::reshaping | trait::permuting | trait::slicing |
                                                trait::repeating | trait::reversing);
-        if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);

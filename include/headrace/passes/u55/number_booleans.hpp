@@ -139,7 +139,8 @@ private:
             const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
                                 trait::repeating | trait::padding | trait::reversing;
             return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
-                                         is<tosa::const_>(n) || is<tosa::identity>(n) || n.op->has(moving));
+                                         is<tosa::const_>(n) || is<tosa::identity>(n) ||
+                                         (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
         }
         void retype(node& n, emitting& e) {
             take_numbers(n, e);

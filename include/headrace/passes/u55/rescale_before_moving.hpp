@@ -39,7 +39,7 @@ private:
     // apart if they have factors of their own.
     static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
         const node& n = *v.producer;
-        if (!n.op->has(moves) || !has_one_use(v)) return false;
+        if (!is_of_dialect<tosa::dialect>(n) || !n.op->has(moves) || !has_one_use(v)) return false;
         if (!a.per_channel) return true;
         const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
         for (std::size_t i = 0; i != n.operand_count; ++i) {
