@@ -28,6 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/set.hpp>
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/config.hpp>
 #include <boost/outcome/policy/terminate.hpp>
@@ -213,6 +215,7 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 [[nodiscard]] constexpr bool is_integral(dtype t) {
     return traits_of(t).category == dtype_category::integral;
 }
+[[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
 
 /// Bytes that `elements` elements of `t` take when stored as TOSA stores them.
@@ -304,6 +307,174 @@ private:
     std::size_t size_ = 0;
     storage storage_{};
 };
+
+}  // namespace headrace
+
+// ---- headrace/op/members.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+inline constexpr std::size_t max_members = 15;
+
+// Can an aggregate be made from that many initializers, so that it has at least as many members?
+template <class Args, std::size_t N>
+constexpr bool takes() {
+    if constexpr (N == 0) return requires { Args{}; };
+    if constexpr (N == 1) return requires { Args{{}}; };
+    if constexpr (N == 2) return requires { Args{{}, {}}; };
+    if constexpr (N == 3) return requires { Args{{}, {}, {}}; };
+    if constexpr (N == 4) return requires { Args{{}, {}, {}, {}}; };
+    if constexpr (N == 5) return requires { Args{{}, {}, {}, {}, {}}; };
+    if constexpr (N == 6) return requires { Args{{}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 7) return requires { Args{{}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 8) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 9) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 10) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 11) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 12) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 13) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 14) return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    if constexpr (N == 15)
+        return requires { Args{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    return false;
+}
+
+// The member types of an argument struct, and where its members lie.
+template <class... Ts>
+struct members {
+    const void* at[sizeof...(Ts) == 0 ? 1 : sizeof...(Ts)];
+};
+template <class... Ts>
+constexpr members<Ts...> members_at(const Ts&... all) {
+    return {{&all...}};
+}
+
+// Structured bindings see members without naming them.
+template <std::size_t N, class Args>
+constexpr auto members_of([[maybe_unused]] const Args& a) {
+    if constexpr (N == 0) return members<>{};
+    if constexpr (N == 1) {
+        const auto& [m0] = a;
+        return members_at(m0);
+    }
+    if constexpr (N == 2) {
+        const auto& [m0, m1] = a;
+        return members_at(m0, m1);
+    }
+    if constexpr (N == 3) {
+        const auto& [m0, m1, m2] = a;
+        return members_at(m0, m1, m2);
+    }
+    if constexpr (N == 4) {
+        const auto& [m0, m1, m2, m3] = a;
+        return members_at(m0, m1, m2, m3);
+    }
+    if constexpr (N == 5) {
+        const auto& [m0, m1, m2, m3, m4] = a;
+        return members_at(m0, m1, m2, m3, m4);
+    }
+    if constexpr (N == 6) {
+        const auto& [m0, m1, m2, m3, m4, m5] = a;
+        return members_at(m0, m1, m2, m3, m4, m5);
+    }
+    if constexpr (N == 7) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6);
+    }
+    if constexpr (N == 8) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7);
+    }
+    if constexpr (N == 9) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8);
+    }
+    if constexpr (N == 10) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9);
+    }
+    if constexpr (N == 11) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
+    }
+    if constexpr (N == 12) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
+    }
+    if constexpr (N == 13) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12);
+    }
+    if constexpr (N == 14) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13);
+    }
+    if constexpr (N == 15) {
+        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a;
+        return members_at(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
+    }
+}
+
+// The compiler names the members at some addresses in the order of the addresses:
+//   g++    … {((const void*)(& object.args::self)), ((const void*)(& object.args::other))}}; …
+//   clang  … {&object.self, &object.other}}]
+template <std::size_t N>
+struct addresses {
+    const void* at[N];
+};
+template <addresses All>
+constexpr std::string_view spelled() {
+    return {__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1};
+}
+
+// What it writes around the names, measured where they are known.
+struct spelling {
+    std::size_t between;  ///< from the end of a name to the & of the next address
+    std::size_t behind;   ///< from the end of the last name to the end of the text
+};
+struct known_members {
+    int first_one, second_one;
+};
+inline constexpr known_members known_object{};
+inline constexpr spelling spelled_around = [] {
+    const std::string_view text =
+        spelled<addresses<2>{{&known_object.first_one, &known_object.second_one}}>();
+    return spelling{text.rfind('&') - (text.rfind("first_one") + 9),
+                    text.size() - (text.rfind("second_one") + 10)};
+}();
+
+constexpr bool is_identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+constexpr bool ends_at(std::string_view text, std::size_t end, std::string_view name) {
+    if (end < name.size() + 1 || end > text.size()) return false;
+    for (std::size_t i = 0; i != name.size(); ++i) {
+        if (text[end - name.size() + i] != name[i]) return false;
+    }
+    return !is_identifier(text[end - name.size() - 1]);
+}
+
+// The last member that is not called what `names` says, or `count`. Up to its name, every address is spelled
+// alike, so that its length has to be found but once.
+constexpr std::size_t last_other_name(std::string_view text, const std::string_view* names,
+                                      std::size_t count) {
+    std::size_t end = text.size() - spelled_around.behind;
+    std::size_t length = 0;
+    for (std::size_t i = count; i-- != 0;) {
+        if (!ends_at(text, end, names[i])) return i;
+        end -= names[i].size();
+        if (length == 0) {
+            while (length != end && text[end - length] != '&') ++length;
+        }
+        if (end < length + spelled_around.between) return i == 0 ? count : i - 1;
+        end -= length + spelled_around.between;
+    }
+    return count;
+}
+
+}  // namespace detail
 
 }  // namespace headrace
 
@@ -505,79 +676,9 @@ template <std::size_t N>
 
 namespace detail {
 
-template <class... Ts>
-struct types {};
-
-// The member types of an aggregate of N members: structured bindings see them without naming them.
-template <std::size_t N, class Args>
-constexpr auto member_types(const Args& a) {
-    if constexpr (N == 0) {
-        return types<>{};
-    } else if constexpr (N == 1) {
-        const auto& [m0] = a;
-        return types<decltype(m0)>{};
-    } else if constexpr (N == 2) {
-        const auto& [m0, m1] = a;
-        return types<decltype(m0), decltype(m1)>{};
-    } else if constexpr (N == 3) {
-        const auto& [m0, m1, m2] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2)>{};
-    } else if constexpr (N == 4) {
-        const auto& [m0, m1, m2, m3] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3)>{};
-    } else if constexpr (N == 5) {
-        const auto& [m0, m1, m2, m3, m4] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4)>{};
-    } else if constexpr (N == 6) {
-        const auto& [m0, m1, m2, m3, m4, m5] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5)>{};
-    } else if constexpr (N == 7) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6)>{};
-    } else if constexpr (N == 8) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7)>{};
-    } else if constexpr (N == 9) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8)>{};
-    } else if constexpr (N == 10) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9)>{};
-    } else if constexpr (N == 11) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10)>{};
-    } else if constexpr (N == 12) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11)>{};
-    } else if constexpr (N == 13) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12)>{};
-    } else if constexpr (N == 14) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12), decltype(m13)>{};
-    } else if constexpr (N == 15) {
-        const auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = a;
-        return types<decltype(m0), decltype(m1), decltype(m2), decltype(m3), decltype(m4), decltype(m5),
-                     decltype(m6), decltype(m7), decltype(m8), decltype(m9), decltype(m10), decltype(m11),
-                     decltype(m12), decltype(m13), decltype(m14)>{};
-    } else {
-        static_assert(N <= 15, "op: more than fifteen arguments; extend detail::member_types");
-    }
-}
-
 template <class... Ts, std::size_t N>
-constexpr std::array<field_info, N> lay_out(types<Ts...>, const std::array<std::string_view, N>& names,
-                                            std::size_t size) {
+constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
+                                            const std::array<std::string_view, N>& names, std::size_t size) {
     std::array<field_info, N> fields{};
     std::size_t i = 0;
     std::size_t offset = 0;
@@ -601,9 +702,172 @@ template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
     static_assert(std::is_standard_layout_v<Args>,
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
-    return detail::lay_out(decltype(detail::member_types<N>(std::declval<const Args&>())){}, names,
-                           sizeof(Args));
+    using list = decltype(detail::members_of<N>(std::declval<const Args&>()));
+    return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
 }
+
+/// Can the arguments of one op be read as those of another: do they have the same kinds of members at the
+/// same places? Names may differ, as `input` and `self` do, but a name that both have must stand at one
+/// place.
+template <std::size_t N, std::size_t M>
+[[nodiscard]] constexpr bool have_equal_fields(const std::array<field_info, N>& a,
+                                               const std::array<field_info, M>& b) {
+    if (N != M) return false;
+    for (std::size_t i = 0; i != N; ++i) {
+        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset)
+            return false;
+        for (std::size_t k = 0; k != N; ++k) {
+            if (a[i].name == b[k].name && i != k) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+// ---- headrace/op/traits.hpp ----
+
+namespace headrace {
+
+/// A fact about an op, as a bit. An op states its traits in its declaration; passes, inference and kernels
+/// ask for them, at compile time with headrace::has_trait and headrace::ops_where, at run time with
+/// op_info::has. Several traits joined by | mean any of them, as trait::elementwise does.
+enum class trait : std::uint64_t {
+    // What the op computes.
+    unary = 1ULL << 0,    ///< each element of the result from one element of the first operand
+    binary = 1ULL << 1,   ///< from one element of each of the first two, which broadcast
+    ternary = 1ULL << 2,  ///< from one element of each of the first three
+    elementwise = unary | binary | ternary,
+    commutative = 1ULL << 3,   ///< the first two operands may be exchanged
+    int_to_float = 1ULL << 4,  ///< elementwise: integers become floats, as PyTorch promotes them
+    predicate = 1ULL << 5,     ///< elementwise: the result is boolean
+    like_self = 1ULL << 6,     ///< the result has the shape and the dtype of `self`
+    reduction = 1ULL << 7,     ///< many elements along an axis, or along several, become one
+    convolving = 1ULL << 8,    ///< sums of products of a window and a weight, with a bias
+    casting = 1ULL << 9,       ///< the same elements as another dtype
+    gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
+    gives_ones = 1ULL << 11,   ///< all elements are 1
+    host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
+
+    // Which of its operand's elements the result has, and where.
+    forwarding = 1ULL << 13,    ///< all of them: the operand as it is
+    reshaping = 1ULL << 14,     ///< all of them, in the same order, in another shape
+    permuting = 1ULL << 15,     ///< all of them, with the axes in another order
+    broadcasting = 1ULL << 16,  ///< all of them, repeated along axes of size 1
+    slicing = 1ULL << 17,       ///< those at some indices of an axis
+    splitting = 1ULL << 18,     ///< all of them, in several results
+    joining = 1ULL << 19,       ///< those of several operands
+    repeating = 1ULL << 20,     ///< all of them, several times
+    reversing = 1ULL << 21,     ///< all of them, backwards along axes
+    padding = 1ULL << 22,       ///< all of them, and others around them
+
+    // What it does to memory and to the world.
+    aliasing = 1ULL << 23,    ///< the result may share its first operand's memory: PyTorch's views
+    may_copy = 1ULL << 24,    ///< aliasing, but only where the operand's elements lie in one piece
+    impure = 1ULL << 25,      ///< more than its operands decides on the result, or it must stand where it is
+    per_reader = 1ULL << 26,  ///< targets fuse it with the op that reads it, so that each reader has its own
+    has_out = 1ULL << 27,     ///< a variant of it writes its results into given buffers; see out_named
+    writes_out = 1ULL << 28,  ///< its last argument is the buffers that it writes its results into
+
+    // Set by the relations below, and by the number of results.
+    in_place = 1ULL << 29,
+    copied_view = 1ULL << 30,
+    synonym = 1ULL << 31,
+    variant = 1ULL << 32,  ///< of another op: base_of
+    no_results = 1ULL << 33,
+};
+
+[[nodiscard]] constexpr trait operator|(trait a, trait b) {
+    return static_cast<trait>(static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b));
+}
+
+/// Are any of these traits among those that `bits` holds?
+[[nodiscard]] constexpr bool has_any(std::uint64_t bits, trait any_of) {
+    return (bits & static_cast<std::uint64_t>(any_of)) != 0;
+}
+
+/// States that an op is a variant of another one, which computes the same from the same arguments.
+template <trait Relation, class Op>
+struct variant_fact {};
+
+/// The op writes its result into its first operand: PyTorch's names with one underscore at the end. The
+/// result has the type of that operand.
+template <class Functional>
+inline constexpr variant_fact<trait::in_place, Functional> in_place_of{};
+
+/// The op copies what `View` shows.
+template <class View>
+inline constexpr variant_fact<trait::copied_view, View> view_copy_of{};
+
+/// The op is another name of `Op`.
+template <class Op>
+inline constexpr variant_fact<trait::synonym, Op> synonym_of{};
+
+/// The op has an out-variant, of a name that does not follow from the op's own.
+template <fixed_string Name>
+struct out_name_fact {
+    static constexpr auto text = Name;  // a template's argument itself has no address on clang 16
+};
+template <fixed_string Name>
+inline constexpr out_name_fact<Name> out_named{};
+
+namespace detail {
+
+// What the facts in an op's declaration say. A number is that of its results.
+constexpr int results_in() { return 1; }
+template <class... Facts>
+constexpr int results_in(Facts... facts) {
+    int results = 1;
+    const auto look = [&]<class Fact>(Fact fact) {
+        if constexpr (__is_same(Fact, int)) results = fact;
+    };
+    (look(facts), ...);
+    return results;
+}
+
+constexpr std::uint64_t bits_of(int) { return 0; }
+constexpr std::uint64_t bits_of(trait t) { return static_cast<std::uint64_t>(t); }
+template <trait Relation, class Op>
+constexpr std::uint64_t bits_of(variant_fact<Relation, Op>) {
+    return bits_of(Relation | trait::variant);
+}
+template <fixed_string Name>
+constexpr std::uint64_t bits_of(out_name_fact<Name>) {
+    return bits_of(trait::has_out);
+}
+template <class... Facts>
+constexpr std::uint64_t trait_bits_in(int results, Facts... facts) {
+    return ((results == 0 ? bits_of(trait::no_results) : 0) | ... | bits_of(facts));
+}
+
+constexpr std::string_view out_name_in() { return {}; }
+template <fixed_string Name>
+constexpr std::string_view out_name_of(out_name_fact<Name>) {
+    return out_name_fact<Name>::text.view();
+}
+template <class Fact>
+constexpr std::string_view out_name_of(Fact) {
+    return {};
+}
+template <class First, class... Rest>
+constexpr std::string_view out_name_in(First first, Rest... rest) {
+    const std::string_view name = out_name_of(first);
+    return name.empty() ? out_name_in(rest...) : name;
+}
+
+// The op that the facts make this one a variant of, or void.
+template <class... Facts>
+struct first_related {
+    using type = void;
+};
+template <class First, class... Rest>
+struct first_related<First, Rest...> : first_related<Rest...> {};
+template <trait Relation, class Op, class... Rest>
+struct first_related<variant_fact<Relation, Op>, Rest...> {
+    using type = Op;
+};
+
+}  // namespace detail
 
 }  // namespace headrace
 
@@ -615,6 +879,7 @@ namespace headrace {
 struct dialect_info {
     std::string_view name;
     std::size_t op_count;
+    bool is_pure;  ///< its ops are functions of their operands, but for those that are trait::impure
 };
 
 /// An op at run time. One object per op in the whole program: its address is the op's identity.
@@ -628,6 +893,14 @@ struct op_info {
     const field_info* fields;
     std::size_t field_count;
     const void* default_args;  ///< an args object with the schema's defaults
+    std::uint64_t traits;
+    const op_info* base;  ///< the op that this one is a variant of, with equal arguments; or null
+
+    /// Has it any of the traits that are joined in `any_of`?
+    [[nodiscard]] constexpr bool has(trait any_of) const { return has_any(traits, any_of); }
+    /// The op that it is a variant of, or else the op itself: what it computes, whatever it is called and
+    /// wherever it writes.
+    [[nodiscard]] constexpr const op_info& functional() const { return base != nullptr ? *base : *this; }
 
     [[nodiscard]] constexpr const field_info* begin() const { return fields; }
     [[nodiscard]] constexpr const field_info* end() const { return fields + field_count; }
@@ -648,13 +921,25 @@ inline constexpr int variadic_results = -1;
 ///     struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
 ///         struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 ///     };
-template <class Dialect, fixed_string Name, fixed_string Fields, int Results = 1>
+///
+/// Then come, in any order, how many results it has, if it is not one, and its traits (op/traits.hpp):
+///
+///     struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2, trait::reduction> { … };
+///     struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> { … };
+template <class Dialect, fixed_string Name, fixed_string Fields, auto... Facts>
 struct op {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr auto field_names = split_names<count_names(Fields.view())>(Fields.view());
-    static constexpr int results = Results;
+    static constexpr int results = detail::results_in(Facts...);
+    static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
+    /// The name of its out-variant, if that does not follow from its own.
+    static constexpr std::string_view out_name = detail::out_name_in(Facts...);
+    /// The op that it is a variant of; void for none.
+    static constexpr auto variant_base() {
+        return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{};
+    }
 };
 
 /// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
@@ -669,6 +954,25 @@ concept op_tag = requires {
 /// The argument struct of an op.
 template <op_tag Op>
 using args = typename Op::args;
+
+/// Has the op any of the traits that are joined in `any_of`?
+template <op_tag Op>
+[[nodiscard]] constexpr bool has_trait(trait any_of) {
+    return has_any(Op::trait_bits, any_of);
+}
+
+/// The op that `Op` is a variant of: aten::relu of aten::relu_inplace. Void if it is none.
+template <op_tag Op>
+using base_of = typename decltype(Op::variant_base())::type;
+
+/// Matches the ops that are variants of another one: satisfied by in_place_of, view_copy_of and synonym_of.
+template <class Op>
+concept op_variant = op_tag<Op> && has_trait<Op>(trait::variant);
+
+/// Matches the ops of a dialect that have all of the traits; each may be several joined by |.
+template <class Op, class Dialect, trait... Traits>
+concept op_where =
+    op_tag<Op> && __is_same(typename Op::dialect_type, Dialect) && (has_trait<Op>(Traits) && ...);
 
 /// A list of op tags.
 template <class... Ops>
@@ -796,28 +1100,134 @@ private:
 };
 
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size};
+inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires {Dialect::is_pure;
+}  // namespace headrace
+}
+;
 
-/// Position of an op in its dialect.
 template <op_tag Op>
-inline constexpr std::size_t index_of = Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(),
-                                                                     Op::name_hash);
+inline constexpr std::size_t found_in_its_dialect =
+    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+template <op_tag Op>
+inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
+
+/// Position of an op in its dialect; 0 of one that is not listed, which info_of refuses.
+template <op_tag Op>
+inline constexpr std::size_t index_of = listed_in_its_dialect<Op> ? found_in_its_dialect<Op> : 0;
 
 /// The default arguments of an op: schema defaults, and zero or empty for what has none.
 template <op_tag Op>
 inline constexpr args<Op> default_args{};
 
+/// Names an op whose field list has more or fewer names than its args have members, in the compile error.
+template <class Op, std::size_t Names>
+struct not_as_many_names {};
+/// Names the last field of an op that is not called what the member of args at its position is called.
+template <class Op, fixed_string Field>
+struct other_name {};
+template <class Diagnosis>
+inline constexpr bool fields_are_members = false;
+template <>
+inline constexpr bool fields_are_members<no_fault> = true;
+
+namespace detail {
+
+template <std::size_t N, class... Ts>
+constexpr addresses<N> addresses_in(const members<Ts...>& all) {
+    addresses<N> found{};
+    for (std::size_t i = 0; i != N; ++i) found.at[i] = all.at[i];
+    return found;
+}
+template <class Op, std::size_t Count>
+constexpr auto diagnose_names() {
+    if constexpr (!takes<args<Op>, Count>() || takes<args<Op>, Count + 1>()) {
+        return not_as_many_names<Op, Count>{};
+    } else if constexpr (Count == 0) {
+        return no_fault{};
+    } else {
+        constexpr std::string_view members =
+            spelled<addresses_in<Count>(members_of<Count>(default_args<Op>))>();
+        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), Count);
+        if constexpr (other == Count) {
+            return no_fault{};
+        } else {
+            constexpr std::string_view field = Op::field_names[other];
+            return other_name<Op, fixed_string<field.size() + 1>(field)>{};
+        }
+    }
+}
+
+template <class Op>
+constexpr auto diagnose_fields() {
+    if constexpr (requires { Op::field_names; }) {
+        return diagnose_names<Op, Op::field_names.size()>();
+    } else {
+        return no_fault{};  // it has a specialization of fields_of
+    }
+}
+
+}  // namespace detail
+
+/// What is wrong with the field names of an op, or no_fault.
 template <op_tag Op>
-inline constexpr auto fields_of = make_fields<args<Op>>(Op::field_names);
+using field_fault = decltype(detail::diagnose_fields<Op>());
 
 template <op_tag Op>
-inline constexpr bool listed_in_its_dialect = index_of<Op> < Op::dialect_type::size;
+inline constexpr auto fields_of = [] {
+    if constexpr (fields_are_members<field_fault<Op>>) {
+        return make_fields<args<Op>>(Op::field_names);
+    } else {
+        return std::array<field_info, 0>{};  // info_of says why
+    }
+}();
+
+/// Names two ops of which one cannot take the arguments of the other, in the compile error.
+template <class From, class To>
+struct other_fields {};
+template <class Diagnosis>
+inline constexpr bool fields_are_equal = false;
+template <>
+inline constexpr bool fields_are_equal<no_fault> = true;
+
+namespace detail {
+template <class From, class To>
+constexpr auto diagnose_conversion() {
+    if constexpr (have_equal_fields(fields_of<From>, fields_of<To>)) {
+        return no_fault{};
+    } else {
+        return other_fields<From, To>{};
+    }
+}
+}  // namespace detail
+
+/// The arguments of one op as those of another with equal fields: of an op as those of its base.
+template <op_tag To, op_tag From>
+[[nodiscard]] args<To> convert_args(const args<From>& a) {
+    using diagnosis = decltype(detail::diagnose_conversion<From, To>());
+    static_assert(
+        fields_are_equal<diagnosis>,
+        "convert_args: the ops' fields differ; give both the same kinds of members in the same order");
+    if constexpr (fields_are_equal<diagnosis>) {
+        return std::bit_cast<args<To>>(a);
+    } else {
+        return {};
+    }
+}
 
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
     static_assert(std::is_trivially_copyable_v<args<Op>>,
                   "op: args must be trivially copyable; use headrace::list");
+    static_assert(fields_are_members<field_fault<Op>>,
+                  "op: its field names are not the members of args; write the same names in the same order");
+    const op_info* base = nullptr;
+    if constexpr (op_variant<Op>) {
+        static_assert(
+            fields_are_equal<decltype(detail::diagnose_conversion<Op, base_of<Op>>())>,
+            "op: a variant's fields differ from its base's; give both the same members in the same order");
+        base = &info_of<base_of<Op>>;
+    }
     return op_info{Op::name,
                    &info_of_dialect<typename Op::dialect_type>,
                    static_cast<std::uint16_t>(index_of<Op>),
@@ -826,7 +1236,9 @@ inline constexpr op_info info_of = [] {
                    alignof(args<Op>),
                    fields_of<Op>.data(),
                    fields_of<Op>.size(),
-                   &default_args<Op>};
+                   &default_args<Op>,
+                   Op::trait_bits,
+                   base};
 }();
 
 namespace detail {
@@ -858,303 +1270,81 @@ template <class... Dialects>
 
 }  // namespace headrace
 
-// ---- headrace/dialect/tosa.hpp ----
+// ---- headrace/contract/diagnoses.hpp ----
 
-namespace headrace::tosa {
+namespace headrace {
 
-/// A tag is the operator's name of the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
-/// Members are the tensor and shape operands in the order of the specification, and then the attributes in
-/// the order of the flatbuffer, under its names.
-///
-/// Some members are not in the flatbuffer's attribute table, because it says them elsewhere (see
-/// is_attribute): `output_type` is the type of the output tensor where the operands do not settle it, a
-/// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
-/// tensors of that name.
-///
-/// Shape operands are values like others: results of const_shape. A variable starts undefined if its
-/// initial_value has no bytes.
-struct dialect;
+/// The values of `lowers`, `fits` and `conforms` if they do not hold. They are no bool, so that the one error
+/// of static_assert, at the line that asks, names them.
+template <class Pipeline, class... Survivors>
+struct pipeline_does_not_lower {};
+template <class Target, class Diagnosis>
+struct target_does_not_take_model {};
+template <class Model>
+struct contract_has_no_lowered_part {};
+template <class Diagnosis>
+struct model_is_not_accepted {};
 
-// clang-format off: one line for an op wherever it fits
+/// The parts of these names.
+template <class Op, class LastPass, class... Origin>
+struct survives;
+struct no_pass;
+template <std::size_t Count>
+struct and_more {};
 
-// Tensor operators (spec section 2.2).
+template <std::size_t Index, fixed_string Name>
+struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
+template <std::size_t Count>
+struct refused_nodes {};  ///< how many the target refuses
+template <std::int64_t Size, std::int64_t Max>
+struct above {};
+template <target_feature Feature>
+struct lacks {};
+template <class Op, auto Limit, class Node, class... Details>
+struct refused {};
 
-struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
-         "input, input_zp, output_zp, kernel, stride, pad, acc_type"> {
-    struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
-};
-struct conv2d : op<dialect, "tosa.CONV2D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct conv3d : op<dialect, "tosa.CONV3D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
-        bool local_bound = false; headrace::dtype acc_type;
-    };
-};
-struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2> {
-    struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
-};
-struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type"> {
-    struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
-};
-struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode"> {
-    struct args {
-        value input; int_list kernel, stride, pad;
-        headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2> {
-    struct args { value input_real; bool local_bound = false; };
-};
-struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type"> {
-    struct args {
-        value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
-        headrace::dtype acc_type;
-    };
-};
+enum class budget : std::uint8_t { memory, flash };
+template <std::uint64_t Bytes>
+struct needs_bytes {};
+template <std::uint64_t Bytes>
+struct has_bytes {};
+template <budget Budget, class Needed, class Available>
+struct over_budget {};
 
-// Activation functions (2.3).
+enum class contract_part : std::uint8_t { inputs, outputs };
+enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
+template <contract_part Part, std::size_t Given, std::size_t Accepted>
+struct differs_in_number {};
+template <contract_part Part, std::size_t Index, tensor_part In>
+struct differs {};
+template <class... Ops>
+struct not_accepted {};
 
-struct clamp : op<dialect, "tosa.CLAMP", "input, min_val, max_val, nan_mode"> {
-    struct args {
-        value input; scalar min_val, max_val; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct erf : op<dialect, "tosa.ERF", "input"> { struct args { value input; }; };
-struct sigmoid : op<dialect, "tosa.SIGMOID", "input"> { struct args { value input; }; };
-struct tanh : op<dialect, "tosa.TANH", "input"> { struct args { value input; }; };
+namespace detail {
 
-// Elementwise operators of two and three operands (2.4, 2.6).
+template <class Diagnosis>
+using held = std::type_identity<Diagnosis>;
 
-struct add : op<dialect, "tosa.ADD", "input1, input2"> { struct args { value input1, input2; }; };
-struct arithmetic_right_shift : op<dialect, "tosa.ARITHMETIC_RIGHT_SHIFT", "input1, input2, round"> {
-    struct args { value input1, input2; bool round = false; };
-};
-struct bitwise_and : op<dialect, "tosa.BITWISE_AND", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct bitwise_or : op<dialect, "tosa.BITWISE_OR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct bitwise_xor : op<dialect, "tosa.BITWISE_XOR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct intdiv : op<dialect, "tosa.INTDIV", "input1, input2"> { struct args { value input1, input2; }; };
-struct logical_and : op<dialect, "tosa.LOGICAL_AND", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_left_shift : op<dialect, "tosa.LOGICAL_LEFT_SHIFT", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_right_shift : op<dialect, "tosa.LOGICAL_RIGHT_SHIFT", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_or : op<dialect, "tosa.LOGICAL_OR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct logical_xor : op<dialect, "tosa.LOGICAL_XOR", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-struct maximum : op<dialect, "tosa.MAXIMUM", "input1, input2, nan_mode"> {
-    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
-};
-struct minimum : op<dialect, "tosa.MINIMUM", "input1, input2, nan_mode"> {
-    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
-};
-struct mul : op<dialect, "tosa.MUL", "input1, input2, shift"> {
-    struct args { value input1, input2, shift; };
-};
-struct pow : op<dialect, "tosa.POW", "input1, input2"> { struct args { value input1, input2; }; };
-struct sub : op<dialect, "tosa.SUB", "input1, input2"> { struct args { value input1, input2; }; };
-struct table : op<dialect, "tosa.TABLE", "input1, table"> { struct args { value input1, table; }; };
+template <class... A, class... B>
+held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
 
-// Elementwise operators of one operand (2.5).
+// The ops of a list that are kept, in their order.
+template <template <class> class Keep, class... Ops>
+auto filter_ops(ops<Ops...>)
+    -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
 
-struct abs : op<dialect, "tosa.ABS", "input1"> { struct args { value input1; }; };
-struct bitwise_not : op<dialect, "tosa.BITWISE_NOT", "input1"> { struct args { value input1; }; };
-struct ceil : op<dialect, "tosa.CEIL", "input1"> { struct args { value input1; }; };
-struct clz : op<dialect, "tosa.CLZ", "input1"> { struct args { value input1; }; };
-struct cos : op<dialect, "tosa.COS", "input1"> { struct args { value input1; }; };
-struct exp : op<dialect, "tosa.EXP", "input1"> { struct args { value input1; }; };
-struct floor : op<dialect, "tosa.FLOOR", "input1"> { struct args { value input1; }; };
-struct log : op<dialect, "tosa.LOG", "input1"> { struct args { value input1; }; };
-struct logical_not : op<dialect, "tosa.LOGICAL_NOT", "input1"> { struct args { value input1; }; };
-struct negate : op<dialect, "tosa.NEGATE", "input1, input1_zp, output_zp"> {
-    struct args { value input1, input1_zp, output_zp; };
-};
-struct reciprocal : op<dialect, "tosa.RECIPROCAL", "input1"> { struct args { value input1; }; };
-struct rsqrt : op<dialect, "tosa.RSQRT", "input1"> { struct args { value input1; }; };
-struct sin : op<dialect, "tosa.SIN", "input1"> { struct args { value input1; }; };
-
-// Selection and comparison (2.6, 2.7).
-
-struct select : op<dialect, "tosa.SELECT", "input1, input2, input3"> {
-    struct args { value input1, input2, input3; };
-};
-struct equal : op<dialect, "tosa.EQUAL", "input1, input2"> { struct args { value input1, input2; }; };
-struct greater : op<dialect, "tosa.GREATER", "input1, input2"> { struct args { value input1, input2; }; };
-struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2"> {
-    struct args { value input1, input2; };
-};
-
-// Reductions (2.8).
-
-struct reduce_all : op<dialect, "tosa.REDUCE_ALL", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_any : op<dialect, "tosa.REDUCE_ANY", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_max : op<dialect, "tosa.REDUCE_MAX", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct reduce_min : op<dialect, "tosa.REDUCE_MIN", "input, axis, nan_mode"> {
-    struct args {
-        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
-    };
-};
-struct reduce_product : op<dialect, "tosa.REDUCE_PRODUCT", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-struct reduce_sum : op<dialect, "tosa.REDUCE_SUM", "input, axis"> {
-    struct args { value input; std::int64_t axis; };
-};
-
-// Data layout (2.9).
-
-struct concat : op<dialect, "tosa.CONCAT", "input1, axis"> {
-    struct args { list<value> input1; std::int64_t axis; };
-};
-struct pad : op<dialect, "tosa.PAD", "input1, padding, pad_const"> {
-    struct args { value input1, padding, pad_const; };
-};
-struct reshape : op<dialect, "tosa.RESHAPE", "input1, shape"> { struct args { value input1, shape; }; };
-struct reverse : op<dialect, "tosa.REVERSE", "input1, axis"> {
-    struct args { value input1; std::int64_t axis; };
-};
-struct slice : op<dialect, "tosa.SLICE", "input1, start, size"> {
-    struct args { value input1, start, size; };
-};
-struct tile : op<dialect, "tosa.TILE", "input1, multiples"> { struct args { value input1, multiples; }; };
-struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms"> {
-    struct args { value input1; int_list perms; };
-};
-
-// Scatter, gather and image operators (2.10, 2.11).
-
-struct gather : op<dialect, "tosa.GATHER", "values, indices"> { struct args { value values, indices; }; };
-struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input"> {
-    struct args { value values_in, indices, input; };
-};
-struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode"> {
-    struct args { value input, scale, offset, border; resize_mode mode; };
-};
-
-// Type conversion (2.12).
-
-struct cast : op<dialect, "tosa.CAST", "input, output_type"> {
-    struct args { value input; headrace::dtype output_type; };
-};
-struct rescale : op<dialect, "tosa.RESCALE",
-         "input, multiplier, shift, input_zp, output_zp, scale32, rounding_mode, per_channel, "
-         "input_unsigned, output_unsigned"> {
-    struct args {
-        value input, multiplier, shift, input_zp, output_zp; bool scale32 = true;
-        headrace::rounding_mode rounding_mode = headrace::rounding_mode::single_round;
-        bool per_channel = false, input_unsigned = false, output_unsigned = false;
-    };
-};
-
-// Data nodes and custom operators (2.13, 2.14).
-
-struct const_ : op<dialect, "tosa.CONST", "data"> { struct args { tensor_data data; }; };
-struct identity : op<dialect, "tosa.IDENTITY", "input1"> { struct args { value input1; }; };
-struct custom : op<dialect, "tosa.CUSTOM",
-         "inputs, operator_name, domain_name, implementation_attrs", variadic_results> {
-    struct args { list<value> inputs; std::string_view operator_name, domain_name, implementation_attrs{}; };
-};
-
-// Control flow and variables (2.15, 2.16).
-
-struct cond_if : op<dialect, "tosa.COND_IF", "condition, inputs, then_graph, else_graph", variadic_results> {
-    struct args { value condition; list<value> inputs; graph* then_graph; graph* else_graph; };
-};
-struct while_loop : op<dialect, "tosa.WHILE_LOOP", "inputs, cond_graph, body_graph", variadic_results> {
-    struct args { list<value> inputs; graph* cond_graph; graph* body_graph; };
-};
-struct variable : op<dialect, "tosa.VARIABLE", "variable_name, shape, type, initial_value", 0> {
-    struct args {
-        std::string_view variable_name; int_list shape; headrace::dtype type;
-        tensor_data initial_value{};
-    };
-};
-struct variable_write : op<dialect, "tosa.VARIABLE_WRITE", "input1, variable_name", 0> {
-    struct args { value input1; std::string_view variable_name; };
-};
-struct variable_read : op<dialect, "tosa.VARIABLE_READ", "variable_name, shape, output_type"> {
-    struct args { std::string_view variable_name; int_list shape; headrace::dtype output_type; };
-};
-
-// Shape operators (2.17).
-
-struct const_shape : op<dialect, "tosa.CONST_SHAPE", "values"> { struct args { int_list values; }; };
-
-struct dialect : dialect_of<"tosa",
-      argmax, avg_pool2d, conv2d, conv3d, depthwise_conv2d, fft2d, matmul, max_pool2d, rfft2d,
-      transpose_conv2d, clamp, erf, sigmoid, tanh, add, arithmetic_right_shift, bitwise_and, bitwise_or,
-      bitwise_xor, intdiv, logical_and, logical_left_shift, logical_right_shift, logical_or,
-      logical_xor, maximum, minimum, mul, pow, sub, table, abs, bitwise_not, ceil, clz, cos, exp, floor,
-      log, logical_not, negate, reciprocal, rsqrt, sin, select, equal, greater, greater_equal,
-      reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum, concat, pad, reshape,
-      reverse, slice, tile, transpose, gather, scatter, resize, cast, rescale, const_, identity, custom,
-      cond_if, while_loop, variable, variable_write, variable_read, const_shape> {};
-
-// clang-format on
-
-/// An operator's number in the flatbuffer: of its Op, and of its attribute table in the union.
-[[nodiscard]] constexpr std::uint32_t number_of(const op_info& op) { return op.index + 1U; }
-
-/// Is a member of an argument struct in the flatbuffer's attribute table of that op? Its slot is then its
-/// position among those that are.
-[[nodiscard]] constexpr bool is_attribute(const op_info& op, const field_info& field) {
-    switch (field.kind) {
-        case field_kind::tensor:
-        case field_kind::tensors:
-        case field_kind::data: return false;
-        default: break;
+template <class Diagnosis, class Verdict>
+constexpr auto verdict() {
+    if constexpr (__is_same(Diagnosis, no_fault)) {
+        return true;
+    } else {
+        return Verdict{};
     }
-    if (field.name == "output_type") return false;
-    const bool empty_table = op.name == "tosa.CONST_SHAPE" || op.name.starts_with("tosa.VARIABLE");
-    return !empty_table;
 }
 
-/// All operators of TOSA 1.0; target/tosa_legality.hpp says which of them a target takes.
-namespace v1_0 {
-using ops = dialect::all_ops;
-}
+}  // namespace detail
 
-}  // namespace headrace::tosa
+}  // namespace headrace
 
 // ---- headrace/ir/tensor_meta.hpp ----
 
@@ -1239,6 +1429,343 @@ using sizes = std::span<const std::int64_t>;
 
 }  // namespace headrace
 
+// ---- headrace/dialect/tosa.hpp ----
+
+namespace headrace::tosa {
+
+/// A tag is the operator's name of the TOSA 1.0 specification (chapter 2) in lower case; CONST is const_.
+/// Members are the tensor and shape operands in the order of the specification, and then the attributes in
+/// the order of the flatbuffer, under its names.
+///
+/// Some members are not in the flatbuffer's attribute table, because it says them elsewhere (see
+/// is_attribute): `output_type` is the type of the output tensor where the operands do not settle it, a
+/// CONST's `data` lies in its tensor, CONST_SHAPE's `values` in its shape, and what a VARIABLE is in the
+/// tensors of that name.
+///
+/// Shape operands are values like others: results of const_shape. A variable starts undefined if its
+/// initial_value has no bytes.
+struct dialect;
+using enum trait;
+
+// clang-format off: one line for an op wherever it fits
+
+// Tensor operators (spec section 2.2).
+
+struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode", reduction, has_out> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
+         "input, input_zp, output_zp, kernel, stride, pad, acc_type", has_out> {
+    struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
+};
+struct conv2d : op<dialect, "tosa.CONV2D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type", convolving,
+         has_out> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct conv3d : op<dialect, "tosa.CONV3D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type", convolving,
+         has_out> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
+         "input, weight, bias, input_zp, weight_zp, pad, stride, dilation, local_bound, acc_type", convolving,
+         has_out> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list pad, stride, dilation;
+        bool local_bound = false; headrace::dtype acc_type;
+    };
+};
+struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2, has_out> {
+    struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
+};
+struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type", has_out> {
+    struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
+};
+struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode", has_out> {
+    struct args {
+        value input; int_list kernel, stride, pad;
+        headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2, has_out> {
+    struct args { value input_real; bool local_bound = false; };
+};
+struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
+         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type", convolving,
+         has_out> {
+    struct args {
+        value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
+        headrace::dtype acc_type;
+    };
+};
+
+// Activation functions (2.3).
+
+struct clamp : op<dialect, "tosa.CLAMP", "input, min_val, max_val, nan_mode", unary, has_out> {
+    struct args {
+        value input; scalar min_val, max_val; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct erf : op<dialect, "tosa.ERF", "input", unary, has_out> { struct args { value input; }; };
+struct sigmoid : op<dialect, "tosa.SIGMOID", "input", unary, has_out> { struct args { value input; }; };
+struct tanh : op<dialect, "tosa.TANH", "input", unary, has_out> { struct args { value input; }; };
+
+// Elementwise operators of two and three operands (2.4, 2.6).
+
+struct add : op<dialect, "tosa.ADD", "input1, input2", binary, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct arithmetic_right_shift : op<dialect, "tosa.ARITHMETIC_RIGHT_SHIFT",
+         "input1, input2, round", binary, has_out> {
+    struct args { value input1, input2; bool round = false; };
+};
+struct bitwise_and : op<dialect, "tosa.BITWISE_AND", "input1, input2", binary, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct bitwise_or : op<dialect, "tosa.BITWISE_OR", "input1, input2", binary, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct bitwise_xor : op<dialect, "tosa.BITWISE_XOR", "input1, input2", binary, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct intdiv : op<dialect, "tosa.INTDIV", "input1, input2", binary, has_out> {
+    struct args { value input1, input2; };
+};
+struct logical_and : op<dialect, "tosa.LOGICAL_AND",
+         "input1, input2", binary, predicate, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct logical_left_shift : op<dialect, "tosa.LOGICAL_LEFT_SHIFT", "input1, input2", binary, has_out> {
+    struct args { value input1, input2; };
+};
+struct logical_right_shift : op<dialect, "tosa.LOGICAL_RIGHT_SHIFT", "input1, input2", binary, has_out> {
+    struct args { value input1, input2; };
+};
+struct logical_or : op<dialect, "tosa.LOGICAL_OR",
+         "input1, input2", binary, predicate, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct logical_xor : op<dialect, "tosa.LOGICAL_XOR",
+         "input1, input2", binary, predicate, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct maximum : op<dialect, "tosa.MAXIMUM", "input1, input2, nan_mode", binary, commutative, has_out> {
+    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
+};
+struct minimum : op<dialect, "tosa.MINIMUM", "input1, input2, nan_mode", binary, commutative, has_out> {
+    struct args { value input1, input2; headrace::nan_mode nan_mode = headrace::nan_mode::propagate; };
+};
+struct mul : op<dialect, "tosa.MUL", "input1, input2, shift", binary, commutative, has_out> {
+    struct args { value input1, input2, shift; };
+};
+struct pow : op<dialect, "tosa.POW", "input1, input2", binary, has_out> {
+    struct args { value input1, input2; };
+};
+struct sub : op<dialect, "tosa.SUB", "input1, input2", binary, has_out> {
+    struct args { value input1, input2; };
+};
+struct table : op<dialect, "tosa.TABLE", "input1, table", unary, has_out> {
+    struct args { value input1, table; };
+};
+
+// Elementwise operators of one operand (2.5).
+
+struct abs : op<dialect, "tosa.ABS", "input1", unary, has_out> { struct args { value input1; }; };
+struct bitwise_not : op<dialect, "tosa.BITWISE_NOT", "input1", unary, has_out> {
+    struct args { value input1; };
+};
+struct ceil : op<dialect, "tosa.CEIL", "input1", unary, has_out> { struct args { value input1; }; };
+struct clz : op<dialect, "tosa.CLZ", "input1", unary, has_out> { struct args { value input1; }; };
+struct cos : op<dialect, "tosa.COS", "input1", unary, has_out> { struct args { value input1; }; };
+struct exp : op<dialect, "tosa.EXP", "input1", unary, has_out> { struct args { value input1; }; };
+struct floor : op<dialect, "tosa.FLOOR", "input1", unary, has_out> { struct args { value input1; }; };
+struct log : op<dialect, "tosa.LOG", "input1", unary, has_out> { struct args { value input1; }; };
+struct logical_not : op<dialect, "tosa.LOGICAL_NOT", "input1", unary, predicate, has_out> {
+    struct args { value input1; };
+};
+struct negate : op<dialect, "tosa.NEGATE", "input1, input1_zp, output_zp", unary, has_out> {
+    struct args { value input1, input1_zp, output_zp; };
+};
+struct reciprocal : op<dialect, "tosa.RECIPROCAL", "input1", unary, has_out> {
+    struct args { value input1; };
+};
+struct rsqrt : op<dialect, "tosa.RSQRT", "input1", unary, has_out> { struct args { value input1; }; };
+struct sin : op<dialect, "tosa.SIN", "input1", unary, has_out> { struct args { value input1; }; };
+
+// Selection and comparison (2.6, 2.7).
+
+struct select : op<dialect, "tosa.SELECT", "input1, input2, input3", ternary, has_out> {
+    struct args { value input1, input2, input3; };
+};
+struct equal : op<dialect, "tosa.EQUAL", "input1, input2", binary, predicate, commutative, has_out> {
+    struct args { value input1, input2; };
+};
+struct greater : op<dialect, "tosa.GREATER", "input1, input2", binary, predicate, has_out> {
+    struct args { value input1, input2; };
+};
+struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2", binary, predicate, has_out> {
+    struct args { value input1, input2; };
+};
+
+// Reductions (2.8).
+
+struct reduce_all : op<dialect, "tosa.REDUCE_ALL", "input, axis", reduction, has_out> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_any : op<dialect, "tosa.REDUCE_ANY", "input, axis", reduction, has_out> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_max : op<dialect, "tosa.REDUCE_MAX", "input, axis, nan_mode", reduction, has_out> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct reduce_min : op<dialect, "tosa.REDUCE_MIN", "input, axis, nan_mode", reduction, has_out> {
+    struct args {
+        value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
+    };
+};
+struct reduce_product : op<dialect, "tosa.REDUCE_PRODUCT", "input, axis", reduction, has_out> {
+    struct args { value input; std::int64_t axis; };
+};
+struct reduce_sum : op<dialect, "tosa.REDUCE_SUM", "input, axis", reduction, has_out> {
+    struct args { value input; std::int64_t axis; };
+};
+
+// Data layout (2.9).
+
+struct concat : op<dialect, "tosa.CONCAT", "input1, axis", joining, has_out> {
+    struct args { list<value> input1; std::int64_t axis; };
+};
+struct pad : op<dialect, "tosa.PAD", "input1, padding, pad_const", padding, has_out> {
+    struct args { value input1, padding, pad_const; };
+};
+struct reshape : op<dialect, "tosa.RESHAPE", "input1, shape", reshaping, aliasing> {
+    struct args { value input1, shape; };
+};
+struct reverse : op<dialect, "tosa.REVERSE", "input1, axis", reversing, has_out> {
+    struct args { value input1; std::int64_t axis; };
+};
+struct slice : op<dialect, "tosa.SLICE", "input1, start, size", slicing, has_out> {
+    struct args { value input1, start, size; };
+};
+struct tile : op<dialect, "tosa.TILE", "input1, multiples", repeating, has_out> {
+    struct args { value input1, multiples; };
+};
+struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms", permuting, has_out> {
+    struct args { value input1; int_list perms; };
+};
+
+// Scatter, gather and image operators (2.10, 2.11).
+
+struct gather : op<dialect, "tosa.GATHER", "values, indices", has_out> {
+    struct args { value values, indices; };
+};
+struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input", has_out> {
+    struct args { value values_in, indices, input; };
+};
+struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode", has_out> {
+    struct args { value input, scale, offset, border; resize_mode mode; };
+};
+
+// Type conversion (2.12).
+
+struct cast : op<dialect, "tosa.CAST", "input, output_type", unary, casting, has_out> {
+    struct args { value input; headrace::dtype output_type; };
+};
+struct rescale : op<dialect, "tosa.RESCALE",
+         "input, multiplier, shift, input_zp, output_zp, scale32, rounding_mode, per_channel, "
+         "input_unsigned, output_unsigned", unary, per_reader, has_out> {
+    struct args {
+        value input, multiplier, shift, input_zp, output_zp; bool scale32 = true;
+        headrace::rounding_mode rounding_mode = headrace::rounding_mode::single_round;
+        bool per_channel = false, input_unsigned = false, output_unsigned = false;
+    };
+};
+
+// Data nodes and custom operators (2.13, 2.14).
+
+struct const_ : op<dialect, "tosa.CONST", "data"> { struct args { tensor_data data; }; };
+struct identity : op<dialect, "tosa.IDENTITY", "input1", unary, impure, has_out> {
+    struct args { value input1; };
+};
+struct custom : op<dialect, "tosa.CUSTOM",
+         "inputs, operator_name, domain_name, implementation_attrs", variadic_results, impure> {
+    struct args { list<value> inputs; std::string_view operator_name, domain_name, implementation_attrs{}; };
+};
+
+// Control flow and variables (2.15, 2.16).
+
+struct cond_if : op<dialect, "tosa.COND_IF", "condition, inputs, then_graph, else_graph", variadic_results> {
+    struct args { value condition; list<value> inputs; graph* then_graph; graph* else_graph; };
+};
+struct while_loop : op<dialect, "tosa.WHILE_LOOP", "inputs, cond_graph, body_graph", variadic_results> {
+    struct args { list<value> inputs; graph* cond_graph; graph* body_graph; };
+};
+struct variable : op<dialect, "tosa.VARIABLE", "variable_name, shape, type, initial_value", 0> {
+    struct args {
+        std::string_view variable_name; int_list shape; headrace::dtype type;
+        tensor_data initial_value{};
+    };
+};
+struct variable_write : op<dialect, "tosa.VARIABLE_WRITE", "input1, variable_name", 0> {
+    struct args { value input1; std::string_view variable_name; };
+};
+struct variable_read : op<dialect, "tosa.VARIABLE_READ", "variable_name, shape, output_type", impure> {
+    struct args { std::string_view variable_name; int_list shape; headrace::dtype output_type; };
+};
+
+// Shape operators (2.17).
+
+struct const_shape : op<dialect, "tosa.CONST_SHAPE", "values"> { struct args { int_list values; }; };
+
+struct dialect : dialect_of<"tosa",
+      argmax, avg_pool2d, conv2d, conv3d, depthwise_conv2d, fft2d, matmul, max_pool2d, rfft2d,
+      transpose_conv2d, clamp, erf, sigmoid, tanh, add, arithmetic_right_shift, bitwise_and, bitwise_or,
+      bitwise_xor, intdiv, logical_and, logical_left_shift, logical_right_shift, logical_or,
+      logical_xor, maximum, minimum, mul, pow, sub, table, abs, bitwise_not, ceil, clz, cos, exp, floor,
+      log, logical_not, negate, reciprocal, rsqrt, sin, select, equal, greater, greater_equal,
+      reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum, concat, pad, reshape,
+      reverse, slice, tile, transpose, gather, scatter, resize, cast, rescale, const_, identity, custom,
+      cond_if, while_loop, variable, variable_write, variable_read, const_shape> {
+    static constexpr bool is_pure = true;
+};
+
+// clang-format on
+
+/// An operator's number in the flatbuffer: of its Op, and of its attribute table in the union.
+[[nodiscard]] constexpr std::uint32_t number_of(const op_info& op) { return op.index + 1U; }
+
+/// Is a member of an argument struct in the flatbuffer's attribute table of that op? Its slot is then its
+/// position among those that are.
+[[nodiscard]] constexpr bool is_attribute(const op_info& op, const field_info& field) {
+    switch (field.kind) {
+        case field_kind::tensor:
+        case field_kind::tensors:
+        case field_kind::data: return false;
+        default: break;
+    }
+    if (field.name == "output_type") return false;
+    const auto is_any = [&]<class... Ops>(ops<Ops...>) { return ((op.index == index_of<Ops>) || ...); };
+    return !is_any(ops<const_shape, variable, variable_read, variable_write>{});  // their tables are empty
+}
+
+/// All operators of TOSA 1.0; target/tosa_legality.hpp says which of them a target takes.
+namespace v1_0 {
+using ops = dialect::all_ops;
+}
+
+}  // namespace headrace::tosa
+
 // ---- headrace/target/tosa_legality.hpp ----
 
 namespace headrace::tosa {
@@ -1258,7 +1785,7 @@ inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape o
 /// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
 /// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
 /// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
-/// target_feature fp16 is not asked for: in TOSA 1.0 FP16 belongs to PRO-FP.
+/// rows do not ask for target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
 struct legality_row {
     static constexpr std::size_t max_types = 7;
 
@@ -1569,10 +2096,10 @@ struct op_attributes {
 /// An operator of the tosa dialect, its tensors and its attributes.
 struct op_facts {
     /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
-    static constexpr std::size_t most_tensors = tosa::level_8k::max_tensor_list + 1;
+    static constexpr std::size_t max_tensors = tosa::level_8k::max_tensor_list + 1;
 
     const op_info* op = nullptr;
-    std::array<const tensor_meta*, 2 * most_tensors> tensors{};  ///< operands, then results
+    std::array<const tensor_meta*, 2 * max_tensors> tensors{};  ///< operands, then results
     std::size_t operand_count = 0;                               ///< of those in `tensors`
     std::size_t result_count = 0;
     std::size_t list_length = 0;  ///< of the operand that is a list, whole
@@ -1592,11 +2119,375 @@ struct op_facts {
     }
 };
 
-/// Does it convolve: has it a weight, a bias, and sums of products?
+/// Is it a convolution, with a weight, a bias, and sums of products?
 [[nodiscard]] constexpr bool is_convolution(const op_info& op) {
-    return &op == &info_of<tosa::conv2d> || &op == &info_of<tosa::conv3d> ||
-           &op == &info_of<tosa::depthwise_conv2d> || &op == &info_of<tosa::transpose_conv2d>;
+    return op.has(trait::convolving);
 }
+
+}  // namespace headrace
+
+// ---- headrace/target/u55_rules.hpp ----
+
+namespace headrace {
+
+/// What keeps Ethos-U55 from executing an operator.
+enum class u55_limit : std::uint8_t {
+    none,
+    op,                      ///< it has no such operator
+    booleans,                ///< not of booleans
+    floats,                  ///< not of floating-point numbers
+    other_than_int8,         ///< only of INT8
+    other_than_int32,        ///< only of INT32
+    int32,                   ///< not of INT32
+    fewer_bits,              ///< a CAST does not narrow
+    int48_source,            ///< only a convolution gives INT48 to a RESCALE
+    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
+    computed_weight,         ///< weights and biases are constants
+    channels,                ///< up to 65536
+    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    kernel_depth,            ///< of CONV3D: 1
+    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
+    bias_bits,               ///< up to 40
+    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
+    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< up to 65536
+    argmax,                  ///< along up to 127 channels of one image
+    resize,                  ///< to the nearest of one image, by 2, 4 or 8
+    transpose,               ///< what a few axes of up to 65536 can address
+    reverse_axis,            ///< height or width of an image
+    sum_extent,              ///< up to 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
+};
+
+/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
+/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
+namespace u55 {
+
+inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t max_kernel_height = 64;
+inline constexpr std::int64_t max_kernel_taps = 4096;
+inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t max_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t max_pool_height = 256;
+inline constexpr std::int64_t max_pool_taps = 65536;
+inline constexpr std::int64_t max_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t max_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t max_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] constexpr bool kernel_fits() const {
+        return height <= max_kernel_height && height * width <= max_kernel_taps;
+    }
+    [[nodiscard]] constexpr bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > max_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
+};
+
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] constexpr bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
+    }
+    [[nodiscard]] constexpr bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > max_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= max_padded_average;
+        return kernel[0] <= max_pool_height && kernel[0] * kernel[1] <= max_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+}
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > max_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > max_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
+    return f.is<Ops...>();
+}
+
+// Height and width of a convolution's kernel are two axes of its weight.
+constexpr sizes kernel_of(const op_facts& f) {
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
+    return sizes(f.operand(1).shape).subspan(first, 2);
+}
+
+constexpr u55_limit violated_by_window(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const sizes kernel = kernel_of(f);
+    if (f.is<tosa::transpose_conv2d>()) {
+        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
+                                                                            : u55_limit::transposed_stride;
+    }
+    const bool is_volume = f.is<tosa::conv3d>();
+    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
+    const convolution_window window{kernel[0],
+                                    kernel[1],
+                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
+                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
+                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
+                                    f.is<tosa::depthwise_conv2d>()};
+    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
+}
+
+constexpr u55_limit violated_by_convolution(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
+    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
+    if (f.operand(0).shape.back() > max_size) return u55_limit::channels;
+    const sizes kernel = kernel_of(f);
+    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
+    if (a.weight_sum > max_weight_sum) return u55_limit::weight_sum;
+    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
+    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
+    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
+}
+
+constexpr u55_limit violated_by_pooling(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
+        return u55_limit::pool_window;
+    const int_list& input = f.operand(0).shape;
+    return std::max({input[1], input[2], input[3]}) > max_size ? u55_limit::axis_size : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_argmax(const op_facts& f) {
+    const int_list& input = f.operand(0).shape;
+    const std::size_t last = input.size() - 1;
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
+    const bool folds = last < 3 || (last == 3 && input[0] == 1);
+    const bool fits = is_last && folds && input[last] <= max_argmax &&
+                      element_count(sizes(input).first(last)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::argmax;
+}
+
+constexpr u55_limit violated_by_matmul(const op_facts& f) {
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > max_size ? u55_limit::axis_size
+                                                                              : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_resize(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const int_list& input = f.operand(0).shape;
+    bool fits =
+        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
+    for (std::size_t i = 0; fits && i != 2; ++i) {
+        const std::int64_t n = a.scale[2 * i];
+        const std::int64_t d = a.scale[2 * i + 1];
+        const std::int64_t factor = n / d;
+        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
+               f.result(0).shape[1 + i] == factor * input[1 + i];
+    }
+    return fits ? u55_limit::none : u55_limit::resize;
+}
+
+constexpr u55_limit violated_by_reverse(const op_facts& f) {
+    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
+    const std::size_t rank = f.operand(0).shape.size();
+    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
+    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
+}
+
+constexpr u55_limit violated_by_sum(const op_facts& f) {
+    const sizes input = f.operand(0).shape;
+    const auto axis = static_cast<std::size_t>(f.attributes.axis);
+    if (input[axis] > max_size) return u55_limit::axis_size;
+    if (axis + 1 == input.size()) return u55_limit::none;
+    const bool fits =
+        element_count(input.first(axis)) <= max_size && element_count(input.subspan(axis + 1)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::sum_extent;
+}
+
+// Ops that have rules about types alone.
+constexpr u55_limit violated_by_types(const op_facts& f) {
+    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
+    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
+    if (f.is<tosa::arithmetic_right_shift>()) {
+        if (from != dtype::int32) return u55_limit::other_than_int32;
+        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
+    }
+    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
+    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
+    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
+    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+        return u55_limit::fewer_bits;
+    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
+        return u55_limit::int48_source;
+    return u55_limit::none;
+}
+
+}  // namespace detail
+
+/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
+    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
+        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
+    }
+    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
+    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
+    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
+    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
+    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
+    if (f.is<tosa::transpose>()) {
+        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
+                                                                      : u55_limit::transpose;
+    }
+    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
+    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
+    return detail::violated_by_types(f);
+}
+
+}  // namespace u55
+
+}  // namespace headrace
+
+// ---- headrace/target/u85_rules.hpp ----
+
+namespace headrace {
+
+/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
+enum class u85_limit : std::uint8_t {
+    none,
+    op,               ///< CUSTOM means something to its author alone
+    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
+};
+
+/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
+/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
+/// computed weights.
+namespace u85 {
+
+[[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
+    if (f.is<tosa::custom>()) return u85_limit::op;
+    const bool computed = !f.is_constant(1) || !f.is_constant(2);
+    return f.is<tosa::conv3d, tosa::transpose_conv2d>() && computed ? u85_limit::computed_weight
+                                                                    : u85_limit::none;
+}
+
+}  // namespace u85
+
+}  // namespace headrace
+
+// ---- headrace/contract/model_contract.hpp ----
+
+namespace headrace {
+
+/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
+/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
+struct contract_tensor {
+    std::string_view name;
+    headrace::dtype dtype;
+    int_list shape;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// An operator of a lowered model. Its operands and then its results are `uses[first]` and what follows,
+/// which are positions among the contract's `tensors`.
+struct contract_node {
+    const op_info* op;
+    std::string_view name;  ///< of the exported node that it descends from
+    std::uint32_t first;
+    std::uint16_t operand_count;
+    std::uint16_t result_count;
+    std::uint64_t constants;   ///< bit i: operand i is a constant
+    std::uint16_t attributes;  ///< position among the contract's `attributes`
+    std::uint32_t list_length = 0;
+};
+
+/// In an `exported_ops` list, an op of no dialect that Headrace knows.
+template <fixed_string Name>
+struct foreign_op {};
+
+/// Matches contracts of models. `headrace contract` writes them; by hand, `inputs`, `outputs` and
+/// `exported_ops` are enough for `lowers` and `conforms`.
+template <class T>
+concept model_contract = requires {
+    typename T::exported_ops;
+    T::inputs.size();
+    T::outputs.size();
+};
+
+/// Matches those with a lowered part, which `fits` is about.
+template <class T>
+concept lowered_contract = model_contract<T> && requires {
+    typename T::lowered_ops;
+    T::nodes.size();
+    T::peak_memory;
+    T::flatbuffer_bytes;
+};
+
+/// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` A struct derived from it may
+/// add budgets in bytes, `memory` for activations and `flash` for the flatbuffer, and limits of its own, as
+/// ethos_u55 does.
+template <fixed_string Spelling>
+struct tosa_target {
+private:
+    static constexpr auto parsed = parse_target(Spelling.view());
+    static_assert(parsed.has_value(),
+                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
+
+public:
+    static constexpr target_spec target = parsed ? *parsed : target_spec{};
+};
+
+/// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.
+struct ethos_u55 : tosa_target<"TOSA-1.0+INT+int16+int4"> {
+    [[nodiscard]] static constexpr u55_limit violated(const op_facts& f) { return u55::violated(f); }
+};
+
+/// Arm's Ethos-U85, with the rules of target/u85_rules.hpp.
+struct ethos_u85 : tosa_target<"TOSA-1.0+INT+int16+int4+cf"> {
+    [[nodiscard]] static constexpr u85_limit violated(const op_facts& f) { return u85::violated(f); }
+};
 
 }  // namespace headrace
 
@@ -1697,7 +2588,7 @@ enum class level_limit : std::uint8_t {
 struct level_fault {
     level_limit limit = level_limit::none;
     std::int64_t size = 0;
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     const tensor_meta* tensor = nullptr;  ///< for level_limit::empty_tensor
 
     explicit constexpr operator bool() const { return limit != level_limit::none; }
@@ -1712,8 +2603,8 @@ struct level_fault {
 
 namespace detail {
 
-constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t most) {
-    return size <= most ? level_fault{} : level_fault{limit, size, most};
+constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t max) {
+    return size <= max ? level_fault{} : level_fault{limit, size, max};
 }
 
 constexpr level_fault level_fault_of(const tensor_meta& meta) {
@@ -1731,9 +2622,9 @@ constexpr level_fault level_fault_of(const tensor_meta& meta) {
                           static_cast<std::int64_t>(limit));
 }
 
-constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t most) {
+constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t max) {
     for (const std::int64_t item : items) {
-        if (const level_fault fault = fault_if_above(limit, item, most)) return fault;
+        if (const level_fault fault = fault_if_above(limit, item, max)) return fault;
     }
     return {};
 }
@@ -1790,464 +2681,11 @@ constexpr level_fault level_fault_of_scale(const op_facts& f) {
 
 }  // namespace headrace
 
-// ---- headrace/target/u55_rules.hpp ----
+// ---- headrace/contract/fits.hpp ----
 
 namespace headrace {
-
-/// What keeps Ethos-U55 from executing an operator.
-enum class u55_limit : std::uint8_t {
-    none,
-    op,                      ///< it has no such operator
-    booleans,                ///< not of booleans
-    floats,                  ///< not of floating-point numbers
-    other_than_int8,         ///< only of INT8
-    other_than_int32,        ///< only of INT32
-    int32,                   ///< not of INT32
-    fewer_bits,              ///< a CAST does not narrow
-    int48_source,            ///< only a convolution gives INT48 to a RESCALE
-    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
-    computed_weight,         ///< weights and biases are constants
-    channels,                ///< up to 65536
-    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
-    kernel_depth,            ///< of CONV3D: 1
-    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
-    bias_bits,               ///< up to 40
-    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
-    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
-    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
-    axis_size,               ///< up to 65536
-    argmax,                  ///< along up to 127 channels of one image
-    resize,                  ///< to the nearest of one image, by 2, 4 or 8
-    transpose,               ///< what a few axes of up to 65536 can address
-    reverse_axis,            ///< height or width of an image
-    sum_extent,              ///< up to 65536 elements before and after the axis
-    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
-};
-
-/// The subset of TOSA's integer profile that Ethos-U55 executes, as the report of supported operators of its
-/// compiler, Vela 5.1, has it. Vela does not refuse all that it cannot compile; this does.
-namespace u55 {
-
-inline constexpr std::int64_t most_size = 65536;  ///< of an axis, where an operator has such a limit
-
-/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
-inline constexpr std::int64_t most_kernel_height = 64;
-inline constexpr std::int64_t most_kernel_taps = 4096;
-inline constexpr std::int64_t most_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
-inline constexpr std::int64_t most_bias = std::int64_t{1} << 39;
-
-/// Of poolings.
-inline constexpr std::int64_t most_pool_height = 256;
-inline constexpr std::int64_t most_pool_taps = 65536;
-inline constexpr std::int64_t most_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
-
-inline constexpr std::int64_t most_stride = 3;  ///< above, only without padding and dilation
-inline constexpr std::int64_t most_argmax = 127;
-
-using unsupported_ops =
-    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
-        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
-        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
-        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
-
-/// Does a node that convolves take a window as it is, on its kernel's two last axes?
-struct convolution_window {
-    std::int64_t height, width;   ///< of the kernel
-    sizes pad, stride, dilation;  ///< of the two axes
-    bool depthwise = false;
-
-    [[nodiscard]] constexpr bool kernel_fits() const {
-        return height <= most_kernel_height && height * width <= most_kernel_taps;
-    }
-    [[nodiscard]] constexpr bool stride_fits() const {
-        const bool is_long = std::max(stride[0], stride[1]) > most_stride;
-        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
-                              dilation[0] == 1 && dilation[1] == 1;
-        return !is_long || (is_plain && !depthwise);
-    }
-};
-
-/// The same of a pooling.
-struct pooling_window {
-    sizes kernel, pad, stride;
-    bool average = false;
-
-    [[nodiscard]] constexpr bool is_padded() const {
-        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
-    }
-    [[nodiscard]] constexpr bool fits() const {
-        if (is_padded() && std::max(stride[0], stride[1]) > most_stride) return false;
-        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= most_padded_average;
-        return kernel[0] <= most_pool_height && kernel[0] * kernel[1] <= most_pool_taps;
-    }
-};
-
-/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
-[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
-    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
-    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
-    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
-}
-
-/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
-/// an axis of their own.
-[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
-    const std::size_t rank = shape.size();
-    if (type == dtype::int32 && rank > 4) return false;
-    const std::int64_t whole = element_count(shape);
-    for (std::size_t i = 0; i != rank; ++i) {
-        if (shape[i] > most_size) return false;
-        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
-            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > most_size) return false;
-        }
-    }
-    return true;
-}
 
 namespace detail {
-
-template <class... Ops>
-constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
-    return f.is<Ops...>();
-}
-
-// Height and width of a convolution's kernel are two axes of its weight.
-constexpr sizes kernel_of(const op_facts& f) {
-    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
-    return sizes(f.operand(1).shape).subspan(first, 2);
-}
-
-constexpr u55_limit violated_by_window(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    const sizes kernel = kernel_of(f);
-    if (f.is<tosa::transpose_conv2d>()) {
-        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
-                                                                            : u55_limit::transposed_stride;
-    }
-    const bool is_volume = f.is<tosa::conv3d>();
-    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
-    const convolution_window window{kernel[0],
-                                    kernel[1],
-                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
-                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
-                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
-                                    f.is<tosa::depthwise_conv2d>()};
-    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
-}
-
-constexpr u55_limit violated_by_convolution(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
-    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
-    if (f.operand(0).shape.back() > most_size) return u55_limit::channels;
-    const sizes kernel = kernel_of(f);
-    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
-    if (a.weight_sum > most_weight_sum) return u55_limit::weight_sum;
-    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
-    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
-    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
-}
-
-constexpr u55_limit violated_by_pooling(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
-        return u55_limit::pool_window;
-    const int_list& input = f.operand(0).shape;
-    return std::max({input[1], input[2], input[3]}) > most_size ? u55_limit::axis_size : u55_limit::none;
-}
-
-constexpr u55_limit violated_by_argmax(const op_facts& f) {
-    const int_list& input = f.operand(0).shape;
-    const std::size_t last = input.size() - 1;
-    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
-    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
-    const bool folds = last < 3 || (last == 3 && input[0] == 1);
-    const bool fits = is_last && folds && input[last] <= most_argmax &&
-                      element_count(sizes(input).first(last)) <= most_size;
-    return fits ? u55_limit::none : u55_limit::argmax;
-}
-
-constexpr u55_limit violated_by_matmul(const op_facts& f) {
-    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
-    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > most_size ? u55_limit::axis_size
-                                                                              : u55_limit::none;
-}
-
-constexpr u55_limit violated_by_resize(const op_facts& f) {
-    const op_attributes& a = f.attributes;
-    const int_list& input = f.operand(0).shape;
-    bool fits =
-        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
-    for (std::size_t i = 0; fits && i != 2; ++i) {
-        const std::int64_t n = a.scale[2 * i];
-        const std::int64_t d = a.scale[2 * i + 1];
-        const std::int64_t factor = n / d;
-        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
-               f.result(0).shape[1 + i] == factor * input[1 + i];
-    }
-    return fits ? u55_limit::none : u55_limit::resize;
-}
-
-constexpr u55_limit violated_by_reverse(const op_facts& f) {
-    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
-    const std::size_t rank = f.operand(0).shape.size();
-    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
-    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
-}
-
-constexpr u55_limit violated_by_sum(const op_facts& f) {
-    const sizes input = f.operand(0).shape;
-    const auto axis = static_cast<std::size_t>(f.attributes.axis);
-    if (input[axis] > most_size) return u55_limit::axis_size;
-    if (axis + 1 == input.size()) return u55_limit::none;
-    const bool fits =
-        element_count(input.first(axis)) <= most_size && element_count(input.subspan(axis + 1)) <= most_size;
-    return fits ? u55_limit::none : u55_limit::sum_extent;
-}
-
-// Ops that have rules about types alone.
-constexpr u55_limit violated_by_types(const op_facts& f) {
-    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
-    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
-    if (f.is<tosa::arithmetic_right_shift>()) {
-        if (from != dtype::int32) return u55_limit::other_than_int32;
-        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
-    }
-    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
-    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
-    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
-    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
-        return u55_limit::fewer_bits;
-    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
-        return u55_limit::int48_source;
-    return u55_limit::none;
-}
-
-}  // namespace detail
-
-/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
-[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
-    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
-    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
-        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
-        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
-    }
-    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
-    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
-    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
-    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
-    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
-    if (f.is<tosa::transpose>()) {
-        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
-                                                                      : u55_limit::transpose;
-    }
-    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
-    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
-    return detail::violated_by_types(f);
-}
-
-}  // namespace u55
-
-}  // namespace headrace
-
-// ---- headrace/target/u85_rules.hpp ----
-
-namespace headrace {
-
-/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
-enum class u85_limit : std::uint8_t {
-    none,
-    op,               ///< CUSTOM means something to its author alone
-    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
-};
-
-/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
-/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
-/// computed weights.
-namespace u85 {
-
-[[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
-    if (f.is<tosa::custom>()) return u85_limit::op;
-    const bool computed = !f.is_constant(1) || !f.is_constant(2);
-    return f.is<tosa::conv3d, tosa::transpose_conv2d>() && computed ? u85_limit::computed_weight
-                                                                    : u85_limit::none;
-}
-
-}  // namespace u85
-
-}  // namespace headrace
-
-// ---- headrace/contract/contract.hpp ----
-
-namespace headrace {
-
-/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
-/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
-struct contract_tensor {
-    std::string_view name;
-    headrace::dtype dtype;
-    int_list shape;
-    double scale = 0;
-    std::int64_t zero_point = 0;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-};
-
-/// An operator of a lowered model. Its operands and then its results are `uses[first]` and what follows,
-/// which are positions among the contract's `tensors`.
-struct contract_node {
-    const op_info* op;
-    std::string_view name;  ///< of the exported node that it descends from
-    std::uint32_t first;
-    std::uint16_t operand_count;
-    std::uint16_t result_count;
-    std::uint64_t constants;   ///< bit i: operand i is a constant
-    std::uint16_t attributes;  ///< position among the contract's `attributes`
-    std::uint32_t list_length = 0;
-};
-
-/// In an `exported_ops` list, an op of no dialect that Headrace knows.
-template <fixed_string Name>
-struct foreign_op {};
-
-/// Matches contracts of models. `headrace contract` writes them; by hand, `inputs`, `outputs` and
-/// `exported_ops` are enough for `lowers` and `conforms`.
-template <class T>
-concept model_contract = requires {
-    typename T::exported_ops;
-    T::inputs.size();
-    T::outputs.size();
-};
-
-/// Matches those with a lowered part, which `fits` is about.
-template <class T>
-concept lowered_contract = model_contract<T> && requires {
-    typename T::lowered_ops;
-    T::nodes.size();
-    T::peak_memory;
-    T::flatbuffer_bytes;
-};
-
-/// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` What derives from it may add
-/// budgets in bytes: `memory` for activations, `flash` for the flatbuffer; and limits of its own, as
-/// ethos_u55 does.
-template <fixed_string Spelling>
-struct tosa_target {
-private:
-    static constexpr auto parsed = parse_target(Spelling.view());
-    static_assert(parsed.has_value(),
-                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
-
-public:
-    static constexpr target_spec target = parsed ? *parsed : target_spec{};
-};
-
-/// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.
-struct ethos_u55 : tosa_target<"TOSA-1.0+INT+int16+int4"> {
-    [[nodiscard]] static constexpr u55_limit violated(const op_facts& f) { return u55::violated(f); }
-};
-
-/// Arm's Ethos-U85, with the rules of target/u85_rules.hpp.
-struct ethos_u85 : tosa_target<"TOSA-1.0+INT+int16+int4+cf"> {
-    [[nodiscard]] static constexpr u85_limit violated(const op_facts& f) { return u85::violated(f); }
-};
-
-/// What `lowers`, `fits` and `conforms` are if they do not hold: no bool, so that static_assert names it in
-/// its one error, at the line that asks.
-template <class Pipeline, class... Survivors>
-struct pipeline_does_not_lower {};
-template <class Target, class Diagnosis>
-struct target_does_not_take_model {};
-template <class Model>
-struct contract_has_no_lowered_part {};
-template <class Diagnosis>
-struct model_is_not_accepted {};
-
-/// What these name.
-template <class Op, class LastPass>
-struct survives;
-struct no_pass;
-template <std::size_t Count>
-struct and_more {};
-
-template <std::size_t Index, fixed_string Name>
-struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
-template <std::size_t Count>
-struct refused_nodes {};  ///< how many the target refuses
-template <std::int64_t Size, std::int64_t Most>
-struct above {};
-template <target_feature Feature>
-struct lacks {};
-template <class Op, auto Limit, class Node, class... Details>
-struct refused {};
-
-enum class budget : std::uint8_t { memory, flash };
-template <std::uint64_t Bytes>
-struct needs_bytes {};
-template <std::uint64_t Bytes>
-struct has_bytes {};
-template <budget Budget, class Needed, class Available>
-struct over_budget {};
-
-enum class contract_part : std::uint8_t { inputs, outputs };
-enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
-template <contract_part Part, std::size_t Given, std::size_t Accepted>
-struct differs_in_number {};
-template <contract_part Part, std::size_t Index, tensor_part In>
-struct differs {};
-template <class... Ops>
-struct not_accepted {};
-
-namespace detail {
-
-template <class Diagnosis>
-using held = std::type_identity<Diagnosis>;
-
-template <class... A, class... B>
-held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
-
-// The ops of a list that are kept, in their order.
-template <template <class> class Keep, class... Ops>
-auto filter_ops(ops<Ops...>)
-    -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
-
-template <class Pipeline>
-struct lacks_lowering {
-    template <class Op>
-    static constexpr bool find() {
-        if constexpr (op_tag<Op>) {
-            return !Pipeline::supported.template contains<Op>();
-        } else {
-            return true;
-        }
-    }
-    template <class Op>
-    using of = std::bool_constant<find<Op>()>;
-};
-
-template <class Pipeline, class Op>
-auto survivor_of() {
-    if constexpr (requires { typename Pipeline::template last_pass_for<Op>; }) {
-        return held<survives<Op, typename Pipeline::template last_pass_for<Op>>>{};
-    } else {
-        return held<survives<Op, no_pass>>{};
-    }
-}
-
-template <class Pipeline>
-held<no_fault> diagnose_lowering(ops<>);
-template <class Pipeline, class A>
-auto diagnose_lowering(ops<A>)
-    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type>>;
-template <class Pipeline, class A, class B>
-auto diagnose_lowering(ops<A, B>)
-    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
-template <class Pipeline, class A, class B, class... More>
-requires(sizeof...(More) != 0) auto diagnose_lowering(ops<A, B, More...>) -> held<
-    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
-                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
 
 /// The facts of an operator of a contract.
 template <class Model>
@@ -2345,7 +2783,7 @@ auto diagnose_node() {
     } else if constexpr (types.limit != type_limit::none) {
         return held<refused<op, types.limit, where, rest>>{};
     } else {
-        return held<refused<op, level.limit, where, above<level.size, level.most>, rest>>{};
+        return held<refused<op, level.limit, where, above<level.size, level.max>, rest>>{};
     }
 }
 
@@ -2389,6 +2827,38 @@ auto diagnose_fit() {
     }
 }
 
+}  // namespace detail
+
+/// The diagnosis that `fits` fails with, or no_fault: to decide by instead of failing.
+template <class Target, lowered_contract Model>
+using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
+
+namespace detail {
+
+template <class Target, class Model>
+constexpr auto fitting_verdict() {
+    if constexpr (lowered_contract<Model>) {
+        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
+    } else {
+        return contract_has_no_lowered_part<Model>{};
+    }
+}
+}  // namespace detail
+
+/// Does a target take every operator of a lowered model, and does the target have the memory? If so this is
+/// `true`. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
+/// the limit, and how many are refused; or the budget.
+template <class Target, model_contract Model>
+inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
+
+}  // namespace headrace
+
+// ---- headrace/contract/conforms.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
 struct first_difference {
     std::size_t index = 0;
     tensor_part in = tensor_part::dtype;
@@ -2429,11 +2899,8 @@ template <class... Ops>
 held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
 
 template <class Accepted>
-concept limits_lowered_part = requires {
-    typename Accepted::lowered_ops;
-}
-|| requires { Accepted::memory; }
-|| requires { Accepted::flash; };
+concept limits_lowered_part = requires { typename Accepted::lowered_ops; } ||
+                              requires { Accepted::memory; } || requires { Accepted::flash; };
 
 template <class Model, class Accepted>
 auto diagnose_acceptance() {
@@ -2465,44 +2932,12 @@ auto diagnose_acceptance() {
 
 }  // namespace detail
 
-/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
-template <class Pipeline, model_contract Model>
-using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
-    typename Model::exported_ops{}))::type;
-
-/// The diagnosis that `fits` fails with, or no_fault: for who wants to decide, not to fail.
-template <class Target, lowered_contract Model>
-using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
-
 /// The diagnosis that `conforms` fails with, or no_fault.
 template <class Model, class Accepted>
 using difference_from = typename decltype(detail::diagnose_acceptance<Model, Accepted>())::type;
 
 namespace detail {
 
-template <class Diagnosis, class Verdict>
-constexpr auto verdict() {
-    if constexpr (__is_same(Diagnosis, no_fault)) {
-        return true;
-    } else {
-        return Verdict{};
-    }
-}
-
-template <class Pipeline, class Model>
-constexpr auto lowering_verdict() {
-    using diagnosis =
-        typename decltype(diagnose_lowering<Pipeline>(ops_not_lowered<Pipeline, Model>{}))::type;
-    return verdict<diagnosis, diagnosis>();
-}
-template <class Target, class Model>
-constexpr auto fitting_verdict() {
-    if constexpr (lowered_contract<Model>) {
-        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
-    } else {
-        return contract_has_no_lowered_part<Model>{};
-    }
-}
 template <class Model, class Accepted>
 constexpr auto acceptance_verdict() {
     return verdict<difference_from<Model, Accepted>,
@@ -2511,23 +2946,80 @@ constexpr auto acceptance_verdict() {
 
 }  // namespace detail
 
-/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
-/// one error that names the ops, and of each the last pass that targets it.
-template <class Pipeline, model_contract Model>
-inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
-
-/// Does a target take every operator of a lowered model, and has it the memory? If so this is `true`. If not,
-/// static_assert fails with one error that names the first operator, its position in `nodes`, the limit, and
-/// how many are refused; or the budget.
-template <class Target, model_contract Model>
-inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
-
-/// Has a model the inputs and outputs of another contract, no other operators, and does it keep to its
-/// budgets? If so this is `true`; if not, static_assert fails with one error. Names are not compared;
-/// quantization is where the accepted tensor's scale is not 0, operators and budgets where the accepted
-/// contract has `lowered_ops`, `memory`, `flash`.
+/// Does a model have the inputs and outputs of another contract, no other operators, and does it keep within
+/// the contract's budgets? If so this is `true`; if not, static_assert fails with one error. Names are not
+/// compared. Quantization is compared where the accepted tensor's scale is not 0, operators and budgets where
+/// the accepted contract has `lowered_ops`, `memory`, `flash`.
 template <class Model, class Accepted>
 inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
+
+}  // namespace headrace
+
+// ---- headrace/contract/lowers.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+template <class Pipeline>
+struct lacks_lowering {
+    template <class Op>
+    static constexpr bool find() {
+        if constexpr (op_tag<Op>) {
+            return !Pipeline::supported.template contains<Op>();
+        } else {
+            return true;
+        }
+    }
+    template <class Op>
+    using of = std::bool_constant<find<Op>()>;
+};
+
+template <class Pipeline, class Op>
+auto survivor_of() {
+    if constexpr (requires { typename Pipeline::template last_pass_for<Op>; }) {
+        return held<survives<Op, typename Pipeline::template last_pass_for<Op>>>{};
+    } else {
+        return held<survives<Op, no_pass>>{};
+    }
+}
+
+template <class Pipeline>
+held<no_fault> diagnose_lowering(ops<>);
+template <class Pipeline, class A>
+auto diagnose_lowering(ops<A>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type>>;
+template <class Pipeline, class A, class B>
+auto diagnose_lowering(ops<A, B>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
+template <class Pipeline, class A, class B, class... More>
+    requires(sizeof...(More) != 0)
+auto diagnose_lowering(ops<A, B, More...>) -> held<
+    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
+
+}  // namespace detail
+
+/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
+template <class Pipeline, model_contract Model>
+using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
+    typename Model::exported_ops{}))::type;
+
+namespace detail {
+
+template <class Pipeline, class Model>
+constexpr auto lowering_verdict() {
+    using diagnosis =
+        typename decltype(diagnose_lowering<Pipeline>(ops_not_lowered<Pipeline, Model>{}))::type;
+    return verdict<diagnosis, diagnosis>();
+}
+}  // namespace detail
+
+/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
+/// one error that names the ops, and for each the last pass that targets it.
+template <class Pipeline, model_contract Model>
+inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
 
 }  // namespace headrace
 
@@ -2539,6 +3031,7 @@ namespace headrace::aten {
 /// In-place ops say so: add_.Tensor is add_inplace_tensor. The op std is std_, so that std:: still works.
 /// Members are the schema's arguments, except layout, device, generator and pin_memory.
 struct dialect;
+using enum trait;
 
 // clang-format off: one line for an op wherever it fits
 
@@ -2609,9 +3102,8 @@ struct conv_transpose3d_input
         int_list dilation{1, 1, 1};
     };
 };
-struct convolution
-    : op<dialect, "aten.convolution.default",
-         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups"> {
+struct convolution : op<dialect, "aten.convolution.default",
+         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", has_out> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation; bool transposed;
         int_list output_padding; std::int64_t groups;
@@ -2620,49 +3112,47 @@ struct convolution
 
 // Pooling.
 
-struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size"> {
+struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size"> {
+struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size"> {
+struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size"> {
+struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size"> {
+struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size", has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default", "self, output_size", 2> {
+struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
+         "self, output_size", 2, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
     struct args { value self; int_list output_size; };
 };
-struct avg_pool1d
-    : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad"> {
+struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
     };
 };
-struct avg_pool2d
-    : op<dialect, "aten.avg_pool2d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"> {
+struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
-struct avg_pool3d
-    : op<dialect, "aten.avg_pool3d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"> {
+struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
@@ -2680,9 +3170,8 @@ struct max_pool2d
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
-struct max_pool2d_with_indices
-    : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
+struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
@@ -2705,24 +3194,30 @@ struct max_pool3d_with_indices
 
 // Matrix products.
 
-struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha"> {
+struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", has_out> {
     struct args { value self, mat1, mat2; scalar beta = 1, alpha = 1; };
 };
-struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha"> {
+struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha", has_out> {
     struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
 };
-struct bmm : op<dialect, "aten.bmm.default", "self, mat2"> { struct args { value self, mat2; }; };
-struct dot : op<dialect, "aten.dot.default", "self, tensor"> { struct args { value self, tensor; }; };
+struct bmm : op<dialect, "aten.bmm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
+struct dot : op<dialect, "aten.dot.default", "self, tensor", has_out> {
+    struct args { value self, tensor; };
+};
 struct einsum : op<dialect, "aten.einsum.default", "equation, tensors, path"> {
     struct args { std::string_view equation; list<value> tensors; std::optional<int_list> path{}; };
 };
-struct linear : op<dialect, "aten.linear.default", "input, weight, bias"> {
+struct linear : op<dialect, "aten.linear.default", "input, weight, bias", has_out> {
     struct args { value input, weight; std::optional<value> bias{}; };
 };
-struct matmul : op<dialect, "aten.matmul.default", "self, other"> { struct args { value self, other; }; };
-struct mm : op<dialect, "aten.mm.default", "self, mat2"> { struct args { value self, mat2; }; };
-struct mv : op<dialect, "aten.mv.default", "self, vec"> { struct args { value self, vec; }; };
-struct outer : op<dialect, "aten.outer.default", "self, vec2"> { struct args { value self, vec2; }; };
+struct matmul : op<dialect, "aten.matmul.default", "self, other", has_out> {
+    struct args { value self, other; };
+};
+struct mm : op<dialect, "aten.mm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
+struct mv : op<dialect, "aten.mv.default", "self, vec", has_out> { struct args { value self, vec; }; };
+struct outer : op<dialect, "aten.outer.default", "self, vec2", has_out> {
+    struct args { value self, vec2; };
+};
 
 // Recurrent networks.
 
@@ -2773,10 +3268,10 @@ struct rnn_tanh_input
 
 // Attention and softmax.
 
-struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float"> {
+struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float", has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype"> {
+struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype"> {
@@ -2798,10 +3293,10 @@ struct _scaled_dot_product_flash_attention_for_cpu
         std::optional<headrace::value> attn_mask{}; std::optional<double> scale{};
     };
 };
-struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float"> {
+struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype"> {
+struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 
@@ -2840,15 +3335,15 @@ struct layer_norm
         bool cudnn_enable = true;
     };
 };
-struct linalg_vector_norm : op<dialect, "aten.linalg_vector_norm.default", "self, ord, dim, keepdim, dtype"> {
+struct linalg_vector_norm : op<dialect, "aten.linalg_vector_norm.default",
+         "self, ord, dim, keepdim, dtype", reduction, has_out> {
     struct args {
         value self; scalar ord = 2; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
 };
-struct native_batch_norm
-    : op<dialect, "aten.native_batch_norm.default",
-         "input, weight, bias, running_mean, running_var, training, momentum, eps", 3> {
+struct native_batch_norm : op<dialect, "aten.native_batch_norm.default",
+         "input, weight, bias, running_mean, running_var, training, momentum, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias, running_mean, running_var; bool training;
         double momentum, eps;
@@ -2862,32 +3357,31 @@ struct _native_batch_norm_legit
         double momentum, eps;
     };
 };
-struct _native_batch_norm_legit_no_stats
-    : op<dialect, "aten._native_batch_norm_legit.no_stats",
-         "input, weight, bias, training, momentum, eps", 3> {
+struct _native_batch_norm_legit_no_stats : op<dialect, "aten._native_batch_norm_legit.no_stats",
+         "input, weight, bias, training, momentum, eps", 3, has_out> {
     struct args { value input; std::optional<value> weight, bias; bool training; double momentum, eps; };
 };
-struct _native_batch_norm_legit_no_training
-    : op<dialect, "aten._native_batch_norm_legit_no_training.default",
-         "input, weight, bias, running_mean, running_var, momentum, eps", 3> {
+struct _native_batch_norm_legit_no_training : op<dialect, "aten._native_batch_norm_legit_no_training.default",
+         "input, weight, bias, running_mean, running_var, momentum, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias; value running_mean, running_var; double momentum, eps;
     };
 };
-struct native_group_norm
-    : op<dialect, "aten.native_group_norm.default", "input, weight, bias, N, C, HxW, group, eps", 3> {
+struct native_group_norm : op<dialect, "aten.native_group_norm.default",
+         "input, weight, bias, N, C, HxW, group, eps", 3, has_out> {
     struct args {
         value input; std::optional<value> weight, bias; std::int64_t N, C, HxW, group; double eps;
     };
 };
-struct native_layer_norm
-    : op<dialect, "aten.native_layer_norm.default", "input, normalized_shape, weight, bias, eps", 3> {
+struct native_layer_norm : op<dialect, "aten.native_layer_norm.default",
+         "input, normalized_shape, weight, bias, eps", 3, has_out> {
     struct args { value input; int_list normalized_shape; std::optional<value> weight, bias; double eps; };
 };
-struct norm_scalar : op<dialect, "aten.norm.Scalar", "self, p"> {
+struct norm_scalar : op<dialect, "aten.norm.Scalar", "self, p", reduction, has_out> {
     struct args { value self; scalar p = 2; };
 };
-struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim", "self, p, dim, keepdim"> {
+struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
+         "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
 struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape, weight, eps"> {
@@ -2898,708 +3392,979 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha"> {
+struct celu : op<dialect, "aten.celu.default", "self, alpha", unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha"> {
+struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale"> {
+struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale", unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale"> {
+struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate"> {
+struct gelu : op<dialect, "aten.gelu.default", "self, approximate", unary, like_self, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate"> {
+struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim"> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd"> {
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", unary, like_self> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self"> { struct args { value self; }; };
-struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self"> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", unary, like_self, has_out> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self"> { struct args { value self; }; };
-struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self"> { struct args { value self; }; };
-struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val"> {
-    struct args { value self; scalar min_val = -1, max_val = 1; };
-};
-struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default", "self, min_val, max_val"> {
-    struct args { value self; scalar min_val = -1, max_val = 1; };
-};
-struct leaky_relu : op<dialect, "aten.leaky_relu.default", "self, negative_slope"> {
-    struct args { value self; scalar negative_slope = 0.01; };
-};
-struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default", "self, negative_slope"> {
-    struct args { value self; scalar negative_slope = 0.01; };
-};
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self"> { struct args { value self; }; };
-struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default", "self", 2> {
+struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct logit : op<dialect, "aten.logit.default", "self, eps"> {
+struct hardswish : op<dialect, "aten.hardswish.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
+    struct args { value self; };
+};
+struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val", unary, like_self, has_out> {
+    struct args { value self; scalar min_val = -1, max_val = 1; };
+};
+struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
+         "self, min_val, max_val", in_place_of<hardtanh>> {
+    struct args { value self; scalar min_val = -1, max_val = 1; };
+};
+struct leaky_relu : op<dialect, "aten.leaky_relu.default",
+         "self, negative_slope", unary, like_self, has_out> {
+    struct args { value self; scalar negative_slope = 0.01; };
+};
+struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
+         "self, negative_slope", in_place_of<leaky_relu>> {
+    struct args { value self; scalar negative_slope = 0.01; };
+};
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
+         "self", 2, out_named<"aten.log_sigmoid_forward.output">> {
+    struct args { value self; };
+};
+struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self"> { struct args { value self; }; };
-struct mish_inplace : op<dialect, "aten.mish_.default", "self"> { struct args { value self; }; };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight"> { struct args { value self, weight; }; };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight"> {
+struct mish : op<dialect, "aten.mish.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
+    struct args { value self; };
+};
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", like_self> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self"> { struct args { value self; }; };
-struct relu6 : op<dialect, "aten.relu6.default", "self"> { struct args { value self; }; };
-struct relu6_inplace : op<dialect, "aten.relu6_.default", "self"> { struct args { value self; }; };
-struct relu_inplace : op<dialect, "aten.relu_.default", "self"> { struct args { value self; }; };
-struct selu : op<dialect, "aten.selu.default", "self"> { struct args { value self; }; };
-struct selu_inplace : op<dialect, "aten.selu_.default", "self"> { struct args { value self; }; };
-struct sigmoid : op<dialect, "aten.sigmoid.default", "self"> { struct args { value self; }; };
-struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self"> { struct args { value self; }; };
-struct silu : op<dialect, "aten.silu.default", "self"> { struct args { value self; }; };
-struct silu_inplace : op<dialect, "aten.silu_.default", "self"> { struct args { value self; }; };
-struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold"> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", like_self> {
+    struct args { value self, weight; };
+};
+struct relu : op<dialect, "aten.relu.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct relu6 : op<dialect, "aten.relu6.default", "self", unary, like_self> { struct args { value self; }; };
+struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
+    struct args { value self; };
+};
+struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
+    struct args { value self; };
+};
+struct selu : op<dialect, "aten.selu.default", "self", unary, like_self> { struct args { value self; }; };
+struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
+    struct args { value self; };
+};
+struct sigmoid : op<dialect, "aten.sigmoid.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self", in_place_of<sigmoid>> {
+    struct args { value self; };
+};
+struct silu : op<dialect, "aten.silu.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu>> {
+    struct args { value self; };
+};
+struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold", unary, like_self, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
-struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd"> {
+struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd", unary, like_self, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct tanh : op<dialect, "aten.tanh.default", "self"> { struct args { value self; }; };
-struct tanh_inplace : op<dialect, "aten.tanh_.default", "self"> { struct args { value self; }; };
-struct threshold : op<dialect, "aten.threshold.default", "self, threshold, value"> {
+struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh>> {
+    struct args { value self; };
+};
+struct threshold : op<dialect, "aten.threshold.default",
+         "self, threshold, value", unary, like_self, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
-struct threshold_inplace : op<dialect, "aten.threshold_.default", "self, threshold, value"> {
+struct threshold_inplace : op<dialect, "aten.threshold_.default",
+         "self, threshold, value", in_place_of<threshold>> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 
 // Functions of one tensor.
 
-struct abs : op<dialect, "aten.abs.default", "self"> { struct args { value self; }; };
-struct abs_inplace : op<dialect, "aten.abs_.default", "self"> { struct args { value self; }; };
-struct acos : op<dialect, "aten.acos.default", "self"> { struct args { value self; }; };
-struct acosh : op<dialect, "aten.acosh.default", "self"> { struct args { value self; }; };
-struct asin : op<dialect, "aten.asin.default", "self"> { struct args { value self; }; };
-struct asinh : op<dialect, "aten.asinh.default", "self"> { struct args { value self; }; };
-struct atan : op<dialect, "aten.atan.default", "self"> { struct args { value self; }; };
-struct atanh : op<dialect, "aten.atanh.default", "self"> { struct args { value self; }; };
-struct ceil : op<dialect, "aten.ceil.default", "self"> { struct args { value self; }; };
-struct ceil_inplace : op<dialect, "aten.ceil_.default", "self"> { struct args { value self; }; };
-struct cos : op<dialect, "aten.cos.default", "self"> { struct args { value self; }; };
-struct cosh : op<dialect, "aten.cosh.default", "self"> { struct args { value self; }; };
-struct deg2rad : op<dialect, "aten.deg2rad.default", "self"> { struct args { value self; }; };
-struct erf : op<dialect, "aten.erf.default", "self"> { struct args { value self; }; };
-struct erfc : op<dialect, "aten.erfc.default", "self"> { struct args { value self; }; };
-struct erfinv : op<dialect, "aten.erfinv.default", "self"> { struct args { value self; }; };
-struct exp : op<dialect, "aten.exp.default", "self"> { struct args { value self; }; };
-struct exp2 : op<dialect, "aten.exp2.default", "self"> { struct args { value self; }; };
-struct exp_inplace : op<dialect, "aten.exp_.default", "self"> { struct args { value self; }; };
-struct expm1 : op<dialect, "aten.expm1.default", "self"> { struct args { value self; }; };
-struct floor : op<dialect, "aten.floor.default", "self"> { struct args { value self; }; };
-struct floor_inplace : op<dialect, "aten.floor_.default", "self"> { struct args { value self; }; };
-struct frac : op<dialect, "aten.frac.default", "self"> { struct args { value self; }; };
-struct isfinite : op<dialect, "aten.isfinite.default", "self"> { struct args { value self; }; };
-struct isinf : op<dialect, "aten.isinf.default", "self"> { struct args { value self; }; };
-struct isnan : op<dialect, "aten.isnan.default", "self"> { struct args { value self; }; };
-struct log : op<dialect, "aten.log.default", "self"> { struct args { value self; }; };
-struct log10 : op<dialect, "aten.log10.default", "self"> { struct args { value self; }; };
-struct log1p : op<dialect, "aten.log1p.default", "self"> { struct args { value self; }; };
-struct log2 : op<dialect, "aten.log2.default", "self"> { struct args { value self; }; };
-struct log_inplace : op<dialect, "aten.log_.default", "self"> { struct args { value self; }; };
-struct nan_to_num : op<dialect, "aten.nan_to_num.default", "self, nan, posinf, neginf"> {
+struct abs : op<dialect, "aten.abs.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct abs_inplace : op<dialect, "aten.abs_.default", "self", in_place_of<abs>> {
+    struct args { value self; };
+};
+struct acos : op<dialect, "aten.acos.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct acosh : op<dialect, "aten.acosh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct asin : op<dialect, "aten.asin.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct asinh : op<dialect, "aten.asinh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct ceil : op<dialect, "aten.ceil.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
+    struct args { value self; };
+};
+struct cos : op<dialect, "aten.cos.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct cosh : op<dialect, "aten.cosh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float> {
+    struct args { value self; };
+};
+struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp : op<dialect, "aten.exp.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp2 : op<dialect, "aten.exp2.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> {
+    struct args { value self; };
+};
+struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct floor : op<dialect, "aten.floor.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
+    struct args { value self; };
+};
+struct frac : op<dialect, "aten.frac.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
+    struct args { value self; };
+};
+struct isinf : op<dialect, "aten.isinf.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct isnan : op<dialect, "aten.isnan.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct log : op<dialect, "aten.log.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log10 : op<dialect, "aten.log10.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log1p : op<dialect, "aten.log1p.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log2 : op<dialect, "aten.log2.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct log_inplace : op<dialect, "aten.log_.default", "self", in_place_of<log>> {
+    struct args { value self; };
+};
+struct nan_to_num : op<dialect, "aten.nan_to_num.default",
+         "self, nan, posinf, neginf", unary, like_self, has_out> {
     struct args { value self; std::optional<double> nan{}, posinf{}, neginf{}; };
 };
-struct neg : op<dialect, "aten.neg.default", "self"> { struct args { value self; }; };
-struct neg_inplace : op<dialect, "aten.neg_.default", "self"> { struct args { value self; }; };
-struct rad2deg : op<dialect, "aten.rad2deg.default", "self"> { struct args { value self; }; };
-struct reciprocal : op<dialect, "aten.reciprocal.default", "self"> { struct args { value self; }; };
-struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self"> { struct args { value self; }; };
-struct round : op<dialect, "aten.round.default", "self"> { struct args { value self; }; };
-struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals"> {
+struct neg : op<dialect, "aten.neg.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
+    struct args { value self; };
+};
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float> {
+    struct args { value self; };
+};
+struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
+    struct args { value self; };
+};
+struct round : op<dialect, "aten.round.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
     struct args { value self; std::int64_t decimals; };
 };
-struct round_inplace : op<dialect, "aten.round_.default", "self"> { struct args { value self; }; };
-struct rsqrt : op<dialect, "aten.rsqrt.default", "self"> { struct args { value self; }; };
-struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self"> { struct args { value self; }; };
-struct sgn : op<dialect, "aten.sgn.default", "self"> { struct args { value self; }; };
-struct sign : op<dialect, "aten.sign.default", "self"> { struct args { value self; }; };
-struct signbit : op<dialect, "aten.signbit.default", "self"> { struct args { value self; }; };
-struct sin : op<dialect, "aten.sin.default", "self"> { struct args { value self; }; };
-struct sinh : op<dialect, "aten.sinh.default", "self"> { struct args { value self; }; };
-struct sqrt : op<dialect, "aten.sqrt.default", "self"> { struct args { value self; }; };
-struct sqrt_inplace : op<dialect, "aten.sqrt_.default", "self"> { struct args { value self; }; };
-struct square : op<dialect, "aten.square.default", "self"> { struct args { value self; }; };
-struct square_inplace : op<dialect, "aten.square_.default", "self"> { struct args { value self; }; };
-struct tan : op<dialect, "aten.tan.default", "self"> { struct args { value self; }; };
-struct trunc : op<dialect, "aten.trunc.default", "self"> { struct args { value self; }; };
+struct round_inplace : op<dialect, "aten.round_.default", "self", in_place_of<round>> {
+    struct args { value self; };
+};
+struct rsqrt : op<dialect, "aten.rsqrt.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self", in_place_of<rsqrt>> {
+    struct args { value self; };
+};
+struct sgn : op<dialect, "aten.sgn.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate> {
+    struct args { value self; };
+};
+struct sin : op<dialect, "aten.sin.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sinh : op<dialect, "aten.sinh.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sqrt : op<dialect, "aten.sqrt.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct sqrt_inplace : op<dialect, "aten.sqrt_.default", "self", in_place_of<sqrt>> {
+    struct args { value self; };
+};
+struct square : op<dialect, "aten.square.default", "self", unary, has_out> { struct args { value self; }; };
+struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<square>> {
+    struct args { value self; };
+};
+struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
+    struct args { value self; };
+};
+struct trunc : op<dialect, "aten.trunc.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
 
 // Arithmetic.
 
-struct add_inplace_scalar : op<dialect, "aten.add_.Scalar", "self, other, alpha"> {
+struct add_scalar : op<dialect, "aten.add.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha"> {
-    struct args { value self, other; scalar alpha = 1; };
-};
-struct add_scalar : op<dialect, "aten.add.Scalar", "self, other, alpha"> {
+struct add_inplace_scalar : op<dialect, "aten.add_.Scalar", "self, other, alpha", in_place_of<add_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct add_tensor : op<dialect, "aten.add.Tensor", "self, other, alpha"> {
+struct add_tensor : op<dialect, "aten.add.Tensor",
+         "self, other, alpha", binary, commutative, out_named<"aten.add.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value"> {
+struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha", in_place_of<add_tensor>> {
+    struct args { value self, other; scalar alpha = 1; };
+};
+struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value"> {
+struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct atan2 : op<dialect, "aten.atan2.default", "self, other"> { struct args { value self, other; }; };
-struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other"> {
+struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, has_out> {
     struct args { value self, other; };
 };
-struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct div_inplace_tensor : op<dialect, "aten.div_.Tensor", "self, other"> {
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float> {
     struct args { value self, other; };
 };
-struct div_scalar : op<dialect, "aten.div.Scalar", "self, other"> {
+struct div_scalar : op<dialect, "aten.div.Scalar", "self, other", unary, int_to_float, has_out> {
     struct args { value self; scalar other; };
 };
-struct div_scalar_mode : op<dialect, "aten.div.Scalar_mode", "self, other, rounding_mode"> {
+struct div_inplace_scalar : op<dialect, "aten.div_.Scalar", "self, other", in_place_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct div_scalar_mode : op<dialect, "aten.div.Scalar_mode", "self, other, rounding_mode", unary, has_out> {
     struct args { value self; scalar other; std::optional<std::string_view> rounding_mode; };
 };
-struct div_tensor : op<dialect, "aten.div.Tensor", "self, other"> { struct args { value self, other; }; };
-struct div_tensor_mode : op<dialect, "aten.div.Tensor_mode", "self, other, rounding_mode"> {
+struct div_tensor : op<dialect, "aten.div.Tensor",
+         "self, other", binary, int_to_float, out_named<"aten.div.out">> {
+    struct args { value self, other; };
+};
+struct div_inplace_tensor : op<dialect, "aten.div_.Tensor", "self, other", in_place_of<div_tensor>> {
+    struct args { value self, other; };
+};
+struct div_tensor_mode : op<dialect, "aten.div.Tensor_mode",
+         "self, other, rounding_mode", binary, out_named<"aten.div.out_mode">> {
     struct args { value self, other; std::optional<std::string_view> rounding_mode; };
 };
-struct divide_tensor : op<dialect, "aten.divide.Tensor", "self, other"> {
+struct divide_tensor : op<dialect, "aten.divide.Tensor",
+         "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other"> {
+struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other"> {
+struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmax : op<dialect, "aten.fmax.default", "self, other"> { struct args { value self, other; }; };
-struct fmin : op<dialect, "aten.fmin.default", "self, other"> { struct args { value self, other; }; };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other"> {
+struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other"> { struct args { value self, other; }; };
-struct hypot : op<dialect, "aten.hypot.default", "self, other"> { struct args { value self, other; }; };
-struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight"> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", binary, has_out> {
+    struct args { value self, other; };
+};
+struct hypot : op<dialect, "aten.hypot.default", "self, other", binary, commutative> {
+    struct args { value self, other; };
+};
+struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", binary, has_out> {
     struct args { value self, end; scalar weight; };
 };
-struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight"> {
+struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", ternary, has_out> {
     struct args { value self, end, weight; };
 };
-struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other"> {
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", binary, commutative> {
     struct args { value self, other; };
 };
-struct max_other : op<dialect, "aten.max.other", "self, other"> { struct args { value self, other; }; };
-struct maximum : op<dialect, "aten.maximum.default", "self, other"> { struct args { value self, other; }; };
-struct min_other : op<dialect, "aten.min.other", "self, other"> { struct args { value self, other; }; };
-struct minimum : op<dialect, "aten.minimum.default", "self, other"> { struct args { value self, other; }; };
-struct mul_inplace_scalar : op<dialect, "aten.mul_.Scalar", "self, other"> {
+struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct max_other : op<dialect, "aten.max.other",
+         "self, other", synonym_of<maximum>, out_named<"aten.max.out">> {
+    struct args { value self, other; };
+};
+struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct min_other : op<dialect, "aten.min.other",
+         "self, other", synonym_of<minimum>, out_named<"aten.min.out">> {
+    struct args { value self, other; };
+};
+struct mul_scalar : op<dialect, "aten.mul.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct mul_inplace_tensor : op<dialect, "aten.mul_.Tensor", "self, other"> {
-    struct args { value self, other; };
-};
-struct mul_scalar : op<dialect, "aten.mul.Scalar", "self, other"> {
+struct mul_inplace_scalar : op<dialect, "aten.mul_.Scalar", "self, other", in_place_of<mul_scalar>> {
     struct args { value self; scalar other; };
 };
-struct mul_tensor : op<dialect, "aten.mul.Tensor", "self, other"> { struct args { value self, other; }; };
-struct multiply_tensor : op<dialect, "aten.multiply.Tensor", "self, other"> {
+struct mul_tensor : op<dialect, "aten.mul.Tensor",
+         "self, other", binary, commutative, out_named<"aten.mul.out">> {
     struct args { value self, other; };
 };
-struct pow_inplace_scalar : op<dialect, "aten.pow_.Scalar", "self, exponent"> {
-    struct args { value self; scalar exponent; };
+struct mul_inplace_tensor : op<dialect, "aten.mul_.Tensor", "self, other", in_place_of<mul_tensor>> {
+    struct args { value self, other; };
 };
-struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor", "self, exponent"> {
-    struct args { value self, exponent; };
+struct multiply_tensor : op<dialect, "aten.multiply.Tensor",
+         "self, other", synonym_of<mul_tensor>, out_named<"aten.multiply.out">> {
+    struct args { value self, other; };
 };
-struct pow_scalar : op<dialect, "aten.pow.Scalar", "self, exponent"> {
+struct pow_scalar : op<dialect, "aten.pow.Scalar", "self, exponent", unary, has_out> {
     struct args { scalar self; value exponent; };
 };
-struct pow_tensor_scalar : op<dialect, "aten.pow.Tensor_Scalar", "self, exponent"> {
+struct pow_tensor_scalar : op<dialect, "aten.pow.Tensor_Scalar", "self, exponent", unary, has_out> {
     struct args { value self; scalar exponent; };
 };
-struct pow_tensor_tensor : op<dialect, "aten.pow.Tensor_Tensor", "self, exponent"> {
+struct pow_inplace_scalar : op<dialect, "aten.pow_.Scalar",
+         "self, exponent", in_place_of<pow_tensor_scalar>> {
+    struct args { value self; scalar exponent; };
+};
+struct pow_tensor_tensor : op<dialect, "aten.pow.Tensor_Tensor", "self, exponent", binary, has_out> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other"> {
+struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
+         "self, exponent", in_place_of<pow_tensor_tensor>> {
+    struct args { value self, exponent; };
+};
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other"> {
+struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other", unary, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other"> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha"> {
+struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha"> {
+struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", binary, has_out> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha"> {
+struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha"> {
-    struct args { value self, other; scalar alpha = 1; };
-};
-struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha"> {
+struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha", in_place_of<sub_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha"> {
+struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha", binary, out_named<"aten.sub.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct subtract_tensor : op<dialect, "aten.subtract.Tensor", "self, other, alpha"> {
+struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha", in_place_of<sub_tensor>> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor", "self, other"> {
+struct subtract_tensor : op<dialect, "aten.subtract.Tensor",
+         "self, other, alpha", synonym_of<sub_tensor>, out_named<"aten.subtract.out">> {
+    struct args { value self, other; scalar alpha = 1; };
+};
+struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor",
+         "self, other", synonym_of<div_tensor>, out_named<"aten.true_divide.out">> {
     struct args { value self, other; };
 };
-struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other"> { struct args { value self, other; }; };
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float> {
+    struct args { value self, other; };
+};
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max"> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", unary, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max"> {
+struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max"> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", unary, has_out> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max"> {
+struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max"> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", binary, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min"> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", unary, has_out> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min"> {
+struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min"> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", binary, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max"> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", ternary, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
-struct clip : op<dialect, "aten.clip.default", "self, min, max"> {
+struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 
 // Comparison.
 
-struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other"> {
+struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other"> { struct args { value self, other; }; };
-struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other"> { struct args { value self, other; }; };
-struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other"> { struct args { value self, other; }; };
-struct le_scalar : op<dialect, "aten.le.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct le_tensor : op<dialect, "aten.le.Tensor", "self, other"> { struct args { value self, other; }; };
-struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other"> { struct args { value self, other; }; };
-struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other"> {
+struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other"> {
+struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other"> { struct args { value self, other; }; };
+struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", binary, predicate, has_out> {
+    struct args { value self, other; };
+};
+struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", unary, predicate, has_out> {
+    struct args { value self; scalar other; };
+};
+struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other", in_place_of<ne_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other", binary, predicate, commutative, has_out> {
+    struct args { value self, other; };
+};
+struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_place_of<ne_tensor>> {
+    struct args { value self, other; };
+};
 
 // Logic and bits.
 
-struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other"> {
+struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other"> { struct args { value self, other; }; };
-struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other"> {
+struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other", synonym_of<bitwise_and_scalar>> {
     struct args { value self; scalar other; };
 };
-struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor", "self, other"> {
+struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor", "self, other"> {
+struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other", synonym_of<bitwise_and_tensor>> {
     struct args { value self, other; };
 };
-struct bitwise_left_shift_tensor_scalar
-    : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar", "self, other"> {
+struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor",
+         "self, other", binary, has_out> {
+    struct args { value self, other; };
+};
+struct bitwise_left_shift_tensor_scalar : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar",
+         "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self"> { struct args { value self; }; };
-struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other"> {
+struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", unary, like_self, has_out> {
+    struct args { value self; };
+};
+struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor", "self, other"> {
+struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor", "self, other"> {
+struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor",
+         "self, other", binary, has_out> {
     struct args { value self, other; };
 };
-struct bitwise_right_shift_tensor_scalar
-    : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar", "self, other"> {
+struct bitwise_right_shift_tensor_scalar : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar",
+         "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other"> {
+struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor", "self, other"> {
+struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor",
+         "self, other", binary, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_and : op<dialect, "aten.logical_and.default", "self, other"> {
+struct logical_and : op<dialect, "aten.logical_and.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_not : op<dialect, "aten.logical_not.default", "self"> { struct args { value self; }; };
-struct logical_or : op<dialect, "aten.logical_or.default", "self, other"> {
+struct logical_not : op<dialect, "aten.logical_not.default", "self", unary, predicate, has_out> {
+    struct args { value self; };
+};
+struct logical_or : op<dialect, "aten.logical_or.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct logical_xor : op<dialect, "aten.logical_xor.default", "self, other"> {
+struct logical_xor : op<dialect, "aten.logical_xor.default",
+         "self, other", binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct lshift_scalar : op<dialect, "aten.__lshift__.Scalar", "self, other"> {
+struct lshift_scalar : op<dialect, "aten.__lshift__.Scalar",
+         "self, other", synonym_of<bitwise_left_shift_tensor_scalar>, has_out> {
     struct args { value self; scalar other; };
 };
-struct lshift_tensor : op<dialect, "aten.__lshift__.Tensor", "self, other"> {
+struct lshift_tensor : op<dialect, "aten.__lshift__.Tensor",
+         "self, other", synonym_of<bitwise_left_shift_tensor>, has_out> {
     struct args { value self, other; };
 };
-struct or_scalar : op<dialect, "aten.__or__.Scalar", "self, other"> {
+struct or_scalar : op<dialect, "aten.__or__.Scalar", "self, other", synonym_of<bitwise_or_scalar>> {
     struct args { value self; scalar other; };
 };
-struct or_tensor : op<dialect, "aten.__or__.Tensor", "self, other"> { struct args { value self, other; }; };
-struct rshift_scalar : op<dialect, "aten.__rshift__.Scalar", "self, other"> {
-    struct args { value self; scalar other; };
-};
-struct rshift_tensor : op<dialect, "aten.__rshift__.Tensor", "self, other"> {
+struct or_tensor : op<dialect, "aten.__or__.Tensor", "self, other", synonym_of<bitwise_or_tensor>> {
     struct args { value self, other; };
 };
-struct xor_scalar : op<dialect, "aten.__xor__.Scalar", "self, other"> {
+struct rshift_scalar : op<dialect, "aten.__rshift__.Scalar",
+         "self, other", synonym_of<bitwise_right_shift_tensor_scalar>, has_out> {
     struct args { value self; scalar other; };
 };
-struct xor_tensor : op<dialect, "aten.__xor__.Tensor", "self, other"> { struct args { value self, other; }; };
+struct rshift_tensor : op<dialect, "aten.__rshift__.Tensor",
+         "self, other", synonym_of<bitwise_right_shift_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct xor_scalar : op<dialect, "aten.__xor__.Scalar", "self, other", synonym_of<bitwise_xor_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct xor_tensor : op<dialect, "aten.__xor__.Tensor", "self, other", synonym_of<bitwise_xor_tensor>> {
+    struct args { value self, other; };
+};
 
 // Reductions.
 
-struct all : op<dialect, "aten.all.default", "self"> { struct args { value self; }; };
-struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim"> {
+struct all : op<dialect, "aten.all.default", "self", reduction, out_named<"aten.all.all_out">> {
+    struct args { value self; };
+};
+struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim", reduction, out_named<"aten.all.out">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim"> {
+struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim"> {
+struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim"> {
+struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2> {
+struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct any : op<dialect, "aten.any.default", "self"> { struct args { value self; }; };
-struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim"> {
+struct any : op<dialect, "aten.any.default", "self", reduction, out_named<"aten.any.all_out">> {
+    struct args { value self; };
+};
+struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim", reduction, out_named<"aten.any.out">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim"> {
+struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim"> {
+struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim"> {
+struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype"> {
+struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
-struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim"> {
+struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim; bool keepdim = false; };
 };
-struct max : op<dialect, "aten.max.default", "self"> { struct args { value self; }; };
-struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2> {
+struct max : op<dialect, "aten.max.default", "self", reduction, out_named<"aten.max.unary_out">> {
+    struct args { value self; };
+};
+struct max_dim : op<dialect, "aten.max.dim",
+         "self, dim, keepdim", 2, reduction, out_named<"aten.max.dim_max">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct mean : op<dialect, "aten.mean.default", "self, dtype"> {
+struct mean : op<dialect, "aten.mean.default", "self, dtype", reduction, out_named<"aten.mean.dtype_out">> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct mean_dim : op<dialect, "aten.mean.dim", "self, dim, keepdim, dtype"> {
+struct mean_dim : op<dialect, "aten.mean.dim",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.mean.out">> {
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct min : op<dialect, "aten.min.default", "self"> { struct args { value self; }; };
-struct min_dim : op<dialect, "aten.min.dim", "self, dim, keepdim", 2> {
+struct min : op<dialect, "aten.min.default", "self", reduction, out_named<"aten.min.unary_out">> {
+    struct args { value self; };
+};
+struct min_dim : op<dialect, "aten.min.dim",
+         "self, dim, keepdim", 2, reduction, out_named<"aten.min.dim_min">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype"> {
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction> {
     struct args {
         value self; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
 };
-struct prod : op<dialect, "aten.prod.default", "self, dtype"> {
+struct prod : op<dialect, "aten.prod.default", "self, dtype", reduction, has_out> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct prod_dim_int : op<dialect, "aten.prod.dim_int", "self, dim, keepdim, dtype"> {
+struct prod_dim_int : op<dialect, "aten.prod.dim_int",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.prod.int_out">> {
     struct args {
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct std_ : op<dialect, "aten.std.default", "self, unbiased"> {
+struct std_ : op<dialect, "aten.std.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
 };
-struct std_correction : op<dialect, "aten.std.correction", "self, dim, correction, keepdim"> {
+struct std_correction : op<dialect, "aten.std.correction",
+         "self, dim, correction, keepdim", reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct std_dim : op<dialect, "aten.std.dim", "self, dim, unbiased, keepdim"> {
+struct std_dim : op<dialect, "aten.std.dim",
+         "self, dim, unbiased, keepdim", reduction, out_named<"aten.std.out">> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
 };
-struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2> {
+struct std_mean_dim : op<dialect, "aten.std_mean.dim", "self, dim, unbiased, keepdim", 2, reduction> {
     struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
-struct std_mean_correction : op<dialect, "aten.std_mean.correction", "self, dim, correction, keepdim", 2> {
+struct std_mean_correction : op<dialect, "aten.std_mean.correction",
+         "self, dim, correction, keepdim", 2, reduction> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct sum : op<dialect, "aten.sum.default", "self, dtype"> {
+struct sum : op<dialect, "aten.sum.default", "self, dtype", reduction, has_out> {
     struct args { value self; std::optional<headrace::dtype> dtype{}; };
 };
-struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList", "self, dim, keepdim, dtype"> {
+struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList",
+         "self, dim, keepdim, dtype", reduction, out_named<"aten.sum.IntList_out">> {
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct var : op<dialect, "aten.var.default", "self, unbiased"> {
+struct var : op<dialect, "aten.var.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
 };
-struct var_correction : op<dialect, "aten.var.correction", "self, dim, correction, keepdim"> {
+struct var_correction : op<dialect, "aten.var.correction",
+         "self, dim, correction, keepdim", reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct var_dim : op<dialect, "aten.var.dim", "self, dim, unbiased, keepdim"> {
+struct var_dim : op<dialect, "aten.var.dim",
+         "self, dim, unbiased, keepdim", reduction, out_named<"aten.var.out">> {
     struct args { value self; std::optional<int_list> dim; bool unbiased = true, keepdim = false; };
 };
-struct var_mean_correction : op<dialect, "aten.var_mean.correction", "self, dim, correction, keepdim", 2> {
+struct var_mean_correction : op<dialect, "aten.var_mean.correction",
+         "self, dim, correction, keepdim", 2, reduction, has_out> {
     struct args {
         value self; std::optional<int_list> dim{}; std::optional<scalar> correction{}; bool keepdim = false;
     };
 };
-struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2> {
+struct var_mean_dim : op<dialect, "aten.var_mean.dim", "self, dim, unbiased, keepdim", 2, reduction> {
     struct args { value self; std::optional<int_list> dim{}; bool unbiased = true, keepdim = false; };
 };
 
 // Views and their copies.
 
-struct alias : op<dialect, "aten.alias.default", "self"> { struct args { value self; }; };
-struct alias_copy : op<dialect, "aten.alias_copy.default", "self"> { struct args { value self; }; };
-struct as_strided : op<dialect, "aten.as_strided.default", "self, size, stride, storage_offset"> {
+struct alias : op<dialect, "aten.alias.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct alias_copy : op<dialect, "aten.alias_copy.default", "self", view_copy_of<alias>, has_out> {
+    struct args { value self; };
+};
+struct as_strided : op<dialect, "aten.as_strided.default", "self, size, stride, storage_offset", aliasing> {
     struct args { value self; int_list size, stride; std::optional<std::int64_t> storage_offset{}; };
 };
-struct as_strided_copy : op<dialect, "aten.as_strided_copy.default", "self, size, stride, storage_offset"> {
+struct as_strided_copy : op<dialect, "aten.as_strided_copy.default",
+         "self, size, stride, storage_offset", view_copy_of<as_strided>, has_out> {
     struct args { value self; int_list size, stride; std::optional<std::int64_t> storage_offset{}; };
 };
-struct broadcast_to : op<dialect, "aten.broadcast_to.default", "self, size"> {
+struct broadcast_to : op<dialect, "aten.broadcast_to.default", "self, size", broadcasting, aliasing> {
     struct args { value self; int_list size; };
 };
-struct detach : op<dialect, "aten.detach.default", "self"> { struct args { value self; }; };
-struct detach_copy : op<dialect, "aten.detach_copy.default", "self"> { struct args { value self; }; };
-struct detach_inplace : op<dialect, "aten.detach_.default", "self"> { struct args { value self; }; };
-struct expand : op<dialect, "aten.expand.default", "self, size, implicit"> {
+struct detach : op<dialect, "aten.detach.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct detach_copy : op<dialect, "aten.detach_copy.default", "self", view_copy_of<detach>, has_out> {
+    struct args { value self; };
+};
+struct detach_inplace : op<dialect, "aten.detach_.default", "self", in_place_of<detach>> {
+    struct args { value self; };
+};
+struct expand : op<dialect, "aten.expand.default", "self, size, implicit", broadcasting, aliasing> {
     struct args { value self; int_list size; bool implicit = false; };
 };
-struct expand_as : op<dialect, "aten.expand_as.default", "self, other"> {
+struct expand_as : op<dialect, "aten.expand_as.default", "self, other", broadcasting, aliasing> {
     struct args { value self, other; };
 };
-struct expand_copy : op<dialect, "aten.expand_copy.default", "self, size, implicit"> {
+struct expand_copy : op<dialect, "aten.expand_copy.default",
+         "self, size, implicit", view_copy_of<expand>, has_out> {
     struct args { value self; int_list size; bool implicit = false; };
 };
-struct flatten_using_ints : op<dialect, "aten.flatten.using_ints", "self, start_dim, end_dim"> {
+struct flatten_using_ints : op<dialect, "aten.flatten.using_ints",
+         "self, start_dim, end_dim", reshaping, aliasing, may_copy> {
     struct args { value self; std::int64_t start_dim = 0, end_dim = -1; };
 };
-struct m_t : op<dialect, "aten.mT.default", "self"> { struct args { value self; }; };
-struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination"> {
+struct m_t : op<dialect, "aten.mT.default", "self", permuting, aliasing> { struct args { value self; }; };
+struct movedim_int : op<dialect, "aten.movedim.int", "self, source, destination", permuting, aliasing> {
     struct args { value self; std::int64_t source, destination; };
 };
-struct movedim_intlist : op<dialect, "aten.movedim.intlist", "self, source, destination"> {
+struct movedim_intlist : op<dialect, "aten.movedim.intlist",
+         "self, source, destination", permuting, aliasing> {
     struct args { value self; int_list source, destination; };
 };
-struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length"> {
+struct narrow : op<dialect, "aten.narrow.default", "self, dim, start, length", slicing, aliasing> {
     struct args { value self; std::int64_t dim, start, length; };
 };
-struct narrow_copy : op<dialect, "aten.narrow_copy.default", "self, dim, start, length"> {
+struct narrow_copy : op<dialect, "aten.narrow_copy.default",
+         "self, dim, start, length", view_copy_of<narrow>, has_out> {
     struct args { value self; std::int64_t dim, start, length; };
 };
-struct numpy_t : op<dialect, "aten.numpy_T.default", "self"> { struct args { value self; }; };
-struct permute : op<dialect, "aten.permute.default", "self, dims"> {
+struct numpy_t : op<dialect, "aten.numpy_T.default", "self", permuting, aliasing> {
+    struct args { value self; };
+};
+struct permute : op<dialect, "aten.permute.default", "self, dims", permuting, aliasing> {
     struct args { value self; int_list dims; };
 };
-struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims"> {
+struct permute_copy : op<dialect, "aten.permute_copy.default", "self, dims", view_copy_of<permute>, has_out> {
     struct args { value self; int_list dims; };
 };
-struct ravel : op<dialect, "aten.ravel.default", "self"> { struct args { value self; }; };
-struct reshape : op<dialect, "aten.reshape.default", "self, shape"> {
+struct ravel : op<dialect, "aten.ravel.default", "self", reshaping, aliasing, may_copy> {
+    struct args { value self; };
+};
+struct reshape : op<dialect, "aten.reshape.default", "self, shape", reshaping, aliasing, may_copy> {
     struct args { value self; int_list shape; };
 };
-struct reshape_as : op<dialect, "aten.reshape_as.default", "self, other"> {
+struct reshape_as : op<dialect, "aten.reshape_as.default", "self, other", reshaping, aliasing, may_copy> {
     struct args { value self, other; };
 };
-struct select_copy_int : op<dialect, "aten.select_copy.int", "self, dim, index"> {
+struct select_int : op<dialect, "aten.select.int", "self, dim, index", slicing, aliasing> {
     struct args { value self; std::int64_t dim, index; };
 };
-struct select_int : op<dialect, "aten.select.int", "self, dim, index"> {
+struct select_copy_int : op<dialect, "aten.select_copy.int",
+         "self, dim, index", view_copy_of<select_int>, has_out> {
     struct args { value self; std::int64_t dim, index; };
 };
-struct slice_copy_tensor : op<dialect, "aten.slice_copy.Tensor", "self, dim, start, end, step"> {
+struct slice_tensor : op<dialect, "aten.slice.Tensor", "self, dim, start, end, step", slicing, aliasing> {
     struct args {
         value self; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{}; std::int64_t step = 1;
     };
 };
-struct slice_tensor : op<dialect, "aten.slice.Tensor", "self, dim, start, end, step"> {
+struct slice_copy_tensor : op<dialect, "aten.slice_copy.Tensor",
+         "self, dim, start, end, step", view_copy_of<slice_tensor>, has_out> {
     struct args {
         value self; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{}; std::int64_t step = 1;
     };
 };
-struct squeeze : op<dialect, "aten.squeeze.default", "self"> { struct args { value self; }; };
-struct squeeze_copy : op<dialect, "aten.squeeze_copy.default", "self"> { struct args { value self; }; };
-struct squeeze_copy_dim : op<dialect, "aten.squeeze_copy.dim", "self, dim"> {
+struct squeeze : op<dialect, "aten.squeeze.default", "self", reshaping, aliasing> {
+    struct args { value self; };
+};
+struct squeeze_copy : op<dialect, "aten.squeeze_copy.default", "self", view_copy_of<squeeze>, has_out> {
+    struct args { value self; };
+};
+struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; };
 };
-struct squeeze_copy_dims : op<dialect, "aten.squeeze_copy.dims", "self, dim"> {
+struct squeeze_copy_dim : op<dialect, "aten.squeeze_copy.dim",
+         "self, dim", view_copy_of<squeeze_dim>, has_out> {
+    struct args { value self; std::int64_t dim; };
+};
+struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim", reshaping, aliasing> {
     struct args { value self; int_list dim; };
 };
-struct squeeze_dim : op<dialect, "aten.squeeze.dim", "self, dim"> {
-    struct args { value self; std::int64_t dim; };
-};
-struct squeeze_dims : op<dialect, "aten.squeeze.dims", "self, dim"> {
+struct squeeze_copy_dims : op<dialect, "aten.squeeze_copy.dims",
+         "self, dim", view_copy_of<squeeze_dims>, has_out> {
     struct args { value self; int_list dim; };
 };
-struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim"> {
+struct squeeze_inplace_dim : op<dialect, "aten.squeeze_.dim", "self, dim", in_place_of<squeeze_dim>> {
     struct args { value self; std::int64_t dim; };
 };
-struct t : op<dialect, "aten.t.default", "self"> { struct args { value self; }; };
-struct t_copy : op<dialect, "aten.t_copy.default", "self"> { struct args { value self; }; };
-struct transpose_copy_int : op<dialect, "aten.transpose_copy.int", "self, dim0, dim1"> {
+struct t : op<dialect, "aten.t.default", "self", permuting, aliasing> { struct args { value self; }; };
+struct t_copy : op<dialect, "aten.t_copy.default", "self", view_copy_of<t>, has_out> {
+    struct args { value self; };
+};
+struct transpose_int : op<dialect, "aten.transpose.int", "self, dim0, dim1", permuting, aliasing> {
     struct args { value self; std::int64_t dim0, dim1; };
 };
-struct transpose_int : op<dialect, "aten.transpose.int", "self, dim0, dim1"> {
+struct transpose_copy_int : op<dialect, "aten.transpose_copy.int",
+         "self, dim0, dim1", view_copy_of<transpose_int>, has_out> {
     struct args { value self; std::int64_t dim0, dim1; };
 };
-struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes"> {
+struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; int_list sizes; };
 };
-struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step"> {
+struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step", aliasing> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
-struct unfold_copy : op<dialect, "aten.unfold_copy.default", "self, dimension, size, step"> {
+struct unfold_copy : op<dialect, "aten.unfold_copy.default",
+         "self, dimension, size, step", view_copy_of<unfold>, has_out> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
-struct _unsafe_view : op<dialect, "aten._unsafe_view.default", "self, size"> {
+struct _unsafe_view : op<dialect, "aten._unsafe_view.default", "self, size", reshaping, has_out> {
     struct args { value self; int_list size; };
 };
-struct unsqueeze : op<dialect, "aten.unsqueeze.default", "self, dim"> {
+struct unsqueeze : op<dialect, "aten.unsqueeze.default", "self, dim", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; };
 };
-struct unsqueeze_copy : op<dialect, "aten.unsqueeze_copy.default", "self, dim"> {
+struct unsqueeze_copy : op<dialect, "aten.unsqueeze_copy.default",
+         "self, dim", view_copy_of<unsqueeze>, has_out> {
     struct args { value self; std::int64_t dim; };
 };
-struct view : op<dialect, "aten.view.default", "self, size"> { struct args { value self; int_list size; }; };
-struct view_as : op<dialect, "aten.view_as.default", "self, other"> { struct args { value self, other; }; };
-struct view_copy : op<dialect, "aten.view_copy.default", "self, size"> {
+struct view : op<dialect, "aten.view.default", "self, size", reshaping, aliasing> {
+    struct args { value self; int_list size; };
+};
+struct view_as : op<dialect, "aten.view_as.default", "self, other", reshaping, aliasing> {
+    struct args { value self, other; };
+};
+struct view_copy : op<dialect, "aten.view_copy.default", "self, size", view_copy_of<view>, has_out> {
     struct args { value self; int_list size; };
 };
 
 // Splitting.
 
-struct chunk : op<dialect, "aten.chunk.default", "self, chunks, dim", variadic_results> {
+struct chunk : op<dialect, "aten.chunk.default", "self, chunks, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t chunks, dim = 0; };
 };
-struct split_copy_tensor : op<dialect, "aten.split_copy.Tensor", "self, split_size, dim", variadic_results> {
+struct split_tensor : op<dialect, "aten.split.Tensor",
+         "self, split_size, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t split_size, dim = 0; };
 };
-struct split_sizes : op<dialect, "aten.split.sizes", "self, split_size, dim", variadic_results> {
+struct split_copy_tensor : op<dialect, "aten.split_copy.Tensor",
+         "self, split_size, dim", variadic_results, view_copy_of<split_tensor>, has_out> {
+    struct args { value self; std::int64_t split_size, dim = 0; };
+};
+struct split_with_sizes : op<dialect, "aten.split_with_sizes.default",
+         "self, split_sizes, dim", variadic_results, splitting, aliasing> {
+    struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
+};
+struct split_sizes : op<dialect, "aten.split.sizes",
+         "self, split_size, dim", variadic_results, synonym_of<split_with_sizes>, aliasing> {
     struct args { value self; int_list split_size; std::int64_t dim = 0; };
 };
-struct split_tensor : op<dialect, "aten.split.Tensor", "self, split_size, dim", variadic_results> {
-    struct args { value self; std::int64_t split_size, dim = 0; };
-};
-struct split_with_sizes
-    : op<dialect, "aten.split_with_sizes.default", "self, split_sizes, dim", variadic_results> {
+struct split_with_sizes_copy : op<dialect, "aten.split_with_sizes_copy.default",
+         "self, split_sizes, dim", variadic_results, view_copy_of<split_with_sizes>, has_out> {
     struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
 };
-struct split_with_sizes_copy
-    : op<dialect, "aten.split_with_sizes_copy.default", "self, split_sizes, dim", variadic_results> {
-    struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
-};
-struct tensor_split_indices
-    : op<dialect, "aten.tensor_split.indices", "self, indices, dim", variadic_results> {
+struct tensor_split_indices : op<dialect, "aten.tensor_split.indices",
+         "self, indices, dim", variadic_results, splitting, aliasing> {
     struct args { value self; int_list indices; std::int64_t dim = 0; };
 };
-struct tensor_split_sections
-    : op<dialect, "aten.tensor_split.sections", "self, sections, dim", variadic_results> {
+struct tensor_split_sections : op<dialect, "aten.tensor_split.sections",
+         "self, sections, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t sections, dim = 0; };
 };
-struct unbind_copy_int : op<dialect, "aten.unbind_copy.int", "self, dim", variadic_results> {
+struct unbind_int : op<dialect, "aten.unbind.int", "self, dim", variadic_results, splitting, aliasing> {
     struct args { value self; std::int64_t dim = 0; };
 };
-struct unbind_int : op<dialect, "aten.unbind.int", "self, dim", variadic_results> {
+struct unbind_copy_int : op<dialect, "aten.unbind_copy.int",
+         "self, dim", variadic_results, view_copy_of<unbind_int>, has_out> {
     struct args { value self; std::int64_t dim = 0; };
 };
-struct unsafe_split_tensor
-    : op<dialect, "aten.unsafe_split.Tensor", "self, split_size, dim", variadic_results> {
+struct unsafe_split_tensor : op<dialect, "aten.unsafe_split.Tensor",
+         "self, split_size, dim", variadic_results, synonym_of<split_tensor>, has_out> {
     struct args { value self; std::int64_t split_size, dim = 0; };
 };
-struct unsafe_split_with_sizes
-    : op<dialect, "aten.unsafe_split_with_sizes.default", "self, split_sizes, dim", variadic_results> {
+struct unsafe_split_with_sizes : op<dialect, "aten.unsafe_split_with_sizes.default",
+         "self, split_sizes, dim", variadic_results, synonym_of<split_with_sizes>, has_out> {
     struct args { value self; int_list split_sizes; std::int64_t dim = 0; };
 };
 
 // Joining and rearranging.
 
-struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default", "tensors", variadic_results> {
+struct broadcast_tensors : op<dialect, "aten.broadcast_tensors.default",
+         "tensors", variadic_results, broadcasting> {
     struct args { list<value> tensors; };
 };
-struct cat : op<dialect, "aten.cat.default", "tensors, dim"> {
+struct cat : op<dialect, "aten.cat.default", "tensors, dim", joining, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
-struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups"> {
+struct channel_shuffle : op<dialect, "aten.channel_shuffle.default", "self, groups", like_self, has_out> {
     struct args { value self; std::int64_t groups; };
 };
-struct column_stack : op<dialect, "aten.column_stack.default", "tensors"> {
+struct column_stack : op<dialect, "aten.column_stack.default", "tensors", joining> {
     struct args { list<value> tensors; };
 };
-struct concat : op<dialect, "aten.concat.default", "tensors, dim"> {
+struct concat : op<dialect, "aten.concat.default", "tensors, dim", synonym_of<cat>, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
 struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> {
@@ -3607,144 +4372,168 @@ struct diff : op<dialect, "aten.diff.default", "self, n, dim, prepend, append"> 
         value self; std::int64_t n = 1, dim = -1; std::optional<value> prepend{}, append{};
     };
 };
-struct dstack : op<dialect, "aten.dstack.default", "tensors"> { struct args { list<value> tensors; }; };
-struct flip : op<dialect, "aten.flip.default", "self, dims"> { struct args { value self; int_list dims; }; };
-struct fliplr : op<dialect, "aten.fliplr.default", "self"> { struct args { value self; }; };
-struct flipud : op<dialect, "aten.flipud.default", "self"> { struct args { value self; }; };
-struct hstack : op<dialect, "aten.hstack.default", "tensors"> { struct args { list<value> tensors; }; };
+struct dstack : op<dialect, "aten.dstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
+struct flip : op<dialect, "aten.flip.default", "self, dims", reversing, like_self, has_out> {
+    struct args { value self; int_list dims; };
+};
+struct fliplr : op<dialect, "aten.fliplr.default", "self", reversing, like_self> {
+    struct args { value self; };
+};
+struct flipud : op<dialect, "aten.flipud.default", "self", reversing, like_self> {
+    struct args { value self; };
+};
+struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
 };
-struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor"> {
+struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor", has_out> {
     struct args { value self; std::int64_t upscale_factor; };
 };
-struct pixel_unshuffle : op<dialect, "aten.pixel_unshuffle.default", "self, downscale_factor"> {
+struct pixel_unshuffle : op<dialect, "aten.pixel_unshuffle.default", "self, downscale_factor", has_out> {
     struct args { value self; std::int64_t downscale_factor; };
 };
-struct repeat : op<dialect, "aten.repeat.default", "self, repeats"> {
+struct repeat : op<dialect, "aten.repeat.default", "self, repeats", repeating, has_out> {
     struct args { value self; int_list repeats; };
 };
-struct repeat_interleave_self_int
-    : op<dialect, "aten.repeat_interleave.self_int", "self, repeats, dim, output_size"> {
+struct repeat_interleave_self_int : op<dialect, "aten.repeat_interleave.self_int",
+         "self, repeats, dim, output_size", repeating> {
     struct args { value self; std::int64_t repeats; std::optional<std::int64_t> dim{}, output_size{}; };
 };
-struct roll : op<dialect, "aten.roll.default", "self, shifts, dims"> {
+struct roll : op<dialect, "aten.roll.default", "self, shifts, dims", like_self, has_out> {
     struct args { value self; int_list shifts, dims{}; };
 };
 struct rot90 : op<dialect, "aten.rot90.default", "self, k, dims"> {
     struct args { value self; std::int64_t k = 1; int_list dims{0, 1}; };
 };
-struct stack : op<dialect, "aten.stack.default", "tensors, dim"> {
+struct stack : op<dialect, "aten.stack.default", "tensors, dim", joining, has_out> {
     struct args { list<value> tensors; std::int64_t dim = 0; };
 };
-struct tile : op<dialect, "aten.tile.default", "self, dims"> { struct args { value self; int_list dims; }; };
-struct tril : op<dialect, "aten.tril.default", "self, diagonal"> {
+struct tile : op<dialect, "aten.tile.default", "self, dims", repeating> {
+    struct args { value self; int_list dims; };
+};
+struct tril : op<dialect, "aten.tril.default", "self, diagonal", like_self, has_out> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
-struct triu : op<dialect, "aten.triu.default", "self, diagonal"> {
+struct triu : op<dialect, "aten.triu.default", "self, diagonal", like_self, has_out> {
     struct args { value self; std::int64_t diagonal = 0; };
 };
-struct vstack : op<dialect, "aten.vstack.default", "tensors"> { struct args { list<value> tensors; }; };
+struct vstack : op<dialect, "aten.vstack.default", "tensors", joining> {
+    struct args { list<value> tensors; };
+};
 
 // Padding.
 
-struct constant_pad_nd : op<dialect, "aten.constant_pad_nd.default", "self, pad, value"> {
+struct constant_pad_nd : op<dialect, "aten.constant_pad_nd.default", "self, pad, value", padding, has_out> {
     struct args { headrace::value self; int_list pad; scalar value = 0; };
 };
-struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value"> {
+struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value", padding> {
     struct args {
         headrace::value self; int_list pad; std::string_view mode = "constant"; std::optional<double> value{};
     };
 };
-struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding"> {
+struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding"> {
+struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding"> {
+struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding"> {
+struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding"> {
+struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding"> {
+struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding", padding, has_out> {
     struct args { value self; int_list padding; };
 };
 
 // Indexing.
 
-struct embedding
-    : op<dialect, "aten.embedding.default", "weight, indices, padding_idx, scale_grad_by_freq, sparse"> {
+struct embedding : op<dialect, "aten.embedding.default",
+         "weight, indices, padding_idx, scale_grad_by_freq, sparse", has_out> {
     struct args {
         value weight, indices; std::int64_t padding_idx = -1; bool scale_grad_by_freq = false, sparse = false;
     };
 };
-struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad"> {
+struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", has_out> {
     struct args { value self; std::int64_t dim; value index; bool sparse_grad = false; };
 };
-struct index_add : op<dialect, "aten.index_add.default", "self, dim, index, source, alpha"> {
+struct index_add : op<dialect, "aten.index_add.default",
+         "self, dim, index, source, alpha", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, source; scalar alpha = 1; };
 };
-struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, source"> {
+struct index_copy : op<dialect, "aten.index_copy.default", "self, dim, index, source", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, source; };
 };
-struct index_copy_inplace : op<dialect, "aten.index_copy_.default", "self, dim, index, source"> {
+struct index_copy_inplace : op<dialect, "aten.index_copy_.default",
+         "self, dim, index, source", in_place_of<index_copy>> {
     struct args { value self; std::int64_t dim; value index, source; };
 };
-struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar", "self, dim, index, value"> {
+struct index_fill_int_scalar : op<dialect, "aten.index_fill.int_Scalar",
+         "self, dim, index, value", like_self> {
     struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
-struct index_put : op<dialect, "aten.index_put.default", "self, indices, values, accumulate"> {
+struct index_put : op<dialect, "aten.index_put.default",
+         "self, indices, values, accumulate", like_self, has_out> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_put_inplace : op<dialect, "aten.index_put_.default", "self, indices, values, accumulate"> {
+struct index_put_inplace : op<dialect, "aten.index_put_.default",
+         "self, indices, values, accumulate", in_place_of<index_put>> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_select : op<dialect, "aten.index_select.default", "self, dim, index"> {
+struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", has_out> {
     struct args { value self; std::int64_t dim; value index; };
 };
-struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices"> {
+struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", has_out> {
     struct args { value self; list<std::optional<value>> indices; };
 };
-struct masked_fill_inplace_scalar : op<dialect, "aten.masked_fill_.Scalar", "self, mask, value"> {
+struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar",
+         "self, mask, value", binary, has_out> {
     struct args { headrace::value self, mask; scalar value; };
 };
-struct masked_fill_inplace_tensor : op<dialect, "aten.masked_fill_.Tensor", "self, mask, value"> {
+struct masked_fill_inplace_scalar : op<dialect, "aten.masked_fill_.Scalar",
+         "self, mask, value", in_place_of<masked_fill_scalar>> {
+    struct args { headrace::value self, mask; scalar value; };
+};
+struct masked_fill_tensor : op<dialect, "aten.masked_fill.Tensor", "self, mask, value", has_out> {
     struct args { headrace::value self, mask, value; };
 };
-struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar", "self, mask, value"> {
-    struct args { headrace::value self, mask; scalar value; };
-};
-struct masked_fill_tensor : op<dialect, "aten.masked_fill.Tensor", "self, mask, value"> {
+struct masked_fill_inplace_tensor : op<dialect, "aten.masked_fill_.Tensor",
+         "self, mask, value", in_place_of<masked_fill_tensor>> {
     struct args { headrace::value self, mask, value; };
 };
 struct one_hot : op<dialect, "aten.one_hot.default", "self, num_classes"> {
     struct args { value self; std::int64_t num_classes = -1; };
 };
-struct scatter_add : op<dialect, "aten.scatter_add.default", "self, dim, index, src"> {
+struct scatter_add : op<dialect, "aten.scatter_add.default", "self, dim, index, src", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, src; };
 };
-struct scatter_src : op<dialect, "aten.scatter.src", "self, dim, index, src"> {
+struct scatter_src : op<dialect, "aten.scatter.src", "self, dim, index, src", like_self, has_out> {
     struct args { value self; std::int64_t dim; value index, src; };
 };
-struct scatter_value : op<dialect, "aten.scatter.value", "self, dim, index, value"> {
+struct scatter_value : op<dialect, "aten.scatter.value", "self, dim, index, value", like_self, has_out> {
     struct args { headrace::value self; std::int64_t dim; headrace::value index; scalar value; };
 };
-struct select_scatter : op<dialect, "aten.select_scatter.default", "self, src, dim, index"> {
+struct select_scatter : op<dialect, "aten.select_scatter.default",
+         "self, src, dim, index", like_self, has_out> {
     struct args { value self, src; std::int64_t dim, index; };
 };
-struct slice_scatter : op<dialect, "aten.slice_scatter.default", "self, src, dim, start, end, step"> {
+struct slice_scatter : op<dialect, "aten.slice_scatter.default",
+         "self, src, dim, start, end, step", like_self, has_out> {
     struct args {
         value self, src; std::int64_t dim = 0; std::optional<std::int64_t> start{}, end{};
         std::int64_t step = 1;
     };
 };
-struct _unsafe_index_put
-    : op<dialect, "aten._unsafe_index_put.default", "self, indices, values, accumulate"> {
+struct _unsafe_index_put : op<dialect, "aten._unsafe_index_put.default",
+         "self, indices, values, accumulate", like_self> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
 struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices"> {
@@ -3759,7 +4548,7 @@ struct where_scalarother : op<dialect, "aten.where.ScalarOther", "condition, sel
 struct where_scalarself : op<dialect, "aten.where.ScalarSelf", "condition, self, other"> {
     struct args { value condition; scalar self; value other; };
 };
-struct where_self : op<dialect, "aten.where.self", "condition, self, other"> {
+struct where_self : op<dialect, "aten.where.self", "condition, self, other", ternary, has_out> {
     struct args { value condition, self, other; };
 };
 
@@ -3770,13 +4559,12 @@ struct grid_sampler
          "input, grid, interpolation_mode, padding_mode, align_corners"> {
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
-struct grid_sampler_2d
-    : op<dialect, "aten.grid_sampler_2d.default",
-         "input, grid, interpolation_mode, padding_mode, align_corners"> {
+struct grid_sampler_2d : op<dialect, "aten.grid_sampler_2d.default",
+         "input, grid, interpolation_mode, padding_mode, align_corners", has_out> {
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
-struct upsample_bicubic2d
-    : op<dialect, "aten.upsample_bicubic2d.default", "self, output_size, align_corners, scales_h, scales_w"> {
+struct upsample_bicubic2d : op<dialect, "aten.upsample_bicubic2d.default",
+         "self, output_size, align_corners, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
@@ -3788,22 +4576,21 @@ struct upsample_bicubic2d_vec
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_bilinear2d
-    : op<dialect, "aten.upsample_bilinear2d.default",
-         "self, output_size, align_corners, scales_h, scales_w"> {
+struct upsample_bilinear2d : op<dialect, "aten.upsample_bilinear2d.default",
+         "self, output_size, align_corners, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
-struct upsample_bilinear2d_vec
-    : op<dialect, "aten.upsample_bilinear2d.vec", "input, output_size, align_corners, scale_factors"> {
+struct upsample_bilinear2d_vec : op<dialect, "aten.upsample_bilinear2d.vec",
+         "input, output_size, align_corners, scale_factors", has_out> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_linear1d
-    : op<dialect, "aten.upsample_linear1d.default", "self, output_size, align_corners, scales"> {
+struct upsample_linear1d : op<dialect, "aten.upsample_linear1d.default",
+         "self, output_size, align_corners, scales", has_out> {
     struct args { value self; int_list output_size; bool align_corners; std::optional<double> scales{}; };
 };
 struct upsample_linear1d_vec
@@ -3813,7 +4600,8 @@ struct upsample_linear1d_vec
         std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default", "self, output_size, scales"> {
+struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default",
+         "self, output_size, scales", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct upsample_nearest1d_vec
@@ -3822,18 +4610,18 @@ struct upsample_nearest1d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest2d
-    : op<dialect, "aten.upsample_nearest2d.default", "self, output_size, scales_h, scales_w"> {
+struct upsample_nearest2d : op<dialect, "aten.upsample_nearest2d.default",
+         "self, output_size, scales_h, scales_w", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
-struct upsample_nearest2d_vec
-    : op<dialect, "aten.upsample_nearest2d.vec", "input, output_size, scale_factors"> {
+struct upsample_nearest2d_vec : op<dialect, "aten.upsample_nearest2d.vec",
+         "input, output_size, scale_factors", has_out> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_nearest3d
-    : op<dialect, "aten.upsample_nearest3d.default", "self, output_size, scales_d, scales_h, scales_w"> {
+struct upsample_nearest3d : op<dialect, "aten.upsample_nearest3d.default",
+         "self, output_size, scales_d, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
@@ -3844,8 +4632,8 @@ struct upsample_nearest3d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct _upsample_nearest_exact1d
-    : op<dialect, "aten._upsample_nearest_exact1d.default", "self, output_size, scales"> {
+struct _upsample_nearest_exact1d : op<dialect, "aten._upsample_nearest_exact1d.default",
+         "self, output_size, scales", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct _upsample_nearest_exact1d_vec
@@ -3854,8 +4642,8 @@ struct _upsample_nearest_exact1d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct _upsample_nearest_exact2d
-    : op<dialect, "aten._upsample_nearest_exact2d.default", "self, output_size, scales_h, scales_w"> {
+struct _upsample_nearest_exact2d : op<dialect, "aten._upsample_nearest_exact2d.default",
+         "self, output_size, scales_h, scales_w", has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct _upsample_nearest_exact2d_vec
@@ -3864,9 +4652,8 @@ struct _upsample_nearest_exact2d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
-struct upsample_trilinear3d
-    : op<dialect, "aten.upsample_trilinear3d.default",
-         "self, output_size, align_corners, scales_d, scales_h, scales_w"> {
+struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
+         "self, output_size, align_corners, scales_d, scales_h, scales_w", has_out> {
     struct args {
         value self; int_list output_size; bool align_corners;
         std::optional<double> scales_d{}, scales_h{}, scales_w{};
@@ -3882,7 +4669,7 @@ struct upsample_trilinear3d_vec
 
 // Fourier transforms.
 
-struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm"> {
+struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm", has_out> {
     struct args {
         value self; std::optional<int_list> s{}; int_list dim{-2, -1}; std::optional<std::string_view> norm{};
     };
@@ -3890,73 +4677,77 @@ struct fft_rfft2 : op<dialect, "aten.fft_rfft2.default", "self, s, dim, norm"> {
 
 // Creation.
 
-struct arange : op<dialect, "aten.arange.default", "end, dtype"> {
+struct arange : op<dialect, "aten.arange.default", "end, dtype", has_out> {
     struct args { scalar end; std::optional<headrace::dtype> dtype{}; };
 };
 struct arange_start : op<dialect, "aten.arange.start", "start, end, dtype"> {
     struct args { scalar start, end; std::optional<headrace::dtype> dtype{}; };
 };
-struct arange_start_step : op<dialect, "aten.arange.start_step", "start, end, step, dtype"> {
+struct arange_start_step : op<dialect, "aten.arange.start_step",
+         "start, end, step, dtype", out_named<"aten.arange.start_out">> {
     struct args { scalar start, end, step = 1; std::optional<headrace::dtype> dtype{}; };
 };
-struct empty_like : op<dialect, "aten.empty_like.default", "self, dtype, memory_format"> {
+struct empty_like : op<dialect, "aten.empty_like.default",
+         "self, dtype, memory_format", gives_zeros, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct empty_memory_format : op<dialect, "aten.empty.memory_format", "size, dtype, memory_format"> {
+struct empty_memory_format : op<dialect, "aten.empty.memory_format",
+         "size, dtype, memory_format", gives_zeros, out_named<"aten.empty.out">> {
     struct args {
         int_list size; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct eye : op<dialect, "aten.eye.default", "n, dtype"> {
+struct eye : op<dialect, "aten.eye.default", "n, dtype", has_out> {
     struct args { std::int64_t n; std::optional<headrace::dtype> dtype{}; };
 };
-struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype"> {
+struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype", has_out> {
     struct args { std::int64_t n, m; std::optional<headrace::dtype> dtype{}; };
 };
-struct full : op<dialect, "aten.full.default", "size, fill_value, dtype"> {
+struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", has_out> {
     struct args { int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format"> {
+struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format", has_out> {
     struct args {
         value self; scalar fill_value; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype"> {
+struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype", has_out> {
     struct args { scalar start, end; std::int64_t steps; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype"> {
+struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype"> {
+struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype", has_out> {
     struct args { value self; int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype"> {
+struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype", gives_ones, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_zeros : op<dialect, "aten.new_zeros.default", "self, size, dtype"> {
+struct new_zeros : op<dialect, "aten.new_zeros.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct ones : op<dialect, "aten.ones.default", "size, dtype"> {
+struct ones : op<dialect, "aten.ones.default", "size, dtype", gives_ones, has_out> {
     struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_format"> {
+struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_format", gives_ones, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype"> {
+struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", has_out> {
     struct args { scalar s; std::optional<headrace::dtype> dtype{}; };
 };
-struct zeros : op<dialect, "aten.zeros.default", "size, dtype"> {
+struct zeros : op<dialect, "aten.zeros.default", "size, dtype", gives_zeros, has_out> {
     struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct zeros_like : op<dialect, "aten.zeros_like.default", "self, dtype, memory_format"> {
+struct zeros_like : op<dialect, "aten.zeros_like.default",
+         "self, dtype, memory_format", gives_zeros, has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
@@ -3965,71 +4756,84 @@ struct zeros_like : op<dialect, "aten.zeros_like.default", "self, dtype, memory_
 
 // Copies, casts and dropout.
 
-struct clone : op<dialect, "aten.clone.default", "self, memory_format"> {
+struct clone : op<dialect, "aten.clone.default", "self, memory_format", like_self, has_out> {
     struct args { value self; std::optional<headrace::memory_format> memory_format{}; };
 };
-struct contiguous : op<dialect, "aten.contiguous.default", "self, memory_format"> {
+struct contiguous : op<dialect, "aten.contiguous.default",
+         "self, memory_format", forwarding, like_self, aliasing, may_copy> {
     struct args { value self; headrace::memory_format memory_format = headrace::memory_format::contiguous; };
 };
-struct copy : op<dialect, "aten.copy.default", "self, src, non_blocking"> {
+struct copy : op<dialect, "aten.copy.default", "self, src, non_blocking", has_out> {
     struct args { value self, src; bool non_blocking = false; };
 };
-struct copy_inplace : op<dialect, "aten.copy_.default", "self, src, non_blocking"> {
+struct copy_inplace : op<dialect, "aten.copy_.default", "self, src, non_blocking", in_place_of<copy>> {
     struct args { value self, src; bool non_blocking = false; };
 };
 struct dropout : op<dialect, "aten.dropout.default", "input, p, train"> {
     struct args { value input; double p; bool train; };
 };
-struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train"> {
+struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train", in_place_of<dropout>> {
     struct args { value self; double p; bool train; };
 };
-struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value"> {
+struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", like_self, has_out> {
     struct args { headrace::value self; scalar value; };
 };
-struct fill_inplace_tensor : op<dialect, "aten.fill_.Tensor", "self, value"> {
-    struct args { headrace::value self, value; };
-};
-struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value"> {
+struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value", in_place_of<fill_scalar>> {
     struct args { headrace::value self; scalar value; };
 };
-struct fill_tensor : op<dialect, "aten.fill.Tensor", "self, value"> {
+struct fill_tensor : op<dialect, "aten.fill.Tensor", "self, value", like_self, has_out> {
     struct args { headrace::value self, value; };
 };
-struct lift_fresh : op<dialect, "aten.lift_fresh.default", "self"> { struct args { value self; }; };
-struct lift_fresh_copy : op<dialect, "aten.lift_fresh_copy.default", "self"> { struct args { value self; }; };
-struct _to_copy : op<dialect, "aten._to_copy.default", "self, dtype, non_blocking, memory_format"> {
+struct fill_inplace_tensor : op<dialect, "aten.fill_.Tensor", "self, value", in_place_of<fill_tensor>> {
+    struct args { headrace::value self, value; };
+};
+struct lift_fresh : op<dialect, "aten.lift_fresh.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct lift_fresh_copy : op<dialect, "aten.lift_fresh_copy.default",
+         "self", view_copy_of<lift_fresh>, has_out> {
+    struct args { value self; };
+};
+struct _to_copy : op<dialect, "aten._to_copy.default", "self, dtype, non_blocking, memory_format", has_out> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{}; bool non_blocking = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_device : op<dialect, "aten.to.device", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_device : op<dialect, "aten.to.device",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; headrace::dtype dtype; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_dtype : op<dialect, "aten.to.dtype", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_dtype : op<dialect, "aten.to.dtype",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; headrace::dtype dtype; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_dtype_layout
-    : op<dialect, "aten.to.dtype_layout", "self, dtype, non_blocking, copy, memory_format"> {
+struct to_dtype_layout : op<dialect, "aten.to.dtype_layout",
+         "self, dtype, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self; std::optional<headrace::dtype> dtype{}; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct to_other : op<dialect, "aten.to.other", "self, other, non_blocking, copy, memory_format"> {
+struct to_other : op<dialect, "aten.to.other",
+         "self, other, non_blocking, copy, memory_format", casting, aliasing> {
     struct args {
         value self, other; bool non_blocking = false, copy = false;
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct type_as : op<dialect, "aten.type_as.default", "self, other"> { struct args { value self, other; }; };
-struct zero_inplace : op<dialect, "aten.zero_.default", "self"> { struct args { value self; }; };
+struct type_as : op<dialect, "aten.type_as.default", "self, other", casting> {
+    struct args { value self, other; };
+};
+struct zero_inplace : op<dialect, "aten.zero_.default", "self", in_place, gives_zeros, like_self> {
+    struct args { value self; };
+};
 
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
@@ -4043,8 +4847,8 @@ struct _assert_tensor_metadata
         value a; std::optional<int_list> size{}, stride{}; std::optional<headrace::dtype> dtype{};
     };
 };
-struct item : op<dialect, "aten.item.default", "self"> { struct args { value self; }; };
-struct _local_scalar_dense : op<dialect, "aten._local_scalar_dense.default", "self"> {
+struct item : op<dialect, "aten.item.default", "self", host_number> { struct args { value self; }; };
+struct _local_scalar_dense : op<dialect, "aten._local_scalar_dense.default", "self", host_number> {
     struct args { value self; };
 };
 struct sym_constrain_range : op<dialect, "aten.sym_constrain_range.default", "size, min, max", 0> {
@@ -4054,8 +4858,10 @@ struct sym_constrain_range_for_size
     : op<dialect, "aten.sym_constrain_range_for_size.default", "size, min, max", 0> {
     struct args { scalar size; std::optional<std::int64_t> min{}, max{}; };
 };
-struct sym_numel : op<dialect, "aten.sym_numel.default", "self"> { struct args { value self; }; };
-struct sym_size_int : op<dialect, "aten.sym_size.int", "self, dim"> {
+struct sym_numel : op<dialect, "aten.sym_numel.default", "self", host_number> {
+    struct args { value self; };
+};
+struct sym_size_int : op<dialect, "aten.sym_size.int", "self, dim", host_number> {
     struct args { value self; std::int64_t dim; };
 };
 
@@ -4139,7 +4945,9 @@ struct dialect : dialect_of<"aten",
       fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, _to_copy, to_device,
       to_dtype, to_dtype_layout, to_other, type_as, zero_inplace,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
-      sym_constrain_range_for_size, sym_numel, sym_size_int> {};
+      sym_constrain_range_for_size, sym_numel, sym_size_int> {
+    static constexpr bool is_pure = true;
+};
 
 // clang-format on
 
@@ -4413,7 +5221,8 @@ struct dialect;
 /// Casts, copies, or both. `dim_order` lists the dimensions from the outermost in memory; without it, self's
 /// stays.
 struct _to_dim_order_copy
-    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order"> {
+    : op<dialect, "dim_order_ops._to_dim_order_copy.default", "self, dtype, non_blocking, dim_order",
+         trait::casting, trait::has_out> {
     struct args {
         value self;
         std::optional<headrace::dtype> dtype{};
@@ -4423,7 +5232,7 @@ struct _to_dim_order_copy
 };
 
 struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order"> {
+    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order", trait::has_out> {
     struct args {
         value self;
         bool non_blocking = false;
@@ -4431,7 +5240,9 @@ struct _clone_dim_order
     };
 };
 
-struct _empty_dim_order : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order"> {
+struct _empty_dim_order
+    : op<dialect, "dim_order_ops._empty_dim_order.default", "size, dtype, dim_order", trait::gives_zeros,
+         trait::has_out> {
     struct args {
         int_list size;
         std::optional<headrace::dtype> dtype{};
@@ -4515,14 +5326,14 @@ namespace headrace::quantized_decomposed {
 
 /// The choose_qparams ops have two results, scale and zero point.
 struct dialect;
+using enum trait;
 
 // clang-format off: one line for an op wherever it fits
 
 // Quantization.
 
-struct quantize_per_channel
-    : op<dialect, "quantized_decomposed.quantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype"> {
+struct quantize_per_channel : op<dialect, "quantized_decomposed.quantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
     };
@@ -4535,16 +5346,15 @@ struct quantize_per_channel_group
         std::int64_t group_size;
     };
 };
-struct quantize_per_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+struct quantize_per_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
     };
 };
-struct quantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+struct quantize_per_tensor_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype",
+         out_named<"quantized_decomposed.quantize_per_tensor.Tensor_out">> {
     struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_tensor_tensor2
@@ -4552,9 +5362,8 @@ struct quantize_per_tensor_tensor2
          "input, scale, zero_point, quant_min, quant_max, dtype"> {
     struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
 };
-struct quantize_per_token
-    : op<dialect, "quantized_decomposed.quantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype"> {
+struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
     };
@@ -4562,9 +5371,8 @@ struct quantize_per_token
 
 // Dequantization.
 
-struct dequantize_per_channel
-    : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", has_out> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
         headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
@@ -4578,17 +5386,16 @@ struct dequantize_per_channel_group
         headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
     };
 };
-struct dequantize_per_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
-struct dequantize_per_tensor_tensor
-    : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype",
+         out_named<"quantized_decomposed.dequantize_per_tensor.Tensor_out">> {
     struct args {
         value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
@@ -4602,9 +5409,8 @@ struct dequantize_per_tensor_tensor2
         std::optional<headrace::dtype> out_dtype{};
     };
 };
-struct dequantize_per_token
-    : op<dialect, "quantized_decomposed.dequantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype"> {
+struct dequantize_per_token : op<dialect, "quantized_decomposed.dequantize_per_token.default",
+         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype, output_dtype;
@@ -4618,7 +5424,8 @@ struct choose_qparams_per_token
     struct args { value input; headrace::dtype dtype; };
 };
 struct choose_qparams_per_token_asymmetric
-    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default", "input, dtype", 2> {
+    : op<dialect, "quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+         "input, dtype", 2, has_out> {
     struct args { value input; headrace::dtype dtype; };
 };
 struct choose_qparams_symmetric_tensor
@@ -4626,9 +5433,9 @@ struct choose_qparams_symmetric_tensor
          "input, quant_min, quant_max, eps, dtype", 2> {
     struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
 };
-struct choose_qparams_tensor
-    : op<dialect, "quantized_decomposed.choose_qparams.tensor",
-         "input, quant_min, quant_max, eps, dtype", 2> {
+struct choose_qparams_tensor : op<dialect, "quantized_decomposed.choose_qparams.tensor",
+         "input, quant_min, quant_max, eps, dtype", 2,
+         out_named<"quantized_decomposed.choose_qparams.Tensor_out">> {
     struct args { value input; std::int64_t quant_min, quant_max; double eps; headrace::dtype dtype; };
 };
 struct fake_quant_per_channel
@@ -4643,7 +5450,9 @@ struct dialect : dialect_of<"quantized_decomposed",
       dequantize_per_channel, dequantize_per_channel_group, dequantize_per_tensor,
       dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2, dequantize_per_token,
       choose_qparams_per_token, choose_qparams_per_token_asymmetric, choose_qparams_symmetric_tensor,
-      choose_qparams_tensor, fake_quant_per_channel> {};
+      choose_qparams_tensor, fake_quant_per_channel> {
+    static constexpr bool is_pure = true;
+};
 
 // clang-format on
 
@@ -4839,6 +5648,12 @@ template <op_tag Op>
     return n.op == &info_of<Op>;
 }
 
+/// Is the op of a node one of that dialect?
+template <class Dialect>
+[[nodiscard]] constexpr bool is_of_dialect(const node& n) {
+    return n.op->dialect == &info_of_dialect<Dialect>;
+}
+
 /// The arguments of a node that is known to be of that op.
 template <op_tag Op>
 [[nodiscard]] const args<Op>& args_of(const node& n) {
@@ -4883,6 +5698,16 @@ template <op_tag Op>
 
 namespace headrace {
 
+/// "[2, 3]".
+[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+
 /// What a rule writes: the metadata of each result, in order. Rules are overloads
 ///
 ///     result<void> infer_results(aten::relu, const args<aten::relu>& a, inference& out);
@@ -4905,6 +5730,16 @@ public:
 
     [[nodiscard]] std::span<const tensor_meta> results() const { return results_; }
     void clear() { results_.clear(); }
+
+    /// The result is written over `self`, whose type and shape therefore stay.
+    result<void> write_over(const tensor_meta& self) {
+        if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
+            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " +
+                           shape_text(self.shape));
+        }
+        results_.assign(1, {self.dtype, self.shape, {}});
+        return boost::outcome_v2::success();
+    }
 
 private:
     [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
@@ -4930,11 +5765,36 @@ inline constexpr bool listed<Op, ops<Ops...>> = (__is_same(Op, Ops) || ...);
 template <class Op, class List>
 concept one_of = detail::listed<Op, List>;
 
-/// Matches ops with a rule: satisfied when infer_results(Op, args<Op>, inference&) is declared.
+/// Matches ops with a rule of their own: satisfied when infer_results(Op, args<Op>, inference&) is declared.
 template <class Op>
-concept inferable = op_tag<Op> && requires(const args<Op>& a, inference& out) {
+concept has_inference_rule = op_tag<Op> && requires(const args<Op>& a, inference& out) {
     { infer_results(Op{}, a, out) } -> std::same_as<result<void>>;
 };
+
+namespace detail {
+template <op_variant Op>
+inline constexpr bool base_has_rule = has_inference_rule<base_of<Op>>;
+}
+
+/// Matches ops with a rule: their own, or that of the op that they are a variant of.
+template <class Op>
+concept inferable = has_inference_rule<Op> || (op_variant<Op> && detail::base_has_rule<Op>);
+
+/// Asks the rule of an op. What is written in place keeps its type and shape, unless it only changes how the
+/// tensor is seen, as squeeze_ does.
+template <inferable Op>
+result<void> infer_op(const args<Op>& a, inference& out) {
+    if constexpr (has_inference_rule<Op>) {
+        return infer_results(Op{}, a, out);
+    } else {
+        using base = base_of<Op>;
+        result<void> done = infer_results(base{}, convert_args<base, Op>(a), out);
+        if constexpr (has_trait<Op>(trait::in_place) && !has_trait<base>(trait::aliasing)) {
+            if (done) done = out.write_over(inference::of(a.self));
+        }
+        return done;
+    }
+}
 
 /// A rule, by the op's address.
 using inference_rule = result<void> (*)(const void* arguments, inference& out);
@@ -4942,7 +5802,7 @@ using inference_rule = result<void> (*)(const void* arguments, inference& out);
 namespace detail {
 template <op_tag Op>
 result<void> infer_erased(const void* arguments, inference& out) {
-    return infer_results(Op{}, *static_cast<const args<Op>*>(arguments), out);
+    return infer_op<Op>(*static_cast<const args<Op>*>(arguments), out);
 }
 template <op_tag Op>
 constexpr inference_rule rule_or_null() {
@@ -4988,16 +5848,6 @@ template <class... Dialects>
 // ---- headrace/infer/shape_builder.hpp ----
 
 namespace headrace {
-
-/// "[2, 3]".
-[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
-    std::pmr::string text = "[";
-    for (const std::int64_t size : shape) {
-        if (text.size() != 1) text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
-}
 
 /// A shape that is being made. It holds up to 16 sizes; add_result refuses a shape that was given more.
 class shape_builder {
@@ -5895,57 +6745,26 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 // ---- headrace/infer/aten_elementwise.hpp ----
 
 namespace headrace {
+
 namespace aten {
 
-/// Results have the shape and dtype of `self`, whatever else there is: an in-place op cannot change them.
-using same_as_self_ops =
-    ops<celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, hardsigmoid, hardsigmoid_inplace, hardswish,
-        hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu, leaky_relu_inplace, log_sigmoid, mish,
-        mish_inplace, prelu, _prelu_kernel, relu, relu6, relu6_inplace, relu_inplace, selu, selu_inplace,
-        sigmoid_inplace, silu, silu_inplace, softplus, softshrink, hardshrink, tanh_inplace, threshold,
-        threshold_inplace, abs, abs_inplace, ceil, ceil_inplace, exp_inplace, floor, floor_inplace, frac,
-        log_inplace, nan_to_num, neg, neg_inplace, reciprocal_inplace, round, round_decimals, round_inplace,
-        rsqrt_inplace, sgn, sign, sqrt_inplace, square_inplace, trunc, bitwise_not, clamp_inplace,
-        clamp_max_inplace, clamp_min_inplace, add_inplace_scalar, div_inplace_scalar, mul_inplace_scalar,
-        pow_inplace_scalar, sub_inplace_scalar, ne_inplace_scalar, alias, alias_copy, detach, detach_copy,
-        detach_inplace, channel_shuffle, flip, fliplr, flipud, roll, tril, triu, masked_fill_inplace_scalar,
-        masked_fill_inplace_tensor, clone, contiguous, dropout_inplace, fill_inplace_scalar,
-        fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, zero_inplace, index_add,
-        index_copy, index_copy_inplace, index_fill_int_scalar, index_put, index_put_inplace, scatter_add,
-        scatter_src, scatter_value, select_scatter, slice_scatter, _unsafe_index_put>;
+/// Matches arithmetic: `self` and `other`, of which nothing else decides on the result's dtype.
+template <class Op>
+concept takes_other = requires(const args<Op>& a) {
+    { a.self } -> std::convertible_to<value>;
+    a.other;
+} && !requires(const args<Op>& a) { a.rounding_mode; };
 
-/// In place, with an operand that must broadcast to `self`.
-using in_place_binary_ops =
-    ops<add_inplace_tensor, div_inplace_tensor, mul_inplace_tensor, sub_inplace_tensor, ne_inplace_tensor>;
-
-/// Functions of real numbers: integers become float32.
-using floating_unary_ops =
-    ops<logit, sigmoid, tanh, deg2rad, rad2deg, acos, acosh, asin, asinh, atan, atanh, cos, cosh, erf, erfc,
-        erfinv, exp, exp2, expm1, log, log10, log1p, log2, reciprocal, rsqrt, sin, sinh, sqrt, tan>;
-
-using predicate_ops = ops<isfinite, isinf, isnan, logical_not, signbit>;
-
-/// Two tensors, promoted.
-using binary_ops =
-    ops<add_tensor, floor_divide, fmax, fmin, fmod_tensor, hypot, logaddexp, max_other, maximum, min_other,
-        minimum, mul_tensor, multiply_tensor, remainder_tensor, rsub_tensor, sub_tensor, subtract_tensor,
-        and_tensor, bitwise_and_tensor, bitwise_left_shift_tensor, bitwise_or_tensor,
-        bitwise_right_shift_tensor, bitwise_xor_tensor, lshift_tensor, or_tensor, rshift_tensor, xor_tensor>;
-
-/// A tensor and a Python number, in either order, promoted.
-using binary_scalar_ops =
-    ops<add_scalar, floor_divide_scalar, fmod_scalar, mul_scalar, remainder_scalar, rsub_scalar, sub_scalar,
-        and_scalar, bitwise_and_scalar, bitwise_left_shift_tensor_scalar, bitwise_or_scalar,
-        bitwise_right_shift_tensor_scalar, bitwise_xor_scalar, lshift_scalar, or_scalar, rshift_scalar,
-        xor_scalar>;
-
-/// Two tensors or a tensor and a number, with a real result.
-using floating_binary_ops =
-    ops<atan2, copysign_tensor, div_tensor, divide_tensor, true_divide_tensor, xlogy_tensor>;
-
-using comparison_ops = ops<eq_tensor, ge_tensor, gt_tensor, le_tensor, lt_tensor, ne_tensor, logical_and,
-                           logical_or, logical_xor>;
-using comparison_scalar_ops = ops<eq_scalar, ge_scalar, gt_scalar, le_scalar, lt_scalar, ne_scalar>;
+/// The dtype of such an op's result.
+template <class Op, class Other>
+[[nodiscard]] dtype result_type_of(const tensor_meta& self, const Other& other) {
+    if constexpr (has_trait<Op>(trait::predicate)) {
+        return dtype::boolean;
+    } else {
+        const dtype type = result_type(self, other);
+        return has_trait<Op>(trait::int_to_float) ? as_floating(type) : type;
+    }
+}
 
 }  // namespace aten
 
@@ -5963,73 +6782,47 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     return infer_broadcast(out, result_type(a, b), a, b);
 }
-/// In place: the other operand must broadcast to the one that is written.
-inline result<void> infer_in_place(inference& out, const tensor_meta& self, const tensor_meta& other) {
-    BOOST_OUTCOME_TRY(expanded_shape(other.shape, self.shape));
-    return add_result(out, self);
-}
-
 }  // namespace detail
 
-template <one_of<aten::same_as_self_ops> Op>
+template <op_where<aten::dialect, trait::like_self> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.self));
 }
 
-template <one_of<aten::in_place_binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<ops<aten::pow_inplace_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.exponent));
-}
-
-template <one_of<ops<aten::copy, aten::copy_inplace>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_in_place(out, inference::of(a.self), inference::of(a.src));
-}
-
-template <one_of<aten::floating_unary_ops> Op>
+/// copy(self, src) is src in the type and shape of self.
+template <one_of<ops<aten::copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, as_floating(self.dtype), self.shape);
+    BOOST_OUTCOME_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
+    return add_result(out, self);
 }
 
-template <one_of<aten::predicate_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, dtype::boolean, inference::of(a.self).shape);
-}
-
-template <one_of<aten::binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<aten::binary_scalar_ops> Op>
+/// Functions of one tensor whose result is not of its dtype.
+template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
+    requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.other), self.shape);
+    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self.shape);
+}
+
+/// A tensor and another one, or a Python number, promoted (torch.result_type).
+template <op_where<aten::dialect, trait::unary | trait::binary> Op>
+    requires aten::takes_other<Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if constexpr (has_trait<Op>(trait::binary)) {
+        const tensor_meta& other = inference::of(a.other);
+        return detail::infer_broadcast(out, aten::result_type_of<Op>(self, other), self, other);
+    } else {
+        return add_result(out, aten::result_type_of<Op>(self, a.other), self.shape);
+    }
 }
 
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
     return add_result(out, result_type(other, a.self), other.shape);
-}
-
-template <one_of<aten::floating_binary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.other);
-    return detail::infer_broadcast(out, as_floating(result_type(self, other)), self, other);
-}
-
-template <one_of<ops<aten::div_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    return add_result(out, as_floating(result_type(self, a.other)), self.shape);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -6092,17 +6885,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
-template <one_of<aten::comparison_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_broadcast(out, dtype::boolean, inference::of(a.self), inference::of(a.other));
-}
-
-template <one_of<aten::comparison_scalar_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, dtype::boolean, inference::of(a.self).shape);
-}
-
-template <one_of<ops<aten::clamp, aten::clip>> Op>
+template <one_of<ops<aten::clamp>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (!a.min && !a.max) return invalid("neither min nor max is given");
     const tensor_meta& self = inference::of(a.self);
@@ -6280,20 +7063,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 // ---- headrace/infer/aten_view.hpp ----
 
 namespace headrace {
-namespace aten {
-
-using view_ops = ops<view, view_copy, _unsafe_view>;
-using expand_ops = ops<broadcast_to, expand, expand_copy>;
-using permute_ops = ops<permute, permute_copy>;
-using transpose_ops = ops<transpose_int, transpose_copy_int>;
-using select_ops = ops<select_int, select_copy_int>;
-using slice_ops = ops<slice_tensor, slice_copy_tensor>;
-using squeeze_ops = ops<squeeze, squeeze_copy>;
-using squeeze_dim_ops = ops<squeeze_dim, squeeze_copy_dim, squeeze_inplace_dim>;
-using squeeze_dims_ops = ops<squeeze_dims, squeeze_copy_dims>;
-using unsqueeze_ops = ops<unsqueeze, unsqueeze_copy>;
-
-}  // namespace aten
+namespace aten {}  // namespace aten
 
 namespace detail {
 
@@ -6320,8 +7090,11 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
     }
     return add_result(out, self.dtype, reduced_shape(self.shape, dropped, false));
 }
+
+}  // namespace detail
+
 /// Where each axis of the result comes from.
-inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
+[[nodiscard]] inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
     if (sources.size() != destinations.size()) {
         return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
     }
@@ -6340,6 +7113,9 @@ inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::
     }
     return order;
 }
+
+namespace detail {
+
 inline result<void> infer_permuted(inference& out, const tensor_meta& self, sizes order) {
     shape_builder shape;
     for (const std::int64_t axis : order) shape.push_back(self.shape[static_cast<std::size_t>(axis)]);
@@ -6348,7 +7124,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 }  // namespace detail
 
-template <one_of<aten::view_ops> Op>
+template <one_of<ops<aten::view, aten::_unsafe_view>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), a.size);
 }
@@ -6360,11 +7136,11 @@ template <one_of<ops<aten::reshape_as, aten::view_as>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), inference::of(a.other).shape);
 }
-template <one_of<ops<aten::as_strided, aten::as_strided_copy>> Op>
+template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
-template <one_of<aten::expand_ops> Op>
+template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_expanded(out, inference::of(a.self), a.size);
 }
@@ -6400,7 +7176,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, given);
 }
 
-template <one_of<aten::permute_ops> Op>
+template <one_of<ops<aten::permute>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
@@ -6410,7 +7186,7 @@ template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.rank() == 0) return add_result(out, self);
-    BOOST_OUTCOME_TRY(order, detail::moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::m_t>> Op>
@@ -6431,18 +7207,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     return add_result(out, self.dtype, {element_count(self.shape)});
 }
-template <one_of<aten::transpose_ops> Op>
+template <one_of<ops<aten::transpose_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_transposed(out, inference::of(a.self), a.dim0, a.dim1);
 }
-template <one_of<ops<aten::t, aten::t_copy>> Op>
+template <one_of<ops<aten::t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
     return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
 }
 
-template <one_of<ops<aten::narrow, aten::narrow_copy>> Op>
+template <one_of<ops<aten::narrow>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -6456,7 +7232,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
 }
-template <one_of<aten::slice_ops> Op>
+template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -6466,7 +7242,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
     return add_result(out, self.dtype, shape);
 }
-template <one_of<aten::select_ops> Op>
+template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
@@ -6480,25 +7256,25 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<aten::squeeze_ops> Op>
+template <one_of<ops<aten::squeeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::squeeze_dim_ops> Op>
+template <one_of<ops<aten::squeeze_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::squeeze_dims_ops> Op>
+template <one_of<ops<aten::squeeze_dims>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
     return detail::infer_squeezed(out, self, axes);
 }
-template <one_of<aten::unsqueeze_ops> Op>
+template <one_of<ops<aten::unsqueeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
@@ -6507,7 +7283,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::unfold, aten::unfold_copy>> Op>
+template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
@@ -6552,8 +7328,6 @@ template <class Op>
     return rank == 1 ? 0 : 1;
 }
 
-using split_ops = ops<split_tensor, split_copy_tensor, unsafe_split_tensor>;
-using split_with_sizes_ops = ops<split_with_sizes, split_with_sizes_copy, unsafe_split_with_sizes>;
 using reflection_pad_ops = ops<reflection_pad1d, reflection_pad2d, reflection_pad3d>;
 using replication_pad_ops = ops<replication_pad1d, replication_pad2d, replication_pad3d>;
 
@@ -6727,17 +7501,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (from.size() == 0) return detail::infer_sections(out, from, a.chunks);
     return detail::infer_split(out, from, (from.size() - 1) / a.chunks + 1);
 }
-template <one_of<aten::split_ops> Op>
+template <one_of<ops<aten::split_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split(out, from, a.split_size);
 }
-template <one_of<ops<aten::split_sizes>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
-    return detail::infer_split_sizes(out, from, a.split_size);
-}
-template <one_of<aten::split_with_sizes_ops> Op>
+template <one_of<ops<aten::split_with_sizes>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split_sizes(out, from, a.split_sizes);
@@ -6752,7 +7521,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_cuts(out, from, a.indices);
 }
-template <one_of<ops<aten::unbind_int, aten::unbind_copy_int>> Op>
+template <one_of<ops<aten::unbind_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (from.size() > detail::most_parts) return invalid("too many parts");
@@ -6764,7 +7533,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return boost::outcome_v2::success();
 }
 
-template <one_of<ops<aten::cat, aten::concat>> Op>
+template <one_of<ops<aten::cat>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_cat(out, a.tensors, a.dim);
 }
@@ -7731,14 +8500,19 @@ public:
     constexpr void insert_at(std::size_t first, std::size_t index) {
         words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
     }
+    constexpr void erase_at(std::size_t first, std::size_t index) {
+        words_[first + index / detail::word_bits] &= ~(std::uint64_t{1} << (index % detail::word_bits));
+    }
     template <op_tag Op>
     constexpr void insert() {
-        insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
+        // An op that its dialect does not list is in no set; using it is an error elsewhere.
+        if constexpr (listed_in_its_dialect<Op>)
+            insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
     }
     template <op_tag Op>
     [[nodiscard]] constexpr bool contains() const {
         constexpr std::size_t position = position_of<typename Op::dialect_type>();
-        if constexpr (position == sizeof...(Dialects)) {
+        if constexpr (position == sizeof...(Dialects) || !listed_in_its_dialect<Op>) {
             return false;
         } else {
             constexpr std::size_t word = first_word(position) + index_of<Op> / detail::word_bits;
@@ -7830,14 +8604,15 @@ public:
     /// Inclusion.
     friend constexpr bool operator<=(const op_set& a, const op_set& b) { return (a - b).empty(); }
 
+    /// Not private, so that a set can be a template argument.
+    std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
+
 private:
     template <class F>
     constexpr op_set& combine(const op_set& other, F f) {
         for (std::size_t i = 0; i != word_count; ++i) words_[i] = f(words_[i], other.words_[i]);
         return *this;
     }
-
-    std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
 };
 
 template <class... A, class... B>
@@ -7914,6 +8689,31 @@ struct op_at<op_set<Ds...>, Position, Index> {
     using dialect = typename type_at<Position, ops<Ds...>>::type;
     using type = typename type_at<Index, typename dialect::all_ops>::type;
 };
+
+namespace detail {
+
+template <auto Set, class Indices>
+struct listed_set;
+template <auto Set, std::size_t... I>
+struct listed_set<Set, std::index_sequence<I...>> {
+    static constexpr auto positions = [] {
+        std::array<std::pair<std::size_t, std::size_t>, sizeof...(I) + 1> found{};
+        auto rest = Set;
+        for (std::size_t i = 0; i != sizeof...(I); ++i) {
+            found[i] = rest.first();
+            rest.erase_at(rest.first_word(found[i].first), found[i].second);
+        }
+        return found;
+    }();
+    using type = ops<
+        typename op_at<std::remove_const_t<decltype(Set)>, positions[I].first, positions[I].second>::type...>;
+};
+
+}  // namespace detail
+
+/// The list that stands for a set, dialect by dialect: what set_of is the inverse of.
+template <auto Set>
+using list_of_set = typename detail::listed_set<Set, std::make_index_sequence<Set.size()>>::type;
 
 /// Names of the ops in a set, separated by ", ", handed piece by piece to `sink(std::string_view)`.
 template <class... Ds, class Sink>
@@ -8875,15 +9675,16 @@ namespace headrace {
 
 namespace tosa {
 
-/// Families of ops that share a rule.
-using unary_ops = ops<erf, sigmoid, tanh, identity>;
-using elementwise_unary_ops =
-    ops<abs, bitwise_not, ceil, clz, cos, exp, floor, log, logical_not, reciprocal, rsqrt, sin>;
-using elementwise_binary_ops =
-    ops<add, arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor, intdiv, logical_and,
-        logical_left_shift, logical_right_shift, logical_or, logical_xor, maximum, minimum, pow, sub>;
 using comparison_ops = ops<equal, greater, greater_equal>;
-using reduction_ops = ops<reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum>;
+
+/// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5): those that have no parameters.
+template <class Op>
+concept plain_unary = op_where<Op, dialect, trait::unary> && Op::field_names.size() == 1;
+
+/// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
+template <class Op>
+concept plain_binary =
+    op_where<Op, dialect, trait::binary> && !one_of<Op, comparison_ops> && !__is_same(Op, mul);
 
 }  // namespace tosa
 
@@ -8929,17 +9730,13 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 
 // --- elementwise -----------------------------------------------------------------------
 
-/// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5 and 2.13.2).
-template <one_of<tosa::unary_ops> Op>
+template <tosa::plain_unary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if constexpr (__is_same(Op, tosa::identity)) {
-        return add_result(out, inference::of(a.input1));
-    } else {
-        return add_result(out, inference::of(a.input));
-    }
+    const auto& [operand] = a;
+    return add_result(out, inference::of(operand));
 }
-template <one_of<tosa::elementwise_unary_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
+/// IDENTITY (2.13.2).
+inline result<void> infer_results(tosa::identity, const args<tosa::identity>& a, inference& out) {
     return add_result(out, inference::of(a.input1));
 }
 /// CLAMP (2.3.1).
@@ -8951,7 +9748,7 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
     return add_result(out, inference::of(a.input));
 }
 /// Elementwise ops of two operands (2.4).
-template <one_of<tosa::elementwise_binary_ops> Op>
+template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, inference::of(a.input1).dtype, shape);
@@ -8996,8 +9793,8 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
 
 // --- reductions ------------------------------------------------------------------------
 
-/// Reductions keep their axis, with size 1 (2.8).
-template <one_of<tosa::reduction_ops> Op>
+/// Reductions keep their axis, with size 1 (2.8). ARGMAX does not, see below.
+template <op_where<tosa::dialect, trait::reduction> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);
@@ -10131,6 +10928,15 @@ public:
     /// faster than a look-up.
     void use_cache(dispatch_cache* cache) { cache_ = cache; }
 
+    /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
+    void observe_emissions(void (*f)(void* observer, const node& n), void* observer) {
+        on_emission_ = f;
+        observer_ = observer;
+    }
+    void emitted(const node& n) const {
+        if (on_emission_ != nullptr) on_emission_(observer_, n);
+    }
+
     [[nodiscard]] result<void> infer(const node& n, inference& out) const {
         if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
         return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
@@ -10140,6 +10946,8 @@ private:
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
+    void (*on_emission_)(void*, const node&) = nullptr;
+    void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
 };
 
@@ -10148,6 +10956,10 @@ private:
 // ---- headrace/pass/emit.hpp ----
 
 namespace headrace {
+
+namespace detail {
+bool store_element(scalar number, headrace::dtype type, std::byte* at);
+}
 
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
 /// run time.
@@ -10252,6 +11064,15 @@ public:
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
     }
+    /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
+    template <class Number>
+    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i * width != data.size(); ++i)
+                detail::store_element(number(i), type, &data[i * width]);
+        });
+    }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
     [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
@@ -10266,7 +11087,7 @@ protected:
     [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
         if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
-        if (auto inferred = infer_results(Op{}, a, inference_); !inferred) {
+        if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
             fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
             return nullptr;
         }
@@ -10306,6 +11127,7 @@ private:
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
         graph_->inherit_annotations(n, *current_);
+        context_->emitted(n);
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     bool operands_sound(const op_info& op, const void* arguments);
@@ -10428,7 +11250,18 @@ inline constexpr bool only_emits_what_it_produces = true;
 template <class Op, class Produces>
 inline constexpr bool only_emits_what_it_produces<not_produced<Op, Produces>> = false;
 
+/// Names the op that a pass emits although nothing infers its results, in the compile error.
+template <class Op>
+struct no_inference {};
+template <class Diagnosis>
+inline constexpr bool results_are_inferred = true;
+template <class Op>
+inline constexpr bool results_are_inferred<no_inference<Op>> = false;
+
 namespace detail {
+template <class Op>
+concept has_inference = requires(const args<Op>& a, inference& out) { infer_results(Op{}, a, out); };
+
 template <class Some, class All>
 struct first_not_listed;
 template <class All>
@@ -10449,6 +11282,8 @@ class emit : public emitter {
 public:
     using emitter::emitter;
 
+    /// For code that is a part of an expression, whose type says what it emits.
+    explicit emit(const emitter& unchecked) : emitter(unchecked) {}
     /// The emitter of a pass for a function that emits less and that several passes share.
     template <class Wider>
     emit(const emit<Wider>& wider) : emitter(wider) {
@@ -10464,42 +11299,735 @@ public:
     /// order, `e.make<aten::add_tensor>(x, y)`.
     template <op_tag Op>
     value make(const args<Op>& a) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return first_result(put<Op>(a));
     }
     template <op_tag Op, class... Members>
-    requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...)) value
-        make(Members&&... members) {
+        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
+    value make(Members&&... members) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
     node* make_node(const args<Op>& a) {
+        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
+        static_assert(results_are_inferred<inferred<Op>>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return put<Op>(a);
     }
 
 private:
     template <class Op>
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
+    // Of an op that may be emitted: one error is enough.
+    template <class Op>
+    using inferred = std::conditional_t<!detail::listed<Op, Produces> || detail::has_inference<Op>, void,
+                                        no_inference<Op>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>
     node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces>) {
+        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> &&
+                      detail::has_inference<Op>) {
             return this->template add<Op>(a);
         } else {
             return nullptr;  // refused above
         }
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/op/op_list.hpp ----
+
+namespace headrace {
+
+/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
+/// build::broadcast_ops>`.
+template <class... Lists>
+using joined = boost::mp11::mp_set_union<ops<>, boost::mp11::mp_unique<Lists>...>;
+
+}  // namespace headrace
+
+// ---- headrace/pass/expression.hpp ----
+
+namespace headrace {
+
+/// An expression is written once, as a generic function, and read several times:
+///
+///     [](auto x) { return call<aten::mul_tensor>(x, call<aten::sigmoid>(x)); }
+///
+/// - called with symbols, its type says which ops it makes;
+/// - called with terms, it makes the nodes;
+/// - called with wildcards, it is a pattern (match/pattern_expression.hpp).
+///
+/// Symbols exist at compile time only: functions over them are declared, and never called. So the effects of
+/// a rewrite are those of every branch that its expression has, whichever is taken at run time.
+
+template <auto Made>
+struct symbol;
+/// The symbol of a value that no op of the expression makes.
+using operand_symbol = symbol<op_set<>{}>;
+
+/// What a term answers at run time, so that an expression can ask it in either reading.
+struct symbol_answers {
+    [[nodiscard]] headrace::value value() const;
+    [[nodiscard]] headrace::dtype dtype() const;
+    [[nodiscard]] const int_list& shape() const;
+    [[nodiscard]] std::size_t rank() const;
+    [[nodiscard]] std::int64_t size(std::int64_t axis) const;
+    [[nodiscard]] std::size_t axis(std::int64_t named) const;
+    [[nodiscard]] const tensor_meta& meta() const;
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
+    [[nodiscard]] const target_spec& target() const;
+    [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] operand_symbol constant(scalar number) const;
+    [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
+    [[nodiscard]] operand_symbol filled(scalar number) const;
+    [[nodiscard]] operand_symbol filled(scalar number, headrace::dtype type) const;
+    template <class Range>
+    [[nodiscard]] operand_symbol tensor(headrace::dtype type, sizes shape, const Range& elements) const;
+    [[nodiscard]] operand_symbol of(headrace::value v) const;
+};
+
+/// The value of an expression whose ops are `Made`, an op_set.
+template <auto Made>
+struct symbol : symbol_answers {
+    static constexpr auto made = Made;
+    constexpr symbol() = default;
+    /// As one of several branches it counts with them.
+    template <auto Fewer>
+    constexpr symbol(symbol<Fewer>) {}
+};
+
+/// A value of the graph, and the emitter that makes what an expression says of it.
+class term {
+public:
+    term(emitter& e, headrace::value v) : emitter_(&e), value_(v) {}
+
+    [[nodiscard]] headrace::value value() const { return value_; }
+    [[nodiscard]] emitter& owner() const { return *emitter_; }
+
+    [[nodiscard]] headrace::dtype dtype() const { return emitter_->dtype(value_); }
+    [[nodiscard]] const int_list& shape() const { return emitter_->shape(value_); }
+    [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
+    /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
+    [[nodiscard]] std::int64_t size(std::int64_t axis) const {
+        const std::int64_t i = axis < 0 ? axis + static_cast<std::int64_t>(rank()) : axis;
+        return i < 0 || i >= static_cast<std::int64_t>(rank()) ? 0 : shape()[static_cast<std::size_t>(i)];
+    }
+    [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
+    /// Metadata of the results that the rewrite replaces.
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
+        return emitter_->result_meta(i);
+    }
+    [[nodiscard]] const target_spec& target() const { return emitter_->target(); }
+    /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
+    [[nodiscard]] term unsupported(std::pmr::string reason) const {
+        return {*emitter_, emitter_->unsupported(std::move(reason))};
+    }
+    /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
+    /// of range.
+    [[nodiscard]] std::size_t axis(std::int64_t named) const {
+        if (const auto found = normalized_axis(named, rank())) return *found;
+        emitter_->unsupported("axis " + number_text(named) + " is out of range for rank " +
+                              number_text(rank()));
+        return 0;
+    }
+    /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
+    /// number is cut to one.
+    [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
+    /// The same of another dtype.
+    [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
+        return {*emitter_, emitter_->splat(number, type, rank())};
+    }
+    /// A constant of this term's shape, of its dtype or another one.
+    [[nodiscard]] term filled(scalar number) const { return filled(number, dtype()); }
+    [[nodiscard]] term filled(scalar number, headrace::dtype type) const {
+        return {*emitter_, emitter_->splat(number, type, shape())};
+    }
+    /// A constant of that type and shape, from elements as the dtype is stored.
+    template <class Range>
+    [[nodiscard]] term tensor(headrace::dtype type, sizes shape, const Range& elements) const {
+        return {*emitter_,
+                emitter_->constant(type, shape, std::span(std::data(elements), std::size(elements)))};
+    }
+    /// Another value of the graph, such as an optional operand.
+    [[nodiscard]] term of(headrace::value v) const { return {*emitter_, v}; }
+
+private:
+    emitter* emitter_;
+    headrace::value value_;
+};
+
+template <class T>
+inline constexpr bool is_symbol = false;
+template <auto Made>
+inline constexpr bool is_symbol<symbol<Made>> = true;
+
+/// Matches the readings of a value in an expression. Patterns add theirs.
+template <class T>
+inline constexpr bool is_reading = is_symbol<T> || std::is_same_v<T, term>;
+template <class T>
+concept reading = is_reading<std::remove_cvref_t<T>>;
+
+/// Several operands that are one argument: `call<aten::cat>(tensors(x, y), 1)`.
+template <class... Items>
+struct tensors_expression {
+    std::tuple<Items...> items;
+};
+template <class... Items>
+[[nodiscard]] constexpr tensors_expression<Items...> tensors(const Items&... items) {
+    return {{items...}};
+}
+
+namespace detail {
+
+template <class T>
+struct made_in {
+    static constexpr op_set<> value{};
+};
+template <auto Made>
+struct made_in<symbol<Made>> {
+    static constexpr auto value = Made;
+};
+template <class... Ts>
+struct made_in<std::tuple<Ts...>> {
+    static constexpr auto value = (op_set<>{} | ... | made_in<Ts>::value);
+};
+template <class... Ts>
+struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
+template <class T>
+struct made_in<std::optional<T>> : made_in<T> {};
+
+template <class T>
+inline constexpr bool holds_term = std::is_same_v<T, term>;
+template <class... Ts>
+inline constexpr bool holds_term<tensors_expression<Ts...>> = (holds_term<Ts> || ...);
+template <class T>
+inline constexpr bool holds_symbol = is_symbol<T>;
+template <class... Ts>
+inline constexpr bool holds_symbol<tensors_expression<Ts...>> = (holds_symbol<Ts> || ...);
+
+// An argument of a call as a member of the op's argument struct.
+template <class T>
+const T& as_argument(const T& argument) {
+    return argument;
+}
+inline value as_argument(const term& argument) { return argument.value(); }
+template <class... Ts>
+auto as_argument(const tensors_expression<Ts...>& argument) {
+    struct held {
+        std::array<value, sizeof...(Ts)> values;
+        operator list<value>() const { return list<value>(values); }
+    };
+    return std::apply([](const Ts&... items) { return held{{as_argument(items)...}}; }, argument.items);
+}
+
+template <class T, class... Ts>
+const term& first_term(const T& first, const Ts&... rest) {
+    if constexpr (std::is_same_v<T, term>) {
+        return first;
+    } else if constexpr (holds_term<T>) {
+        return std::apply([](const auto&... items) -> const term& { return first_term(items...); },
+                          first.items);
+    } else {
+        return first_term(rest...);
+    }
+}
+
+/// The emitter as expressions use it: what they make is in their type.
+struct expression_emitter : emitter {
+    template <op_tag Op>
+    static value make(emitter& e, const args<Op>& a) {
+        node* made = static_cast<expression_emitter&>(e).template add<Op>(a);
+        return made == nullptr ? value{} : made->result();
+    }
+};
+
+// A call with wildcards: match/pattern_expression.hpp defines what it is.
+template <class Op>
+struct pattern_call;
+
+}  // namespace detail
+
+/// A node of `Op` with these arguments, in the order of its schema: operands are expressions, other arguments
+/// C++ values, std::nullopt is None. Arguments that are left out at the end have the schema's defaults. A
+/// function object, so that it can stand for the rewrite of an op that only gets another name:
+/// `on<aten::exp> = call<tosa::exp>`.
+template <class Op>
+struct call_t {
+    template <class... Arguments>
+    constexpr auto operator()(Arguments... arguments) const {
+        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
+            return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
+        } else if constexpr ((detail::holds_term<Arguments> || ...)) {
+            emitter& e = detail::first_term(arguments...).owner();
+            return term(
+                e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+        } else {
+            return detail::pattern_call<Op>::read(arguments...);
+        }
+    }
+};
+template <class Op>
+inline constexpr call_t<Op> call{};
+
+/// What a rewrite returns to leave its node as it is.
+struct unchanged_type {};
+inline constexpr unchanged_type unchanged{};
+
+namespace detail {
+
+template <class F>
+constexpr decltype(auto) branch(const F& f) {
+    if constexpr (requires { f(); }) {
+        return f();
+    } else {
+        return f;
+    }
+}
+template <class F>
+using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()))>;
+
+// What a choice between two branches is, in either reading.
+template <class A, class B>
+struct joined_branches {
+    static_assert(sizeof(A) == 0, "choose: its branches are not both expressions, or unchanged");
+};
+template <class A>
+    requires(!is_symbol<A>)
+struct joined_branches<A, A> : std::type_identity<A> {};
+template <auto A, auto B>
+struct joined_branches<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
+template <class... As, class... Bs>
+    requires(sizeof...(As) == sizeof...(Bs) && !std::is_same_v<std::tuple<As...>, std::tuple<Bs...>>)
+struct joined_branches<std::tuple<As...>, std::tuple<Bs...>>
+    : std::type_identity<std::tuple<typename joined_branches<As, Bs>::type...>> {};
+template <class A>
+    requires(!std::is_same_v<A, unchanged_type>)
+struct joined_branches<A, unchanged_type> : std::type_identity<std::optional<A>> {};
+template <class B>
+    requires(!std::is_same_v<B, unchanged_type>)
+struct joined_branches<unchanged_type, B> : std::type_identity<std::optional<B>> {};
+template <class A>
+struct joined_branches<std::optional<A>, unchanged_type> : std::type_identity<std::optional<A>> {};
+template <class B>
+struct joined_branches<unchanged_type, std::optional<B>> : std::type_identity<std::optional<B>> {};
+template <class A, class B>
+    requires(!std::is_same_v<std::optional<A>, B>)
+struct joined_branches<std::optional<A>, B>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+template <class A, class B>
+    requires(!std::is_same_v<std::optional<B>, A>)
+struct joined_branches<A, std::optional<B>>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+template <class A, class B>
+    requires(!std::is_same_v<A, B>)
+struct joined_branches<std::optional<A>, std::optional<B>>
+    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+
+template <class>
+using value_of = value;
+
+template <class To, class F>
+constexpr To take_branch(const F& f) {
+    if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
+        return std::nullopt;
+    } else {
+        return branch(f);
+    }
+}
+
+}  // namespace detail
+
+/// Alternatives of which one is chosen at run time; each is an expression, or a callable without parameters
+/// that returns one and is called only if it is chosen. All of them count among what the rewrite makes.
+///
+///     choose(a.approximate == "tanh", [&] { return … tanh(…); }, [&] { return … erf(…); })
+///     choose(is_floating(x.dtype()), [&] { return …; }, unchanged)
+template <class Then, class Else>
+constexpr auto choose(bool condition, const Then& then, const Else& otherwise) {
+    using chosen =
+        typename detail::joined_branches<detail::branch_type<Then>, detail::branch_type<Else>>::type;
+    return condition ? detail::take_branch<chosen>(then) : detail::take_branch<chosen>(otherwise);
+}
+/// The first alternative whose condition holds, else the last.
+template <class Then, class... Rest>
+constexpr auto choose(bool condition, const Then& then, bool next, const Rest&... rest) {
+    return choose(condition, then, [&] { return choose(next, rest...); });
+}
+
+/// Code that makes nodes, as a part of an expression: `f(emit<List> e, value...)` is called with the values
+/// of the terms, and may emit what `List` lists. It returns a value or, where it may decline, an optional
+/// one.
+template <class List, class F, reading... Operands>
+constexpr auto emitting(const F& f, const Operands&... operands) {
+    using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
+    if constexpr ((is_symbol<Operands> || ...)) {
+        using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
+        return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
+    } else {
+        emitter& e = detail::first_term(operands...).owner();
+        if constexpr (is_optional<returned>) {
+            const returned v = f(emit<List>(e), operands.value()...);
+            return v ? std::optional(term(e, *v)) : std::nullopt;
+        } else {
+            return term(e, f(emit<List>(e), operands.value()...));
+        }
+    }
+}
+
+/// f(x, operand) if an optional operand is given, else x:
+/// `with_operand(y, a.bias, [](auto v, auto bias) { return v + bias; })`.
+template <reading X, class F>
+constexpr auto with_operand(const X& x, const std::optional<value>& operand, const F& f) {
+    return choose(
+        operand.has_value(), [&] { return f(x, x.of(*operand)); }, x);
+}
+
+namespace detail {
+
+inline value as_value(const term& x) { return x.value(); }
+template <class... Ts>
+auto as_value(const std::tuple<Ts...>& items) {
+    return std::apply([](const Ts&... each) { return std::tuple(as_value(each)...); }, items);
+}
+
+}  // namespace detail
+
+/// An expression, as a part of code that makes nodes: `f` is called with terms of these values, and may make
+/// what `e` may emit. Its results are values again, in a std::tuple if there are several.
+template <class List, class F, std::same_as<value>... Values>
+auto evaluate(const emit<List>& e, const F& f, Values... operands) {
+    using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
+    emit<list_of_set<detail::made_in<result>::value>> checked(e);
+    return detail::as_value(f(term(checked, operands)...));
+}
+
+namespace detail {
+
+template <class List, class... Parameters>
+List ops_emitted_by(value (*)(emit<List>, Parameters...));
+
+}  // namespace detail
+
+/// A builder, a function of an `emit<List>` by value and more arguments that returns a value, as a part of
+/// expressions: `made_by<build::reshape>(x, shape)`. `List` is what it may emit.
+template <auto Builder>
+struct made_by_t {
+    template <class... Arguments>
+    constexpr auto operator()(const Arguments&... arguments) const {
+        using list = decltype(detail::ops_emitted_by(Builder));
+        if constexpr ((detail::holds_symbol<Arguments> || ...)) {
+            return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
+        } else {
+            emitter& e = detail::first_term(arguments...).owner();
+            return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
+        }
+    }
+};
+template <auto Builder>
+inline constexpr made_by_t<Builder> made_by{};
+
+}  // namespace headrace
+
+// ---- headrace/pass/rules.hpp ----
+
+namespace headrace {
+
+/// How the operands of a rule enter its expression and its results leave it: as they are. Another policy has
+/// the same members; `made` is what they make.
+struct as_they_are {
+    static constexpr op_set<> made{};
+    static term operand(const term& x) { return x; }
+    static term result(const term& y, std::uint32_t) { return y; }
+};
+
+/// One rewrite: `F`, a stateless callable, takes the operands of a node of `Op` that are neither optional nor
+/// lists, in order, and its `args` after them if it wants them. It may take fewer of the operands if the next
+/// parameter is a `const args<Op>&`. It returns the expression that replaces it:
+/// one for each result in a std::tuple if it has several, `unchanged` or a choice with it where it declines.
+template <class Op, class F, class Policy = as_they_are>
+struct rule {};
+
+/// Rules as a type.
+template <class... Rules>
+struct rule_list {};
+
+/// Names the op whose rule cannot be called, in the compile error.
+template <class Op>
+struct not_callable_with {};
+template <class Diagnosis>
+inline constexpr bool rule_takes_operands = false;
+template <>
+inline constexpr bool rule_takes_operands<no_fault> = true;
+
+namespace detail {
+
+template <class... Ops>
+struct rules_for {
+    template <class F>
+    constexpr rule_list<rule<Ops, F>...> operator=(F) const {  // NOLINT: it makes a rule
+        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        return {};
+    }
+};
+template <class List>
+struct rules_for_all;
+template <class... Ops>
+struct rules_for_all<ops<Ops...>> : rules_for<Ops...> {
+    using rules_for<Ops...>::operator=;
+};
+
+}  // namespace detail
+
+/// The rewrite of each of these ops: `on<aten::log2> = [](auto x) { return log(x) * log2e; }`.
+template <class... Ops>
+inline constexpr detail::rules_for<Ops...> on{};
+/// The same of an ops<...> list.
+template <class List>
+inline constexpr detail::rules_for_all<List> on_each{};
+
+template <class... As, class... Bs>
+constexpr rule_list<As..., Bs...> operator+(rule_list<As...>, rule_list<Bs...>) {
+    return {};
+}
+
+namespace detail {
+
+// The same rule under another policy.
+template <class Rule, class Policy>
+struct rule_under;
+template <class Op, class F, class NewPolicy, class Policy>
+struct rule_under<rule<Op, F, Policy>, NewPolicy> {
+    using type = rule<Op, F, NewPolicy>;
+};
+template <class Policy, class... Rules>
+constexpr auto under(rule_list<Rules...>) {
+    return rule_list<typename rule_under<Rules, Policy>::type...>{};
+}
+
+}  // namespace detail
+
+/// The rewrites of a pass, one or several for a line:
+///
+///     static auto rewrites() {
+///         return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); },
+///                      on<aten::exp> = call<tosa::exp>);
+///     }
+///
+/// From their type follow the ops that the pass targets, removes and produces.
+template <class... Lists>
+constexpr auto rules(Lists... lists) {
+    return decltype((rule_list<>{} + ... + lists)){};
+}
+/// Rules whose operands and results go through a policy.
+template <class Policy, class... Lists>
+constexpr auto rules_with(Lists... lists) {
+    return detail::under<Policy>(rules(lists...));
+}
+
+namespace detail {
+
+// The operands that a rule takes: how many, and where they are.
+template <class Op>
+inline constexpr std::size_t plain_operands = [] {
+    std::size_t count = 0;
+    for (const field_info& f : fields_of<Op>) count += f.kind == field_kind::tensor && !f.optional;
+    return count;
+}();
+template <class Op>
+inline constexpr auto operand_offsets = [] {
+    std::array<std::uint16_t, plain_operands<Op> + 1> offsets{};
+    std::size_t i = 0;
+    for (const field_info& f : fields_of<Op>) {
+        if (f.kind == field_kind::tensor && !f.optional) offsets[i++] = f.offset;
+    }
+    return offsets;
+}();
+
+template <std::size_t>
+using symbol_at = operand_symbol;
+
+// How a rule's callable is called: with how many operands, and with the arguments after them? All of the
+// operands come first; one that needs fewer of them says so by the type of the next parameter.
+struct rule_call {
+    std::size_t operands = 0;
+    bool arguments = false;
+    bool found = false;
+};
+template <class Op, class F, std::size_t... I>
+constexpr rule_call try_call(std::index_sequence<I...>) {
+    if constexpr (requires(const F& f) { f(symbol_at<I>{}...); }) {
+        return {sizeof...(I), false, true};
+    } else if constexpr (requires(const F& f, const args<Op>& a) { f(symbol_at<I>{}..., a); }) {
+        return {sizeof...(I), true, true};
+    } else if constexpr (sizeof...(I) > 1) {
+        return try_call<Op, F>(std::make_index_sequence<sizeof...(I) - 1>{});
+    } else {
+        return {};
+    }
+}
+template <class Op, class F>
+inline constexpr rule_call call_of_rule = try_call<Op, F>(std::make_index_sequence<plain_operands<Op>>{});
+
+template <class Op, class F, class... Readings>
+constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
+    if constexpr (!call_of_rule<Op, F>.found) {
+        return unchanged;  // the fault is reported where the rule is run
+    } else if constexpr (call_of_rule<Op, F>.arguments) {
+        return F{}(operands..., a);
+    } else {
+        return F{}(operands...);
+    }
+}
+template <class Op, class F, std::size_t... I>
+auto read_rule(std::index_sequence<I...>)
+    -> decltype(apply_rule<Op, F>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
+
+// What a rule returns when it is called with symbols.
+template <class Op, class F>
+using rule_result = decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F>.operands>{}));
+
+template <class Rule>
+struct rule_facts;
+template <class Op, class F, class Policy>
+struct rule_facts<rule<Op, F, Policy>> {
+    using targets = ops<Op>;
+    using result = rule_result<Op, F>;
+    static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
+    static constexpr auto made = Policy::made | made_in<result>::value;
+
+    // Makes the nodes of the expression; false if the rule declines.
+    static bool run(emitter& e, const node& n, value_list& out);
+};
+
+template <class Policy>
+void append_term(value_list& out, const term& y) {
+    out.push_back(Policy::result(y, static_cast<std::uint32_t>(out.size())).value());
+}
+template <class Policy, class... Ts>
+void append_term(value_list& out, const std::tuple<Ts...>& ys) {
+    std::apply([&](const Ts&... each) { (append_term<Policy>(out, each), ...); }, ys);
+}
+// Flattens what a rule returned; false if it declined.
+template <class Policy, class Returned>
+bool take_result(const Returned& returned, value_list& out) {
+    if constexpr (std::is_same_v<Returned, unchanged_type>) {
+        return false;
+    } else if constexpr (is_optional<Returned>) {
+        if (returned) append_term<Policy>(out, *returned);
+        return returned.has_value();
+    } else {
+        append_term<Policy>(out, returned);
+        return true;
+    }
+}
+
+template <class Op, class F, class Policy>
+bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+    using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
+    static_assert(
+        rule_takes_operands<fault>,
+        "rule: its callable does not take the op's operands; see not_callable_with<Op>, let it take "
+        "them in order, and `const auto& a` after them for the other arguments");
+    const auto* bytes = static_cast<const std::byte*>(n.arguments);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        const auto operand = [&](std::size_t i) {
+            return term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i]));
+        };
+        static_cast<void>(operand);
+        return take_result<Policy>(apply_rule<Op, F>(args_of<Op>(n), Policy::operand(operand(I))...), out);
+    }(std::make_index_sequence<call_of_rule<Op, F>.operands>{});
+}
+
+template <class Op, class... Ops>
+constexpr bool is_listed(ops<Ops...>) {
+    return (__is_same(Op, Ops) || ...);
+}
+// The rules for an op, in order.
+template <class Op, class... Rules>
+constexpr auto rules_on(rule_list<Rules...>) {
+    return decltype((rule_list<>{} + ... +
+                     std::conditional_t<is_listed<Op>(typename rule_facts<Rules>::targets{}),
+                                        rule_list<Rules>, rule_list<>>{})){};
+}
+// Most passes have one rule for an op, which overload resolution finds. It would not see patterns.
+template <class Op, class F, class Policy>
+rule<Op, F, Policy> rule_of(const std::type_identity<rule<Op, F, Policy>>&);
+template <class Rule>
+inline constexpr bool is_of_one_op = false;
+template <class Op, class F, class Policy>
+inline constexpr bool is_of_one_op<rule<Op, F, Policy>> = true;
+template <class List>
+struct rule_index;
+template <class... Rules>
+    requires(is_of_one_op<Rules> && ...)
+struct rule_index<rule_list<Rules...>> : std::type_identity<Rules>... {};
+
+template <class List, class Op>
+constexpr auto find_rules() {
+    if constexpr (requires(const rule_index<List>& index) { rule_of<Op>(index); }) {
+        return rule_list<decltype(rule_of<Op>(std::declval<const rule_index<List>&>()))>{};
+    } else {
+        return rules_on<Op>(List{});
+    }
+}
+
+template <class List>
+struct list_facts;
+template <class... Rules>
+struct list_facts<rule_list<Rules...>> {
+    using targets = joined<typename rule_facts<Rules>::targets...>;
+    static constexpr auto made = (op_set<>{} | ... | rule_facts<Rules>::made);
+    using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
+};
+// What the rules for one op do: the first that does not decline rewrites the node.
+template <class List>
+struct rules_together;
+template <class... Rules>
+struct rules_together<rule_list<Rules...>> {
+    static constexpr bool any = sizeof...(Rules) != 0;
+    static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
+
+    static bool run(emitter& e, const node& n, value_list& out) {
+        return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);
+    }
+};
+
+template <class P>
+auto own_rewrites() {
+    if constexpr (requires { P::rewrites(); }) {
+        return P::rewrites();
+    } else {
+        return rule_list<>{};
+    }
+}
+/// The rules that a pass lists.
+template <class P>
+using rules_of = decltype(own_rewrites<P>());
+
+template <class P, class Op>
+using rules_for_op = rules_together<decltype(find_rules<rules_of<P>, Op>())>;
+template <class P, class Op>
+concept has_rule = rules_for_op<P, Op>::any;
+
+}  // namespace detail
 
 }  // namespace headrace
 
@@ -10510,16 +12038,23 @@ namespace headrace {
 /// Base of every pass. A pass is a stateless struct of handlers, one per op that it rewrites:
 ///
 ///     struct decompose_addmm : pass {
-///         using targets = ops<aten::addmm>;
+///         using targeted_ops = ops<aten::addmm>;
 ///         using produces = ops<aten::mm, aten::add_tensor>;
 ///         value operator()(const args<aten::addmm>& a, emit<produces>& e) const;
+///     };
+///
+/// Rewrites that are expressions need no more than a list (pass/rules.hpp), from which targets and effects
+/// follow:
+///
+///     struct decompose_silu : pass {
+///         static auto rewrites() { return rules(on<aten::silu> = [](auto x) { return x * sigmoid(x); }); }
 ///     };
 ///
 /// A handler that returns `value` (or a std::tuple of them, or value_list) always rewrites its op; one that
 /// returns a std::optional of these may decline. A family of ops shares a handler template that takes the tag
 /// first:
 ///
-///     template <one_of<targets> Op>
+///     template <one_of<targeted_ops> Op>
 ///     value operator()(Op, const args<Op>& a, emit<produces>& e) const;
 ///
 /// A pass over the whole graph has `result<std::size_t> operator()(graph&, pass_context&) const` instead,
@@ -10533,7 +12068,7 @@ struct extends : Bases... {
     using Bases::operator()...;
 };
 
-/// A list of passes or of properties, as `requires_before`, `requires_after` and `ensures` name them.
+/// A list of passes or of properties, with which passes state their order; see headrace::property.
 template <class... Passes>
 struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
@@ -10545,48 +12080,18 @@ concept pass_type = std::is_base_of_v<pass, T>;
 
 namespace detail {
 
-template <class A, class B>
-struct append_new;
-template <class... As, class... Bs>
-struct append_new<ops<As...>, ops<Bs...>> {
-    template <class List, class T>
-    struct add;
-    template <class... Ts, class T>
-    struct add<ops<Ts...>, T> {
-        using type = std::conditional_t<(__is_same(Ts, T) || ...), ops<Ts...>, ops<Ts..., T>>;
-    };
-    template <class List, class... Rest>
-    struct all {
-        using type = List;
-    };
-    template <class List, class First, class... Rest>
-    struct all<List, First, Rest...> : all<typename add<List, First>::type, Rest...> {};
-    using type = typename all<ops<As...>, Bs...>::type;
-};
-template <class... As>
-struct append_new<ops<As...>, ops<>> {
-    using type = ops<As...>;
-};
-template <class... Bs>
-    requires(sizeof...(Bs) > 0)
-struct append_new<ops<>, ops<Bs...>> {
-    using type = ops<Bs...>;
-};
-
-template <class... Lists>
-struct join_ops {
-    using type = ops<>;
-};
-template <class First, class... Rest>
-struct join_ops<First, Rest...> {
-    using type = typename append_new<First, typename join_ops<Rest...>::type>::type;
-};
-
 // One trait per spelling under which passes list their targets.
 template <class P>
 auto own_targets() {
     if constexpr (requires { typename P::targets; })
         return typename P::targets{};
+    else
+        return ops<>{};
+}
+template <class P>
+auto own_targeted_ops() {
+    if constexpr (requires { typename P::targeted_ops; })
+        return typename P::targeted_ops{};
     else
         return ops<>{};
 }
@@ -10625,7 +12130,7 @@ template <class Bases>
 struct targets_of_bases;
 template <class... Bases>
 struct targets_of_bases<std::tuple<Bases...>*> {
-    using type = typename join_ops<typename listed_targets<Bases>::type...>::type;
+    using type = joined<typename listed_targets<Bases>::type...>;
 };
 template <class P>
 auto base_targets() {
@@ -10637,9 +12142,10 @@ auto base_targets() {
 }
 template <class P>
 struct listed_targets {
-    using type = typename join_ops<decltype(own_targets<P>()), decltype(own_target_ops<P>()),
-                                   decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()),
-                                   decltype(own_aten_ops<P>()), decltype(base_targets<P>())>::type;
+    using type =
+        joined<decltype(own_targeted_ops<P>()), decltype(own_targets<P>()), decltype(own_target_ops<P>()),
+               decltype(own_supported_ops<P>()), decltype(own_edge_ops<P>()), decltype(own_aten_ops<P>()),
+               decltype(base_targets<P>()), typename list_facts<rules_of<P>>::targets>;
 };
 
 template <class P>
@@ -10659,20 +12165,34 @@ auto own_removes() {
 
 }  // namespace detail
 
-/// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
-/// build::broadcast_ops>`.
-template <class... Lists>
-using joined = typename detail::join_ops<Lists...>::type;
-
 /// Matches passes over the whole graph.
 template <class P>
 concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context& c) {
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
 
-/// The ops that a pass may emit.
+namespace detail {
+
+// What the handlers of a pass may emit, and what its rules make: both together are what it produces.
 template <class P>
-using produces_of = decltype(detail::own_produces<P>());
+using declared_by = decltype(own_produces<P>());
+template <class P>
+inline constexpr const auto& made_by_rules = list_facts<rules_of<P>>::made;
+
+template <class P>
+auto find_produces() {
+    if constexpr (std::is_same_v<rules_of<P>, rule_list<>>) {
+        return declared_by<P>{};
+    } else {
+        return joined<declared_by<P>, list_of_set<made_by_rules<P>>>{};
+    }
+}
+
+}  // namespace detail
+
+/// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
+template <class P>
+using produces_of = decltype(detail::find_produces<P>());
 
 /// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
 template <class P>
@@ -10687,30 +12207,26 @@ auto find_targets() {
     if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
         return listed{};
     } else {
-        return typename join_ops<listed, removes_of<P>>::type{};
+        return joined<listed, removes_of<P>>{};
     }
 }
 
 }  // namespace detail
 
-/// The ops that a pass looks for: joined from `targets`, `target_ops`, `supported_ops`, `edge_ops` and
-/// `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
+/// The ops that a pass looks for: joined from `targeted_ops`, `targets`, `target_ops`, `supported_ops`,
+/// `edge_ops` and `aten_ops`, whichever it has, and from the passes that it `extends`. Each op once.
 template <class P>
 using targets_of = decltype(detail::find_targets<P>());
 
 namespace detail {
 
 template <class P, class Op>
-concept handles_args = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
-    p(a, e);
-};
+concept handles_args = requires(const P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); };
 template <class P, class Op>
-concept handles_tag = requires(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
-    p(Op{}, a, e);
-};
+concept handles_tag = requires(const P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
 
 template <class P, class Op>
-auto call_handler(const P& p, const args<Op>& a, emit<produces_of<P>>& e) {
+auto call_handler(const P& p, const args<Op>& a, emit<declared_by<P>>& e) {
     if constexpr (handles_args<P, Op>) {
         return p(a, e);
     } else {
@@ -10725,9 +12241,9 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 
 }  // namespace detail
 
-/// Matches pairs of a pass and an op that it has a handler for.
+/// Matches pairs of a pass and an op that it has a rule or a handler for.
 template <class P, class Op>
-concept handles = detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
+concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
 /// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
 /// const`.
@@ -10754,9 +12270,9 @@ template <class Pass, class Op, class Result>
 struct wrong_result {};
 
 template <class Diagnosis>
-inline constexpr bool handlers_complete = false;
-template <>
-inline constexpr bool handlers_complete<no_fault> = true;
+inline constexpr bool handlers_complete = true;
+template <class Pass, class Op>
+inline constexpr bool handlers_complete<no_handler<Pass, Op>> = false;
 template <class Diagnosis>
 inline constexpr bool results_are_values = false;
 template <>
@@ -10770,10 +12286,10 @@ template <class P, class Op>
 auto handler_result() {
     if constexpr (handles_args<P, Op>) {
         return std::type_identity<decltype(std::declval<const P&>()(
-            std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
+            std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
     } else {
         return std::type_identity<decltype(std::declval<const P&>()(
-            Op{}, std::declval<const args<Op>&>(), std::declval<emit<produces_of<P>>&>()))>{};
+            Op{}, std::declval<const args<Op>&>(), std::declval<emit<declared_by<P>>&>()))>{};
     }
 }
 template <class P, class Op>
@@ -10781,13 +12297,16 @@ using handler_result_t = typename decltype(handler_result<P, Op>())::type;
 
 template <class Result>
 inline constexpr handler_kind kind_of_result =
-    is_replacement<Result>                                                         ? handler_kind::rewrites
-    : is_optional<Result>&& is_replacement<typename unwrap_optional<Result>::type> ? handler_kind::may_decline
-                                                                                   : handler_kind::wrong;
+    is_replacement<Result> ? handler_kind::rewrites
+    : is_optional<Result> && is_replacement<typename unwrap_optional<Result>::type>
+        ? handler_kind::may_decline
+        : handler_kind::wrong;
 
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
-    if constexpr (handles<P, Op>) {
+    if constexpr (has_rule<P, Op>) {
+        return rules_for_op<P, Op>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
+    } else if constexpr (handles<P, Op>) {
         return kind_of_result<handler_result_t<P, Op>>;
     } else {
         return handler_kind::none;
@@ -10878,7 +12397,6 @@ using set_type_of = typename set_type_of_list<List>::type;
 template <pass_type P>
 struct effects_of {
     using targets = targets_of<P>;
-    using produces = produces_of<P>;
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
@@ -10892,7 +12410,7 @@ struct effects_of {
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
-    static constexpr detail::set_type_of<produces> produced_set = set_of<produces>;
+    static constexpr auto produced_set = set_of<detail::declared_by<P>> | detail::made_by_rules<P>;
     static constexpr detail::set_type_of<detail::removable<P>> removed_set =
         detail::removed_by<P, detail::set_type_of<detail::removable<P>>>();
 };
@@ -10906,6 +12424,19 @@ constexpr std::string_view pass_name() {
         return P::name;
     } else {
         return type_name<P>;
+    }
+}
+
+/// One line that says what a pass does, as its member `static constexpr std::string_view summary` gives it:
+/// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
+template <class P>
+constexpr std::string_view pass_summary() {
+    if constexpr (requires {
+                      { P::summary } -> std::convertible_to<std::string_view>;
+                  }) {
+        return P::summary;
+    } else {
+        return {};
     }
 }
 
@@ -10945,7 +12476,7 @@ enum class outcome_kind : std::uint8_t { replaced, kept, declined, failed };
 
 /// Runs the handler of `Op` and flattens what it returns.
 template <class P, class Op>
-outcome_kind replacements_for(const P& p, const args<Op>& a, emit<produces_of<P>>& e, value_list& out) {
+outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>>& e, value_list& out) {
     auto returned = call_handler<P, Op>(p, a, e);
     if (e.failed()) return outcome_kind::failed;
     if constexpr (is_optional<decltype(returned)>) {
@@ -10965,15 +12496,30 @@ struct handler {
 
 template <class P, class Op>
 outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& context, value_list& with) {
-    emit<produces_of<P>> e(g, &n, &n, context);
+    emit<declared_by<P>> e(g, &n, &n, context);
     return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
+}
+template <class Rules>
+outcome_kind call_rules(const void*, graph& g, node& n, pass_context& context, value_list& with) {
+    emitter e(g, &n, &n, context);
+    const bool rewritten = Rules::run(e, n, with);
+    if (e.failed()) return outcome_kind::failed;
+    return rewritten ? outcome_kind::replaced : outcome_kind::declined;
+}
+template <class P, class Op>
+constexpr handler handler_for() {
+    if constexpr (has_rule<P, Op>) {
+        return {&info_of<Op>, &call_rules<rules_for_op<P, Op>>};
+    } else {
+        return {&info_of<Op>, &call_erased<P, Op>};
+    }
 }
 
 template <class P, class Targets>
 struct handlers_in;
 template <class P, class... Ops>
 struct handlers_in<P, ops<Ops...>> {
-    static constexpr std::array<handler, sizeof...(Ops)> value{{{&info_of<Ops>, &call_erased<P, Ops>}...}};
+    static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
 };
 
 class retracing_run;
@@ -11425,19 +12971,434 @@ struct pass_base : pass {
 
 }  // namespace headrace
 
-// ---- headrace/pass/pipeline_checks.hpp ----
+// ---- headrace/pass/order.hpp ----
 
 namespace headrace {
 
-/// Diagnoses of pipelines, for compile errors.
-template <class Op, class LastPass>
-struct survives {};
-template <class Pass>
-struct listed_twice {};
+/// Base of properties: what holds of a graph between two passes, as a tag whose documentation says it.
+///
+///     struct functional : property {};  // nothing is written in place
+///
+/// A pass states its order with lists (pass_list<...>) of passes and properties:
+///
+/// - `requires_before`: each must be in the pipeline, before this pass; a property must still hold.
+/// - `requires_after`: each must be in the pipeline, after this pass.
+/// - `runs_after`, `runs_before`: the same where the pipeline has them at all.
+/// - `ensures`: the properties that hold after this pass; `invalidates`: those that no longer do.
+///
+/// A pass that runs several times counts as before another one if any of its runs is, and so does one after
+/// it. `phase` names a struct with such lists that several passes share; they add to the pass's own. A source
+/// `from<...>` may name properties that programs have already, and `to<...>` those that must hold at the end.
+///
+/// A property with a set of ops `only` (`static constexpr auto only = every_op<tosa::dialect>`) needs nobody
+/// to ensure it: it holds where the effects of the passes before leave no other op. A pass that runs after
+/// it must not stand where it does not hold yet, but holds later.
+struct property {};
+
+/// Diagnoses of the order of passes, for compile errors.
 template <class Pass, class Dependency>
 struct unmet {};
 template <class Pass, class Dependency>
 struct misordered {};
+template <class Pass, class Property, class InvalidatedBy>
+struct invalidated {};
+template <class Pass, class Property, class Op>
+struct too_early {};
+/// In place of a pass where the pipeline's `to<...>` asks for a property.
+struct end_of_pipeline {};
+/// In place of a pass where the pipeline's `from<...>` states a property.
+struct start_of_pipeline {};
+
+namespace detail {
+
+// The address is the identity of a pass or a property: comparing two costs no template.
+using order_id = const std::string_view*;
+template <class T>
+inline constexpr std::string_view identity_of = type_name<T>;
+
+// The lists that a pass or a phase has of its own.
+template <class T>
+struct order_lists {
+    static auto requires_before() {
+        if constexpr (requires { typename T::requires_before; })
+            return typename T::requires_before{};
+        else
+            return pass_list<>{};
+    }
+    static auto runs_after() {
+        if constexpr (requires { typename T::runs_after; })
+            return typename T::runs_after{};
+        else
+            return pass_list<>{};
+    }
+    static auto requires_after() {
+        if constexpr (requires { typename T::requires_after; })
+            return typename T::requires_after{};
+        else
+            return pass_list<>{};
+    }
+    static auto runs_before() {
+        if constexpr (requires { typename T::runs_before; })
+            return typename T::runs_before{};
+        else
+            return pass_list<>{};
+    }
+    static auto ensures() {
+        if constexpr (requires { typename T::ensures; })
+            return typename T::ensures{};
+        else
+            return pass_list<>{};
+    }
+    static auto invalidates() {
+        if constexpr (requires { typename T::invalidates; })
+            return typename T::invalidates{};
+        else
+            return pass_list<>{};
+    }
+};
+struct no_phase {};
+template <class P>
+auto find_phase() {
+    if constexpr (requires { typename P::phase; }) {
+        return std::type_identity<typename P::phase>{};
+    } else {
+        return std::type_identity<no_phase>{};
+    }
+}
+template <class P>
+using phase_of = typename decltype(find_phase<P>())::type;
+
+template <class A, class B>
+struct ordered_list;
+template <class... As, class... Bs>
+struct ordered_list<pass_list<As...>, pass_list<Bs...>> {
+    static constexpr std::array<order_id, sizeof...(As) + sizeof...(Bs)> ids{&identity_of<As>...,
+                                                                             &identity_of<Bs>...};
+    using type = pass_list<As..., Bs...>;
+};
+
+enum class order_list : std::uint8_t {
+    requires_before,
+    runs_after,
+    requires_after,
+    runs_before,
+    ensures,
+    invalidates
+};
+template <class P, order_list List>
+auto pick_list() {
+    using own = order_lists<P>;
+    using shared = order_lists<phase_of<P>>;
+    if constexpr (List == order_list::requires_before) {
+        return ordered_list<decltype(own::requires_before()), decltype(shared::requires_before())>{};
+    } else if constexpr (List == order_list::runs_after) {
+        return ordered_list<decltype(own::runs_after()), decltype(shared::runs_after())>{};
+    } else if constexpr (List == order_list::requires_after) {
+        return ordered_list<decltype(own::requires_after()), decltype(shared::requires_after())>{};
+    } else if constexpr (List == order_list::runs_before) {
+        return ordered_list<decltype(own::runs_before()), decltype(shared::runs_before())>{};
+    } else if constexpr (List == order_list::ensures) {
+        return ordered_list<decltype(own::ensures()), decltype(shared::ensures())>{};
+    } else {
+        return ordered_list<decltype(own::invalidates()), decltype(shared::invalidates())>{};
+    }
+}
+template <class P, order_list List>
+using order_list_of = decltype(pick_list<P, List>());
+
+}  // namespace detail
+
+/// What a pass says about its order, as data: its own lists and those of its phase.
+struct order_facts {
+    using ids = std::span<const detail::order_id>;
+    detail::order_id self = nullptr;
+    ids requires_before{}, runs_after{}, requires_after{}, runs_before{}, ensures{}, invalidates{};
+
+    /// False for a pass that may stand anywhere, as far as it and its phase say.
+    [[nodiscard]] constexpr bool states_something() const {
+        return !(requires_before.empty() && runs_after.empty() && requires_after.empty() &&
+                 runs_before.empty() && ensures.empty() && invalidates.empty());
+    }
+    [[nodiscard]] constexpr const ids& list(detail::order_list l) const {
+        const ids* const all[] = {&requires_before, &runs_after, &requires_after,
+                                  &runs_before,     &ensures,    &invalidates};
+        return *all[static_cast<std::size_t>(l)];
+    }
+};
+
+/// The facts of a pass.
+template <class P>
+inline constexpr order_facts order_facts_of{&detail::identity_of<P>,
+                                      detail::order_list_of<P, detail::order_list::requires_before>::ids,
+                                      detail::order_list_of<P, detail::order_list::runs_after>::ids,
+                                      detail::order_list_of<P, detail::order_list::requires_after>::ids,
+                                      detail::order_list_of<P, detail::order_list::runs_before>::ids,
+                                      detail::order_list_of<P, detail::order_list::ensures>::ids,
+                                      detail::order_list_of<P, detail::order_list::invalidates>::ids};
+
+namespace detail {
+
+enum class order_fault_kind : std::uint8_t { none, unmet, misordered, invalidated };
+
+/// What is wrong with an order: the pass at `pass` says in its `list`, as entry `entry`, what is not so.
+struct order_fault {
+    order_fault_kind kind = order_fault_kind::none;
+    std::size_t pass = 0;
+    order_list list = order_list::requires_before;
+    std::size_t entry = 0;
+    std::size_t by = 0;  ///< the pass that invalidates a property
+};
+
+inline constexpr order_list wanting_lists[] = {order_list::requires_before, order_list::runs_after,
+                                               order_list::requires_after, order_list::runs_before};
+
+// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share their lists.
+template <class F>
+constexpr void for_each_wanted(std::span<const order_facts* const> passes, F&& f) {
+    for (std::size_t i = 0; i != passes.size(); ++i) {
+        for (const order_list l : wanting_lists) {
+            const order_facts::ids& ids = passes[i]->list(l);
+            if (i != 0 && ids.data() == passes[i - 1]->list(l).data()) continue;
+            for (const order_id id : ids) f(id);
+        }
+    }
+}
+/// A bound for the number of passes and properties that are named.
+constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
+    std::size_t count = 0;
+    for_each_wanted(passes, [&](order_id) { ++count; });
+    return count;
+}
+
+/// Finds the first fault of an order: what is not there at all before what is in a wrong place.
+template <std::size_t Capacity>
+class order_check {
+public:
+    constexpr explicit order_check(std::span<const order_facts* const> passes) : passes_(passes) {
+        for_each_wanted(passes, [&](order_id id) { add(id); });
+        for (std::size_t i = 0; i != passes.size(); ++i) {
+            for_provided(*passes[i], [&](state& s) { s.last_provider = i + 1; });
+        }
+    }
+
+    [[nodiscard]] constexpr order_fault first() {
+        for (std::size_t i = 0; i != passes_.size(); ++i) {
+            const order_facts& p = *passes_[i];
+            look_back(i, order_list::requires_before);
+            look_back(i, order_list::runs_after);
+            look_ahead(i, order_list::requires_after);
+            look_ahead(i, order_list::runs_before);
+            for (const order_id id : p.invalidates) {
+                if (const std::size_t k = find(id); k != count_ && states_[k].holds) {
+                    states_[k].holds = false;
+                    states_[k].invalidated_by = i + 1;
+                }
+            }
+            for_provided(p, [&](state& s) { s.holds = true; });
+        }
+        return unmet_.kind != order_fault_kind::none ? unmet_ : misplaced_;
+    }
+
+private:
+    // Positions count from 1; 0 is none.
+    struct state {
+        order_id id = nullptr;
+        std::size_t last_provider = 0, invalidated_by = 0;
+        bool holds = false;
+    };
+
+    // An index, not a pointer: g++ 12 takes no pointer into a temporary for a constant.
+    [[nodiscard]] constexpr std::size_t find(order_id id) const {
+        std::size_t k = 0;
+        while (k != count_ && states_[k].id != id) ++k;
+        return k;
+    }
+    constexpr void add(order_id id) {
+        if (find(id) == count_) states_[count_++].id = id;
+    }
+    template <class F>
+    constexpr void for_provided(const order_facts& p, F&& f) {
+        if (const std::size_t k = find(p.self); k != count_) f(states_[k]);
+        for (const order_id id : p.ensures) {
+            if (const std::size_t k = find(id); k != count_) f(states_[k]);
+        }
+    }
+
+    constexpr void look_back(std::size_t i, order_list l) {
+        const order_facts::ids& ids = passes_[i]->list(l);
+        for (std::size_t k = 0; k != ids.size(); ++k) {
+            const state& s = states_[find(ids[k])];
+            if (s.holds) continue;
+            if (s.last_provider == 0) {
+                if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, k, 0);
+            } else if (s.invalidated_by != 0) {
+                report(order_fault_kind::invalidated, i, l, k, s.invalidated_by - 1);
+            } else {
+                report(order_fault_kind::misordered, i, l, k, 0);
+            }
+        }
+    }
+    constexpr void look_ahead(std::size_t i, order_list l) {
+        const order_facts::ids& ids = passes_[i]->list(l);
+        for (std::size_t k = 0; k != ids.size(); ++k) {
+            const state& s = states_[find(ids[k])];
+            if (s.last_provider > i + 1) continue;
+            if (s.last_provider != 0) {
+                report(order_fault_kind::misordered, i, l, k, 0);
+            } else if (l == order_list::requires_after) {
+                report(order_fault_kind::unmet, i, l, k, 0);
+            }
+        }
+    }
+    constexpr void report(order_fault_kind kind, std::size_t i, order_list l, std::size_t entry,
+                          std::size_t by) {
+        order_fault& f = kind == order_fault_kind::unmet ? unmet_ : misplaced_;
+        if (f.kind == order_fault_kind::none) f = {kind, i, l, entry, by};
+    }
+
+    std::span<const order_facts* const> passes_;
+    std::array<state, Capacity + 1> states_{};
+    std::size_t count_ = 0;
+    order_fault unmet_{}, misplaced_{};
+};
+
+}  // namespace detail
+
+}  // namespace headrace
+
+// ---- headrace/pass/pass_checks.hpp ----
+
+namespace headrace {
+
+/// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
+template <class T>
+struct not_a_pass {};
+template <class Pass, class Op>
+struct handler_not_const {};
+/// `Handler` is the type of the pass's one handler, which fits none of its targets.
+template <class Pass, class Op, class Handler>
+struct wrong_handler {};
+/// A pass has handlers that nothing would call.
+template <class Pass>
+struct no_targets {};
+
+// One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
+// its own body: a common helper would cost the reader of a message the lines that lead to it.
+template <class Diagnosis>
+inline constexpr bool is_a_pass = true;
+template <class T>
+inline constexpr bool is_a_pass<not_a_pass<T>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_are_const = true;
+template <class Pass, class Op>
+inline constexpr bool handlers_are_const<handler_not_const<Pass, Op>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_fit = true;
+template <class Pass, class Op, class Handler>
+inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
+template <class Diagnosis>
+inline constexpr bool handlers_have_targets = true;
+template <class Pass>
+inline constexpr bool handlers_have_targets<no_targets<Pass>> = false;
+
+namespace detail {
+
+// Has a class a call operator, overloaded, a template or not? Then the name is ambiguous in what also derives
+// from this.
+struct has_call_operator_too {
+    void operator()();
+};
+template <class P>
+struct call_probe : P, has_call_operator_too {};
+template <class P>
+inline constexpr bool has_handlers = [] {
+    if constexpr (std::is_final_v<P>) {
+        return requires { &P::operator(); };
+    } else {
+        return !requires { &call_probe<P>::operator(); };
+    }
+}();
+
+template <class P, class Op>
+concept handles_if_not_const = requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(a, e); } ||
+                               requires(P& p, const args<Op>& a, emit<declared_by<P>>& e) { p(Op{}, a, e); };
+
+template <class P, class... Ops>
+constexpr bool handles_any(ops<Ops...>) {
+    return (handles<P, Ops> || ...);
+}
+
+// A handler is there, but not for what it is called with: say why, if that can be told.
+template <class P, class Op>
+auto refine(no_handler<P, Op>) {
+    if constexpr (handles_if_not_const<P, Op>) {
+        return handler_not_const<P, Op>{};
+    } else if constexpr (requires { &P::operator(); }) {
+        if constexpr (handles_any<P>(targets_of<P>{})) {
+            return no_handler<P, Op>{};
+        } else {
+            return wrong_handler<P, Op, decltype(&P::operator())>{};
+        }
+    } else {
+        return no_handler<P, Op>{};
+    }
+}
+
+template <class P>
+auto find_pass_fault() {
+    if constexpr (!pass_type<P>) {
+        return not_a_pass<P>{};
+    } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
+        return detail::refine(typename effects_of<P>::missing_handler{});
+    } else if constexpr (targets_of<P>::size != 0 || graph_pass<P> || !has_handlers<P>) {
+        return no_fault{};
+    } else if constexpr (requires(P& p, graph& g, pass_context& c) { p(g, c); }) {
+        return handler_not_const<P, graph>{};
+    } else {
+        return no_targets<P>{};
+    }
+}
+template <class P>
+auto find_faulty_handler() {
+    if constexpr (pass_type<P>) {
+        return typename effects_of<P>::faulty_handler{};
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// no_fault, or what keeps a pass from running: a type that is no pass, a target without a fitting handler,
+/// handlers without targets.
+template <class P>
+using pass_fault = decltype(detail::find_pass_fault<P>());
+/// no_fault, or the handler whose result cannot replace a node.
+template <class P>
+using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
+
+/// Matches passes that can run.
+template <class P>
+concept sound_pass =
+    std::is_same_v<pass_fault<P>, no_fault> && std::is_same_v<faulty_handler_of<P>, no_fault>;
+
+}  // namespace headrace
+
+// ---- headrace/pass/pipeline_checks.hpp ----
+
+namespace headrace {
+
+/// Diagnoses of pipelines, for compile errors. `Origin` is emitted_by<Pass> for an op that a pass makes.
+template <class Op, class LastPass, class... Origin>
+struct survives {};
+template <class Pass>
+struct emitted_by {};
+/// Up to max_survivors ops that survive.
+template <class... Survivors>
+struct survivors {};
+inline constexpr std::size_t max_survivors = 20;
+template <class Pass>
+struct listed_twice {};
 /// In place of a pass where none targets the op.
 struct no_pass {};
 
@@ -11449,14 +13410,24 @@ template <class Diagnosis>
 inline constexpr bool listed_once = false;
 template <>
 inline constexpr bool listed_once<no_fault> = true;
+
+// One trait for each message about order; each fails for its own diagnosis alone.
 template <class Diagnosis>
-inline constexpr bool dependencies_met = false;
-template <>
-inline constexpr bool dependencies_met<no_fault> = true;
+inline constexpr bool dependencies_met = true;
+template <class Pass, class Dependency>
+inline constexpr bool dependencies_met<unmet<Pass, Dependency>> = false;
 template <class Diagnosis>
-inline constexpr bool order_kept = false;
-template <>
-inline constexpr bool order_kept<no_fault> = true;
+inline constexpr bool order_kept = true;
+template <class Pass, class Dependency>
+inline constexpr bool order_kept<misordered<Pass, Dependency>> = false;
+template <class Diagnosis>
+inline constexpr bool properties_hold = true;
+template <class Pass, class Property, class By>
+inline constexpr bool properties_hold<invalidated<Pass, Property, By>> = false;
+template <class Diagnosis>
+inline constexpr bool ops_are_gone = true;
+template <class Pass, class Property, class Op>
+inline constexpr bool ops_are_gone<too_early<Pass, Property, Op>> = false;
 
 namespace detail {
 
@@ -11467,7 +13438,7 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of two lists and of any number of ops<...> lists.
+// The dialects of two lists and of any number of further lists, of dialects or of ops.
 template <class A, class B, class... OpLists>
 struct universe_of;
 template <class A, class B>
@@ -11475,6 +13446,9 @@ struct universe_of<A, B> : merge_dialects<A, B> {};
 template <class A, class B, class... Ops, class... Rest>
 struct universe_of<A, B, ops<Ops...>, Rest...>
     : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
+template <class A, class B, class... Ds, class... Rest>
+struct universe_of<A, B, dialects<Ds...>, Rest...>
+    : universe_of<typename merge_dialects<A, dialects<Ds...>>::type, B, Rest...> {};
 
 template <std::size_t I, class... Ps>
 struct pass_at {
@@ -11499,43 +13473,8 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-requires requires { P::repeatable; }
+    requires requires { P::repeatable; }
 inline constexpr bool is_repeatable<P> = P::repeatable;
-
-template <class P>
-struct required_before {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::requires_before; }
-struct required_before<P> {
-    using type = typename P::requires_before;
-};
-template <class P>
-struct required_after {
-    using type = pass_list<>;
-};
-template <class P>
-requires requires { typename P::requires_after; }
-struct required_after<P> {
-    using type = typename P::requires_after;
-};
-
-template <class P, class... Ensured>
-constexpr bool ensures_any_of(pass_list<Ensured...>) {
-    return (__is_same(P, Ensured) || ...);
-}
-// A pass provides itself, and the properties that it ensures.
-template <class P, class Wanted>
-constexpr bool provides() {
-    if constexpr (__is_same(P, Wanted)) {
-        return true;
-    } else if constexpr (requires { typename P::ensures; }) {
-        return ensures_any_of<Wanted>(typename P::ensures{});
-    } else {
-        return false;
-    }
-}
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
@@ -11553,66 +13492,110 @@ constexpr auto first_fault() {
     }
 }
 
+// The properties among the items of from<...> or to<...>.
+template <class Item>
+auto property_or_none() {
+    if constexpr (std::is_base_of_v<property, Item>) {
+        return pass_list<Item>{};
+    } else {
+        return pass_list<>{};
+    }
+}
+template <class... As, class... Bs>
+pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
+template <class Boundary>
+struct properties_in;
+template <template <class...> class Boundary, class... Items>
+struct properties_in<Boundary<Items...>> {
+    static auto pick() {
+        if constexpr ((std::is_base_of_v<property, Items> || ...)) {
+            return (pass_list<>{} + ... + decltype(property_or_none<Items>()){});
+        } else {
+            return pass_list<>{};
+        }
+    }
+    using type = decltype(pick());
+};
+
+// The ends of a pipeline as passes: the one before the first ensures what holds of the source, the one behind
+// the last requires what must hold at the end.
+template <class Properties>
+struct start_facts : start_of_pipeline {
+    using ensures = Properties;
+};
+template <class Properties>
+struct end_facts : end_of_pipeline {
+    using requires_before = Properties;
+};
+template <class P>
+struct named_pass {
+    using type = P;
+};
+template <class Properties>
+struct named_pass<start_facts<Properties>> {
+    using type = start_of_pipeline;
+};
+template <class Properties>
+struct named_pass<end_facts<Properties>> {
+    using type = end_of_pipeline;
+};
+
 template <class... Ps>
 struct pipeline_checks {
     static constexpr std::size_t size = sizeof...(Ps);
+    using pass_fault = decltype(first_fault<headrace::pass_fault<Ps>...>());
+    using faulty_handler = decltype(first_fault<faulty_handler_of<Ps>...>());
 
-    // Does a pass in that part of the list provide what is wanted?
-    template <class Wanted>
-    static constexpr bool provided(std::size_t begin, std::size_t end) {
-        constexpr bool by[] = {provides<Ps, Wanted>()..., false};
-        for (std::size_t i = begin; i < end; ++i) {
-            if (by[i]) return true;
-        }
-        return false;
-    }
-
-    template <class P>
-    static constexpr std::size_t occurrences = (std::size_t{__is_same(P, Ps)} + ... + 0);
-    template <class P>
-    using repetition_of =
-        std::conditional_t<is_repeatable<P> || occurrences<P> == 1, no_fault, listed_twice<P>>;
-
-    template <class P, class... Wanted>
-    static constexpr auto unmet_of(pass_list<Wanted...>) {
-        return first_fault<std::conditional_t<provided<Wanted>(0, size), no_fault, unmet<P, Wanted>>...>();
-    }
-    template <class P, bool Before, std::size_t I, class... Wanted>
-    static constexpr auto misordered_of(pass_list<Wanted...>) {
-        return first_fault<std::conditional_t<provided<Wanted>(Before ? 0 : I + 1, Before ? I : size),
-                                              no_fault, misordered<P, Wanted>>...>();
-    }
-    template <class P, class Before = typename required_before<P>::type,
-              class After = typename required_after<P>::type>
-    static constexpr auto find_unmet_of() {
-        return first_fault<decltype(unmet_of<P>(Before{})), decltype(unmet_of<P>(After{}))>();
-    }
-    template <class P, std::size_t I, class Before = typename required_before<P>::type,
-              class After = typename required_after<P>::type>
-    static constexpr auto find_misordered_of() {
-        return first_fault<decltype(misordered_of<P, true, I>(Before{})),
-                           decltype(misordered_of<P, false, I>(After{}))>();
-    }
-    template <std::size_t... I>
-    static auto find_misordered(std::index_sequence<I...>) {
-        return first_fault<decltype(find_misordered_of<Ps, I>())...>();
-    }
-
-    using missing_handler = decltype(first_fault<typename effects_of<Ps>::missing_handler...>());
-    using faulty_handler = decltype(first_fault<typename effects_of<Ps>::faulty_handler...>());
-    using repetition = decltype(first_fault<repetition_of<Ps>...>());
-    using dependency = decltype(first_fault<decltype(find_unmet_of<Ps>())...>());
-    static auto pick_order() {
-        // An unmet dependency is in no order either: one error is enough.
-        if constexpr (__is_same(dependency, no_fault)) {
-            return find_misordered(std::make_index_sequence<size>{});
-        } else {
+    static auto find_repetition() {
+        constexpr std::size_t at = [] {
+            constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
+            constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
+            for (std::size_t i = 0; i != size; ++i) {
+                if (repeatable[i]) continue;
+                for (std::size_t k = i + 1; k != size; ++k) {
+                    if (ids[i] == ids[k]) return i;
+                }
+            }
+            return size;
+        }();
+        if constexpr (at == size) {
             return no_fault{};
+        } else {
+            return listed_twice<typename pass_at<at, Ps...>::type>{};
         }
     }
-    using order = decltype(pick_order());
-    static constexpr bool sound = __is_same(
-        decltype(first_fault<missing_handler, faulty_handler, repetition, dependency, order>()), no_fault);
+    using repetition = decltype(find_repetition());
+    static constexpr bool sound =
+        __is_same(decltype(first_fault<pass_fault, faulty_handler, repetition>()), no_fault);
+};
+
+// The order of passes, the ends of the pipeline included.
+template <class... Ps>
+struct order_checks {
+    static constexpr std::array<const order_facts*, sizeof...(Ps)> facts{&order_facts_of<Ps>...};
+    static constexpr order_fault fault = order_check<count_wanted(facts)>(facts).first();
+
+    template <std::size_t I>
+    using pass_named = typename named_pass<typename pass_at<I, Ps...>::type>::type;
+    template <class... Ts>
+    static auto entry_of(pass_list<Ts...>) -> typename type_at<fault.entry, ops<Ts...>>::type;
+
+    static auto diagnose() {
+        if constexpr (fault.kind == order_fault_kind::none) {
+            return no_fault{};
+        } else {
+            using culprit = typename pass_at<fault.pass, Ps...>::type;
+            using wanted = decltype(entry_of(typename order_list_of<culprit, fault.list>::type{}));
+            if constexpr (fault.kind == order_fault_kind::unmet) {
+                return unmet<pass_named<fault.pass>, wanted>{};
+            } else if constexpr (fault.kind == order_fault_kind::misordered) {
+                return misordered<pass_named<fault.pass>, wanted>{};
+            } else {
+                return invalidated<pass_named<fault.pass>, wanted, pass_named<fault.by>>{};
+            }
+        }
+    }
+    using diagnosis = decltype(diagnose());
 };
 
 }  // namespace detail
@@ -11663,7 +13646,7 @@ namespace headrace {
 
 /// The ops that may enter a pipeline, and those that may leave it: op tags, ops<...> lists, dialects (all of
 /// their ops) and types with a static op_set `set`, in any mixture. Placeholders, constants and outputs
-/// always may.
+/// always may. Properties among them hold of the programs that enter, and must hold of those that leave.
 template <class... Items>
 struct from {};
 template <class... Items>
@@ -11686,7 +13669,9 @@ namespace detail {
 
 template <class Item>
 constexpr auto set_of_item() {
-    if constexpr (op_tag<Item>) {
+    if constexpr (std::is_base_of_v<property, Item>) {
+        return op_set<>{};
+    } else if constexpr (op_tag<Item>) {
         return ops_in<Item>;
     } else if constexpr (requires { Item::set; }) {
         return Item::set;
@@ -11710,18 +13695,72 @@ struct effect_sets {
     Set targets{};
     Set removed{};
     Set produced{};
+    Set gone_before{};            // what properties that it runs after do not allow
     bool targets_nothing = true;  // and so runs whatever the graph has
 };
+
+template <class Set, class Allowed>
+constexpr Set all_but(const Allowed& allowed) {
+    using own = typename Set::dialect_list;
+    using merged = typename merge_dialects<own, typename Allowed::dialect_list>::type;  // own ones first
+    const auto rest = make_every_op(own{}).over(merged{}) - allowed.over(merged{});
+    Set excluded;
+    excluded.copy_words(0, rest.words().data(), Set::word_count);
+    return excluded;
+}
+// The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
+template <class Set, class List>
+inline constexpr Set excluded_by{};
+template <class Set, class... Ts>
+inline constexpr Set excluded_by<Set, pass_list<Ts...>> = [] {
+    Set excluded;
+    [[maybe_unused]] const auto exclude = [&]<class T>() {
+        if constexpr (requires { T::only; }) excluded |= all_but<Set>(T::only | every_op<builtin::dialect>);
+    };
+    (exclude.template operator()<Ts>(), ...);
+    return excluded;
+}();
+
+// The first property in a list that does not allow an op.
+template <class Set, std::size_t Position, std::size_t Index, class... Ts>
+auto find_property_without(pass_list<Ts...>) {
+    constexpr std::size_t at = [] {
+        Set op;
+        op.insert_at(Set::first_word(Position), Index);
+        const bool excludes[] = {!(excluded_by<Set, pass_list<Ts>> & op).empty()..., true};
+        std::size_t i = 0;
+        while (!excludes[i]) ++i;
+        return i;
+    }();
+    return typename type_at<at, ops<Ts...>>::type{};
+}
+template <class Set, std::size_t Position, std::size_t Index, class List>
+using property_without = decltype(find_property_without<Set, Position, Index>(List{}));
+
+template <class Set>
+constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
+    for (std::size_t i = 0; i != n; ++i) {
+        const auto at = set.first();
+        Set taken;
+        taken.insert_at(Set::first_word(at.first), at.second);
+        set -= taken;
+    }
+    return set.first();
+}
 
 // Filled in over the pipeline's own dialects at once: a set per pass and list of dialects would cost more
 // templates.
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (effects_of<P>::sound) {
+    if constexpr (!sound_pass<P>) {
+        sets.targets_nothing = false;  // it never runs, so that no second error follows
+    } else {
         insert_all(sets.targets, targets_of<P>{});
-        insert_all(sets.produced, produces_of<P>{});
+        insert_all(sets.produced, declared_by<P>{});
+        sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
+        sets.gone_before = excluded_by<Set, typename order_list_of<P, order_list::runs_after>::type>;
         sets.targets_nothing = effects_of<P>::always_runs;
     }
     return sets;
@@ -11760,6 +13799,19 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     return f;
 }
 
+/// The first pass that runs before a property holds of the ops which holds later, or N.
+template <class Set, std::size_t N>
+constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
+    for (std::size_t i = 0; i != N; ++i) {
+        const Set& excluded = passes[i].gone_before;
+        if (excluded.empty() || (f.ops[i] & excluded).empty()) continue;
+        for (std::size_t k = i + 1; k != N + 1; ++k) {
+            if ((f.ops[k] & excluded).empty()) return i;
+        }
+    }
+    return N;
+}
+
 // A pass with a fault does nothing: whoever named it has reported the fault.
 template <pass_type P>
 result<node_counts> drive_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
@@ -11794,7 +13846,7 @@ result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_ki
 ///
 /// Give a pipeline that is named in many places a struct of its own, so that its name stays short:
 /// `struct lower_float : pipeline<...> {};`
-template <class From, class To, pass_type... Passes>
+template <class From, class To, class... Passes>
 class pipeline {
 public:
     using pipeline_type = pipeline;
@@ -11804,16 +13856,16 @@ public:
     static constexpr std::size_t size = sizeof...(Passes);
     /// The last pass that targets an op, or no_pass.
     template <op_tag Op>
-    using last_pass_for =
-        typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
+    using last_pass_for = typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
-    using universe = typename detail::universe_of<typename source_set_type::dialect_list,
-                                                  typename legal_set_type::dialect_list,
-                                                  targets_of<Passes>..., produces_of<Passes>...>::type;
+    using universe = typename detail::universe_of<
+        typename source_set_type::dialect_list, typename legal_set_type::dialect_list, targets_of<Passes>...,
+        detail::declared_by<Passes>...,
+        typename detail::list_facts<detail::rules_of<Passes>>::dialect_list...>::type;
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
@@ -11822,29 +13874,86 @@ private:
         effects_, detail::boundary<From>::set.over(universe{}), detail::boundary<To>::set.over(universe{}));
 
     using checks = detail::pipeline_checks<Passes...>;
-    static_assert(handlers_complete<typename checks::missing_handler>,
+    static_assert(is_a_pass<typename checks::pass_fault>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<typename checks::pass_fault>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<typename checks::pass_fault>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<typename checks::pass_fault>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     static_assert(
         listed_once<typename checks::repetition>,
         "pipeline: a pass is listed twice; see listed_twice<Pass>, remove one or make it `repeatable`");
-    static_assert(dependencies_met<typename checks::dependency>,
+    using order =
+        detail::order_checks<detail::start_facts<typename detail::properties_in<From>::type>, Passes...,
+                             detail::end_facts<typename detail::properties_in<To>::type>>;
+    static_assert(dependencies_met<typename order::diagnosis>,
                   "pipeline: a required pass is not in the list; see unmet<Pass, Dependency>, add it");
     static_assert(
-        order_kept<typename checks::order>,
+        order_kept<typename order::diagnosis>,
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
+    static_assert(
+        properties_hold<typename order::diagnosis>,
+        "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
+
+    // After another fault this would be a second error about it.
+    static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
+    static auto diagnose_early() {
+        constexpr std::size_t at = detail::find_too_early(effects_, flow_);
+        if constexpr (!in_order_ || at == size) {
+            return no_fault{};
+        } else {
+            using culprit = typename detail::pass_at<at, Passes...>::type;
+            constexpr auto op = (flow_.ops[at] & effects_[at].gone_before).first();
+            using needs = typename detail::order_list_of<culprit, detail::order_list::runs_after>::type;
+            return too_early<culprit, detail::property_without<set_type, op.first, op.second, needs>,
+                             typename op_at<set_type, op.first, op.second>::type>{};
+        }
+    }
+    static_assert(ops_are_gone<decltype(diagnose_early())>,
+                  "pipeline: a pass runs before ops are gone; see too_early<Pass, Property, Op>, move it");
 
     static constexpr auto illegal_ = flow_.ops[size] - detail::boundary<To>::set.over(universe{});
 
-    static auto diagnose_legality() {
-        if constexpr (!checks::sound || illegal_.empty()) {
-            return no_fault{};
+    // Of an op that a pass makes, the last one that does.
+    template <class Op>
+    static auto diagnose_survivor() {
+        constexpr std::size_t origin = [] {
+            std::size_t i = size;
+            while (i != 0 && !(flow_.fires[i - 1] && effects_[i - 1].produced.template contains<Op>())) --i;
+            return i;
+        }();
+        if constexpr (origin == 0) {
+            return survives<Op, last_pass_for<Op>>{};
         } else {
-            constexpr auto at = illegal_.first();
-            using op_type = typename op_at<set_type, at.first, at.second>::type;
-            return survives<op_type, last_pass_for<op_type>>{};
+            using pass_type = typename detail::pass_at<origin - 1, Passes...>::type;
+            return survives<Op, last_pass_for<Op>, emitted_by<pass_type>>{};
+        }
+    }
+    template <std::size_t I>
+    static auto diagnose_survivor_at() {
+        constexpr auto at = detail::nth_op(illegal_, I);
+        return diagnose_survivor<typename op_at<set_type, at.first, at.second>::type>();
+    }
+    template <std::size_t... I>
+    static auto diagnose_survivors(std::index_sequence<I...>) {
+        return survivors<decltype(diagnose_survivor_at<I>())...>{};
+    }
+    static auto diagnose_legality() {
+        constexpr std::size_t count = std::min(illegal_.size(), max_survivors);
+        if constexpr (!in_order_ || count == 0) {
+            return no_fault{};
+        } else if constexpr (count == 1) {
+            return diagnose_survivor_at<0>();
+        } else {
+            return diagnose_survivors(std::make_index_sequence<count>{});
         }
     }
     static_assert(ends_in_legal_ops<decltype(diagnose_legality())>,
@@ -11970,15 +14079,28 @@ private:
 };
 
 /// Runs one pass over a graph, without a pipeline and without a skip test.
-template <pass_type P>
+template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
-    static_assert(handlers_complete<typename effects_of<P>::missing_handler>,
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(handlers_fit<pass_fault<P>>,
+                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
+                  "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
-        results_are_values<typename effects_of<P>::faulty_handler>,
+        results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    return detail::drive(p, g, context, driver);
+    if constexpr (sound_pass<P>) {
+        return detail::drive(p, g, context, driver);
+    } else {
+        return node_counts{};
+    }
 }
 
 }  // namespace headrace
@@ -11999,19 +14121,8 @@ namespace detail {
 
 template <class... Lists>
 struct join_passes {
-    using type = pass_list<>;
+    using type = boost::mp11::mp_append<pass_list<>, Lists...>;
 };
-template <class... As>
-struct join_passes<pass_list<As...>> {
-    using type = pass_list<As...>;
-};
-template <class... As, class... Bs>
-struct join_passes<pass_list<As...>, pass_list<Bs...>> {
-    using type = pass_list<As..., Bs...>;
-};
-template <class... As, class... Bs, class... Cs, class... Rest>
-struct join_passes<pass_list<As...>, pass_list<Bs...>, pass_list<Cs...>, Rest...>
-    : join_passes<pass_list<As..., Bs..., Cs...>, Rest...> {};
 
 template <class From, class To, class Passes>
 struct with_passes;
@@ -12078,6 +14189,170 @@ using restrict_to =
 
 }  // namespace headrace
 
+// ---- headrace/pass/arithmetic.hpp ----
+
+namespace headrace {
+
+/// A number beside an expression is a constant of its dtype that broadcasts with it.
+[[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
+[[nodiscard]] inline operand_symbol constant_beside(const symbol_answers&, double) { return {}; }
+
+// One line for a function.
+// clang-format off
+
+#define HEADRACE_BINARY(name, Op) \
+    template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
+    template <reading A> auto name(const A& a, double b) { return call<Op>(a, constant_beside(a, b)); }   \
+    template <reading B> auto name(double a, const B& b) { return call<Op>(constant_beside(b, a), b); }
+HEADRACE_BINARY(operator+, aten::add_tensor)
+HEADRACE_BINARY(operator-, aten::sub_tensor)
+HEADRACE_BINARY(operator*, aten::mul_tensor)
+HEADRACE_BINARY(operator>, aten::gt_tensor)
+HEADRACE_BINARY(operator>=, aten::ge_tensor)
+HEADRACE_BINARY(operator==, aten::eq_tensor)
+HEADRACE_BINARY(max, aten::maximum)
+HEADRACE_BINARY(min, aten::minimum)
+#undef HEADRACE_BINARY
+
+template <reading X> auto operator-(const X& x) { return call<aten::neg>(x); }
+template <reading X> auto operator!(const X& x) { return call<aten::logical_not>(x); }
+template <reading X> auto abs(const X& x) { return call<aten::abs>(x); }
+template <reading X> auto reciprocal(const X& x) { return call<aten::reciprocal>(x); }
+template <reading X> auto rsqrt(const X& x) { return call<aten::rsqrt>(x); }
+template <reading X> auto exp(const X& x) { return call<aten::exp>(x); }
+template <reading X> auto log(const X& x) { return call<aten::log>(x); }
+template <reading X> auto sin(const X& x) { return call<aten::sin>(x); }
+template <reading X> auto cos(const X& x) { return call<aten::cos>(x); }
+template <reading X> auto tanh(const X& x) { return call<aten::tanh>(x); }
+template <reading X> auto sigmoid(const X& x) { return call<aten::sigmoid>(x); }
+template <reading X> auto erf(const X& x) { return call<aten::erf>(x); }
+template <reading X> auto floor(const X& x) { return call<aten::floor>(x); }
+template <reading X> auto ceil(const X& x) { return call<aten::ceil>(x); }
+
+template <reading A, reading B> auto operator<(const A& a, const B& b) { return b > a; }
+template <reading A> auto operator<(const A& a, double b) { return b > a; }
+template <reading B> auto operator<(double a, const B& b) { return b > a; }
+template <reading A, reading B> auto operator<=(const A& a, const B& b) { return b >= a; }
+template <reading A> auto operator<=(const A& a, double b) { return b >= a; }
+
+template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
+template <reading A> auto operator/(const A& a, double b) { return a * (1 / b); }
+template <reading B> auto operator/(double a, const B& b) {
+    return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
+}
+
+// Of booleans. Not && and ||, which would look as if they took shortcuts.
+template <reading A, reading B>
+auto logical_and(const A& a, const B& b) { return call<aten::logical_and>(a, b); }
+template <reading A, reading B>
+auto logical_or(const A& a, const B& b) { return call<aten::logical_or>(a, b); }
+
+template <reading C, reading A, reading B>
+auto where(const C& c, const A& a, const B& b) { return call<aten::where_self>(c, a, b); }
+template <reading C, reading B>
+auto where(const C& c, double a, const B& b) { return where(c, constant_beside(b, a), b); }
+template <reading C, reading A>
+auto where(const C& c, const A& a, double b) { return where(c, a, constant_beside(a, b)); }
+
+template <reading X>
+auto clamp(const X& x, std::optional<scalar> min, std::optional<scalar> max) {
+    return call<aten::clamp>(x, min, max);
+}
+
+// clang-format on
+
+/// x · factor, and x itself if the factor is 1.
+template <reading X>
+[[nodiscard]] auto scaled(const X& x, scalar factor) {
+    return choose(factor.to_double() == 1, x, [&] { return x * x.constant(factor); });
+}
+
+/// x in another dtype.
+template <reading X>
+[[nodiscard]] auto as(const X& x, dtype type) {
+    return emitting<ops<aten::_to_copy>>(
+        [type](emit<ops<aten::_to_copy>> e, value v) {
+            return !v || e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+        },
+        x);
+}
+
+/// What a rewrite ends in: x in the dtype of the result that it replaces.
+template <reading X>
+[[nodiscard]] auto in_result_type(const X& x, std::uint32_t result = 0) {
+    return as(x, x.result_meta(result).dtype);
+}
+
+/// The policy of functions of real numbers: they are computed in float32, and the result is rounded once to
+/// its own type, as PyTorch computes those of float16 and bfloat16.
+struct in_float32 {
+    static constexpr auto made = ops_in<aten::_to_copy>;
+    static term operand(const term& x) { return as(x, dtype::float32); }
+    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// Rules over real numbers.
+template <class... Lists>
+constexpr auto real_rules(Lists... lists) {
+    return rules_with<in_float32>(lists...);
+}
+
+/// x in the dtype in which arithmetic is computed: float32 for real results, else that of the result.
+template <reading X>
+[[nodiscard]] auto in_wide_type(const X& x) {
+    const dtype type = x.result_meta().dtype;
+    return as(x, is_floating(type) ? dtype::float32 : type);
+}
+/// The policy of arithmetic on real numbers and integers alike.
+struct widely {
+    static constexpr auto made = ops_in<aten::_to_copy>;
+    static term operand(const term& x) { return in_wide_type(x); }
+    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// Rules over real numbers and integers.
+template <class... Lists>
+constexpr auto arithmetic_rules(Lists... lists) {
+    return rules_with<widely>(lists...);
+}
+
+/// Exact for 0 and infinity, NaN below 0.
+template <reading X>
+[[nodiscard]] auto sqrt(const X& x) {
+    return reciprocal(rsqrt(x));
+}
+
+/// c0 + c1·x + c2·x² + …, by Horner's rule.
+template <reading X>
+[[nodiscard]] auto polynomial(const X& x, double c0, double c1) {
+    return x * c1 + c0;
+}
+template <reading X, class... Coefficients>
+[[nodiscard]] auto polynomial(const X& x, double c0, double c1, Coefficients... rest) {
+    return polynomial(x, c1, rest...) * x + c0;
+}
+
+/// log(1 + x) without the rounding error of 1 + x, which the factor x / (u - 1) takes back (Kahan).
+template <reading X>
+[[nodiscard]] auto log1p(const X& x) {
+    const auto u = x + 1;
+    const auto log_u = log(u);
+    const auto corrected = where(u == 1, x, log_u * x * reciprocal(u - 1));
+    return where(abs(x) < 0.5, corrected, log_u);
+}
+
+/// Toward zero.
+template <reading X>
+[[nodiscard]] auto trunc(const X& x) {
+    return where(x < 0, ceil(x), floor(x));
+}
+
+/// Is the sign bit set? 1 / -0 is -infinity.
+template <reading X>
+[[nodiscard]] auto is_negative(const X& x) {
+    return logical_or(x < 0, reciprocal(x) < 0);
+}
+
+}  // namespace headrace
+
 // ---- headrace/pass/audit.hpp ----
 
 namespace headrace {
@@ -12120,6 +14395,7 @@ namespace headrace {
 /// What a pipeline knows of one of its passes.
 struct pass_description {
     std::string_view name;
+    std::string_view summary;  ///< one line that says what it does, or empty
     std::pmr::vector<std::string_view> targets;
     std::pmr::vector<std::string_view> removes;
     std::pmr::vector<std::string_view> produces;
@@ -12150,9 +14426,9 @@ pipeline_description describe_passes(pass_list<Passes...>) {
     std::size_t i = 0;
     const auto add = [&]<class P>() {
         using effects = effects_of<P>;
-        d.passes.push_back({pass_name<P>(), names_in(effects::target_set), names_in(effects::removed_set),
-                            names_in(effects::produced_set), graph_pass<P>, Pipeline::can_fire(i),
-                            names_in(Pipeline::ops_before(i))});
+        d.passes.push_back({pass_name<P>(), pass_summary<P>(), names_in(effects::target_set),
+                            names_in(effects::removed_set), names_in(effects::produced_set), graph_pass<P>,
+                            Pipeline::can_fire(i), names_in(Pipeline::ops_before(i))});
         ++i;
     };
     (add.template operator()<Passes>(), ...);

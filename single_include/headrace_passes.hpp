@@ -39,27 +39,115 @@
 
 #include "headrace.hpp"
 
+// ---- headrace/passes/properties.hpp ----
+
+namespace headrace {
+
+// Of exported programs.
+
+/// Regions that only say whether gradients are recorded are part of the graph that calls them.
+struct regions_inlined : property {};
+/// Constants that branches and loops read are constants of the regions themselves.
+struct constants_in_regions : property {};
+/// Each node reads the value that it means: writes in place change nothing that another node reads.
+struct functional : property {};
+/// Each op has one name: no in-place form, no `_copy` form of a view and no synonym is left.
+struct canonical_variants : property {};
+/// Reversed subtraction, squares and remainders of numbers are spelled as sub, pow and remainder.
+struct canonical_arithmetic : property {};
+/// Every cast is `aten._to_copy` with a dtype and nothing else.
+struct canonical_casts : property {};
+/// Every tensor of equal elements is `aten.full` with a shape and a dtype.
+struct canonical_fills : property {};
+/// No op gives its operand back as it is: no copy, no dropout, no cast to the same type.
+struct noops_removed : property {};
+/// Arithmetic with numbers takes constant tensors: no `.Scalar` form of it is left.
+struct tensor_operands : property {};
+/// `aten.add` and `aten.sub` add and subtract once: their `alpha` is 1, and later passes do not read it.
+struct unit_alpha : property {};
+/// A convolution is `aten.convolution` over a batch, with all its lists at full length.
+struct canonical_convolutions : property {};
+/// A pooling has a batch and two spatial axes: [N, C, H, W].
+struct canonical_pooling : property {};
+
+// Of quantized programs.
+
+/// Quantization parameters are numbers, and quantized values of 8 bits are signed.
+struct canonical_quantization : property {};
+/// What a quantizer repeats for each reader is one node.
+struct quantizers_merged : property {};
+/// An elementwise function between two quantized tensors is a TABLE.
+struct functions_tabulated : property {};
+/// Quantized values that follow from constants are constants.
+struct quantized_constants_folded : property {};
+/// What quantized ops compute is computed with integers, as far as it can be.
+struct quantized_ops_lowered : property {};
+/// Inputs and outputs that the caller quantizes are integers.
+struct interface_quantized : property {};
+/// No quantize and no dequantize is left.
+struct quantization_lowered : property {};
+
+// On the way to TOSA.
+
+/// No value is int64 or float64. Before, types are PyTorch's, and promotion depends on them.
+struct narrow_types : property {};
+/// What follows from constants is a constant, unless that would take more memory than it saves.
+struct constants_folded : property {};
+/// Each op is computed in the layout with which the whole graph moves the fewest bytes.
+struct layouts_chosen : property {};
+/// An output or an effect depends on every node.
+struct no_dead_code : property {};
+/// Equal computations are one node, RESCALEs aside.
+struct duplicates_merged : property {};
+/// Each output is a tensor of its own: no input, no constant and no other output.
+struct distinct_outputs : property {};
+/// The order of nodes follows from the edges alone, whatever compiler built the passes.
+struct nodes_sorted : property {};
+
+/// From compound ATen ops to simple ones. Types are still PyTorch's, and quantized ops are found in what this
+/// leaves.
+struct decomposition {
+    using runs_after = pass_list<functional, canonical_variants>;
+    using runs_before = pass_list<quantized_ops_lowered, narrow_types>;
+    using invalidates = pass_list<quantized_constants_folded, constants_folded, no_dead_code,
+                                  duplicates_merged, nodes_sorted>;
+};
+/// Decomposition of elementwise functions, after tables have been made of those that are quantized: they are
+/// found while they consist of the model's own ops.
+struct function_decomposition {
+    using runs_after = pass_list<functional, canonical_variants, functions_tabulated>;
+    using runs_before = decomposition::runs_before;
+    using invalidates = decomposition::invalidates;
+};
+/// From simple ATen ops to TOSA: whatever is still quantized would be computed in floats.
+struct legalization {
+    using runs_after = pass_list<functional, canonical_variants, quantization_lowered, narrow_types>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_adaptive_pooling.hpp ----
 
 namespace headrace {
 
-/// Adaptive pooling gives output i the bin [floor(i * in / out), ceil((i + 1) * in / out)) of its axis
-/// (PyTorch, torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that
-/// is one pooling; elsewhere one axis is pooled after the other, bin by bin.
+/// Output i has the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its axis (PyTorch,
+/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
+/// pooling; elsewhere one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
-    using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
+    static constexpr std::string_view summary =
+        "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
+
+    using targeted_ops = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
 
     value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
-            return e.make<aten::avg_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
-        });
+        return pool<aten::avg_pool2d>(e, a.self);
     }
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
-        const value pooled = pool(e, a.self, [&](value v, const int_list& kernel, const int_list& stride) {
-            return e.make<aten::max_pool2d>({.self = v, .kernel_size = kernel, .stride = stride});
-        });
-        return {pooled, {}};
+        return {pool<aten::max_pool2d>(e, a.self), {}};
     }
 
 private:
@@ -82,24 +170,26 @@ private:
     };
 
     template <class Pool>
-    static value pool(emit<produces>& e, value v, Pool&& pool_once) {
-        const int_list& in = e.shape(v);
-        const int_list& out = e.result_meta().shape;
-        const bins h{in[2], out[2]};
-        const bins w{in[3], out[3]};
-        if (h.uniform() && w.uniform()) return pool_once(v, {h.size(), w.size()}, {h.stride(), w.stride()});
+    static value pool(emit<produces>& e, value v) {
+        const bins h{e.shape(v)[2], e.result_meta().shape[2]};
+        const bins w{e.shape(v)[3], e.result_meta().shape[3]};
+        if (h.uniform() && w.uniform()) {
+            return e.make<Pool>(
+                {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
+        }
         // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
         // long.
-        v = along(e, v, 2, h, [&](value part, std::int64_t size, std::int64_t stride) {
-            return pool_once(part, {size, 1}, {stride, 1});
-        });
-        return along(e, v, 3, w, [&](value part, std::int64_t size, std::int64_t stride) {
-            return pool_once(part, {1, size}, {1, stride});
-        });
+        return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
     }
 
     template <class Pool>
-    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b, Pool&& pool_once) {
+    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b) {
+        const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
+            const bool rows = axis == 2;
+            return e.make<Pool>({.self = part,
+                                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
+                                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
+        };
         if (b.uniform()) return pool_once(v, b.size(), b.stride());
         value_list parts;
         for (std::int64_t i = 0; i != b.out; ++i) {
@@ -115,9 +205,9 @@ private:
 
 // ---- headrace/passes/support/build.hpp ----
 
-/// Each builder takes the handler's `emit`, or one for less, first and returns the value that it made, or the
-/// one that it was given where there is nothing to do. A pass lists in `produces` what the builders that it
-/// calls may emit: the ops<...> list beside each.
+/// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
+/// produces those converts to it. It returns what it made, or its operand where there is nothing to do. The
+/// ops<...> list beside a builder is what its callers put in `produces`.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
@@ -133,15 +223,22 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
 
 using transpose_ops = ops<tosa::transpose>;
 
-/// Axis i of the result is axis perms[i] of `v`.
-inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
-    bool identity = true;
-    for (std::size_t i = 0; i != perms.size(); ++i)
-        identity = identity && perms[i] == static_cast<std::int64_t>(i);
-    return identity ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+/// The axes of a tensor of that rank, in order.
+[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
+    shape_builder order;
+    for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+    return order;
+}
+[[nodiscard]] constexpr bool is_identity(sizes perms) {
+    return shape_builder(perms) == axes_in_order(perms.size());
 }
 
-/// Leading ones up to that rank: TOSA broadcasts only tensors of equal rank.
+/// Axis i of the result is axis perms[i] of `v`.
+inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
+    return is_identity(perms) ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
+}
+
+/// `v` with leading axes of size 1 up to that rank: TOSA broadcasts only tensors of equal rank.
 inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
     shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
     shape.append(e.shape(v));
@@ -150,7 +247,7 @@ inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
 
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
 
-/// `v` repeated to that shape, to which it must broadcast.
+/// `v` repeated to a shape that it broadcasts to.
 inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     v = with_rank(e, v, shape.size());
     shape_builder multiples;
@@ -162,12 +259,15 @@ inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     return repeats ? e.make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
 }
 
-/// A zero point operand: one element of that type.
+/// A zero point operand: a constant of one element.
 inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { return e.splat(zero, type, 1); }
 
-/// An elementwise operator of two operands, after their ranks have been made equal.
-template <op_tag Op, class E>
-value binary(E& e, value a, value b) {
+/// What a binary operator emits beside the reshapes that give its operands the same rank.
+template <op_tag Op>
+using binary_ops = joined<reshape_ops, ops<Op>>;
+
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
     const std::size_t rank = std::max(e.rank(a), e.rank(b));
     a = with_rank(e, a, rank);
     b = with_rank(e, b, rank);
@@ -178,106 +278,62 @@ value binary(E& e, value a, value b) {
     }
 }
 
+/// A product of two operands of the same rank.
+inline value multiply(emit<ops<tosa::mul>> e, value a, value b) {
+    return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+}
+
+/// An operator along an axis, such as REDUCE_SUM or ARGMAX.
+template <op_tag Op>
+value along(emit<ops<Op>> e, value v, std::size_t axis) {
+    return e.template make<Op>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+}
+
 inline value negate(emit<ops<tosa::negate>> e, value v) {
     return e.make<tosa::negate>(
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? A graph without a
-/// target takes all.
+/// The widest type in which TOSA accumulates products of that type.
+[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
+    if (t == dtype::int8) return dtype::int32;
+    if (t == dtype::int16) return dtype::int48;
+    return is_floating(t) ? dtype::float32 : t;
+}
+
+/// The arguments of a convolution without padding, strides and dilation.
 template <op_tag Op>
-bool allows(const emitter& e, std::initializer_list<dtype> signature) {
-    return e.target().features == 0 || tosa::is_legal<Op>(e.target(), signature);
+args<Op> unpadded(emit<ops<>> e, value input, value weight, value bias, std::int64_t input_zero = 0,
+                  std::int64_t weight_zero = 0) {
+    static constexpr std::int64_t zeros[] = {0, 0, 0, 0, 0, 0};
+    static constexpr std::int64_t ones[] = {1, 1, 1};
+    const std::size_t axes = std::clamp<std::size_t>(e.rank(input), 3, 5) - 2;
+    return {.input = input,
+            .weight = weight,
+            .bias = bias,
+            .input_zp = zero_point(e, e.dtype(input), input_zero),
+            .weight_zp = zero_point(e, e.dtype(weight), weight_zero),
+            .pad = int_list(sizes(zeros).first(2 * axes)),
+            .stride = int_list(sizes(ones).first(axes)),
+            .dilation = int_list(sizes(ones).first(axes)),
+            .acc_type = accumulator_of(e.dtype(input))};
 }
 
-using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::sub, tosa::mul>>;
-
-/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
-/// integers: short ones then pass through float32, which holds them all, and 32 bits through t·c + f·(1 - c).
-inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
-    const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
-    const dtype type = e.dtype(on_true);
-    const auto choose = [&](value t, value f) {
-        return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
-                                     .input2 = with_rank(e, t, rank),
-                                     .input3 = with_rank(e, f, rank)});
-    };
-    const auto to = [&](value v, dtype t) { return e.make<tosa::cast>({.input = v, .output_type = t}); };
-    if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
-    if (type == dtype::int8 || type == dtype::int16) {
-        return to(choose(to(on_true, dtype::float32), to(on_false, dtype::float32)), type);
-    }
-    const auto bit = [&](scalar t, scalar f) {
-        return to(choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)), type);
-    };
-    return binary<tosa::add>(e, binary<tosa::mul>(e, on_true, bit(1, 0)),
-                             binary<tosa::mul>(e, on_false, bit(0, 1)));
-}
-
-using shift_ops =
-    joined<reshape_ops,
-           ops<tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>>;
-
-/// An arithmetic shift of INT32. Without the integer profile there is only the logical one, which is the same
-/// for numbers that are not negative: those are shifted as -1 - v.
-inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
-    const dtype type = e.dtype(v);
-    if (allows<tosa::arithmetic_right_shift>(e, {type, type, type})) {
-        return binary<tosa::arithmetic_right_shift>(e, v, by);
-    }
-    const std::size_t rank = e.rank(v);
-    const value sign = binary<tosa::logical_right_shift>(e, v, e.splat(31, type, rank));  // 1 below 0
-    const value one = e.splat(1, type, rank);
-    const value factor = binary<tosa::sub>(e, one, binary<tosa::add>(e, sign, sign));
-    const value magnitude = binary<tosa::mul>(e, binary<tosa::add>(e, v, sign), factor);
-    const value shifted = binary<tosa::logical_right_shift>(e, magnitude, by);
-    return binary<tosa::sub>(e, binary<tosa::mul>(e, shifted, factor), sign);
-}
-
-using cast_ops = joined<select_ops, shift_ops,
-                        ops<tosa::equal, tosa::logical_not, tosa::floor, tosa::ceil, tosa::greater_equal,
-                            tosa::logical_left_shift>>;
-
-/// The value as PyTorch casts it: toward zero from floating to integral, `!= 0` to bool, the low bits to a
-/// shorter integer. TOSA's CAST rounds to nearest (spec 2.12.1), and has no way between bool and floating;
-/// without the integer profile all its ways lead through floating types.
-inline value cast(emit<cast_ops> e, value v, dtype to) {
+/// A RESCALE by one: the same numbers in an integer type that has room for them.
+inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     const dtype from = e.dtype(v);
-    if (!v || from == to) return v;
-    const auto direct = [&](value x) { return e.make<tosa::cast>({.input = x, .output_type = to}); };
-    if (is_boolean(from)) {
-        if (is_integral(to))
-            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return select(e, v, e.splat(1, to, e.rank(v)), e.splat(0, to, e.rank(v)));
-    }
-    if (is_boolean(to)) {
-        if (is_integral(from))
-            return allows<tosa::cast>(e, {from, to}) ? direct(v) : cast(e, cast(e, v, dtype::float32), to);
-        return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, from, e.rank(v))));
-    }
-    if (is_floating(from) && is_integral(to)) {
-        const value zero = e.splat(0.0, from, e.rank(v));
-        return direct(
-            select(e, e.make<tosa::greater_equal>(v, zero), e.make<tosa::floor>(v), e.make<tosa::ceil>(v)));
-    }
-    if (allows<tosa::cast>(e, {from, to})) return direct(v);
-    const bool shorter = traits_of(to).bits < traits_of(from).bits;
-    if (is_floating(from) && from != dtype::float32 && to != dtype::float32)
-        return cast(e, cast(e, v, dtype::float32), to);
-    if (is_integral(from) && is_integral(to) && allows<tosa::cast>(e, {from, dtype::float32}) &&
-        allows<tosa::cast>(e, {dtype::float32, to})) {
-        if (shorter) {  // repeat the sign bit of the shorter type
-            v = cast(e, v, dtype::int32);
-            const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
-            v = arithmetic_right_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
-        }
-        return direct(e.make<tosa::cast>({.input = v, .output_type = dtype::float32}));
-    }
-    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
-                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
+    if (from == type) return v;
+    const bool is_wide = from == dtype::int48;  // RESCALE multiplies those by 16 bits
+    const int shift = is_wide ? 14 : 30;
+    return e.make<tosa::rescale>({.input = v,
+                                  .multiplier = e.splat(1 << shift, is_wide ? dtype::int16 : dtype::int32, 1),
+                                  .shift = e.splat(shift, dtype::int8, 1),
+                                  .input_zp = zero_point(e, from),
+                                  .output_zp = zero_point(e, type),
+                                  .scale32 = !is_wide});
 }
 
-/// The smallest and the largest number of a type, as CLAMP and PAD take them; infinities for floating ones.
+/// The smallest and the largest number of a type, as CLAMP and PAD take them: infinities for floating point.
 [[nodiscard]] inline std::pair<scalar, scalar> bounds_of(dtype t) {
     if (is_floating(t)) {
         const double infinity = std::numeric_limits<double>::infinity();
@@ -301,7 +357,7 @@ inline value cast(emit<cast_ops> e, value v, dtype to) {
     return perms;
 }
 
-/// A shape in another order of axes.
+/// Size i of the result is size perms[i] of `shape`.
 [[nodiscard]] constexpr shape_builder permuted(sizes shape, sizes perms) {
     shape_builder result;
     for (const std::int64_t axis : perms) result.push_back(shape[static_cast<std::size_t>(axis)]);
@@ -314,15 +370,14 @@ inline value cast(emit<cast_ops> e, value v, dtype to) {
 
 namespace headrace::build {
 
-/// An axis of `v` that an argument names; refuses one that is out of range.
-template <class E>
-std::size_t axis_in(E& e, std::int64_t axis, std::size_t rank) {
+/// An axis that an argument names, counted from the front; refuses one that is out of range.
+inline std::size_t axis_in(emit<ops<>> e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
     e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
     return 0;
 }
 
-/// A shape folded to three sizes around `count` axes: what lies before them, they, and what lies after.
+/// A shape as three sizes: the elements before `count` axes, of them, and after them.
 struct three_axes {
     std::int64_t before = 1;
     std::int64_t size = 1;
@@ -333,7 +388,7 @@ struct three_axes {
     return {element_count(shape.first(first)), element_count(shape.subspan(first, count)),
             element_count(shape.subspan(first + count))};
 }
-/// That shape with those axes replaced.
+/// The shape with `count` axes from `first` on replaced.
 [[nodiscard]] constexpr shape_builder with_axes(sizes shape, std::size_t first, std::size_t count, sizes by) {
     shape_builder result(shape.first(std::min(first, shape.size())));
     result.append(by);
@@ -346,56 +401,68 @@ struct three_axes {
 
 using slice_ops = ops<tosa::const_shape, tosa::slice>;
 
-/// `count` elements of an axis, from `start` on; both must lie in it.
-template <class E>
-value slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
+/// `count` elements of an axis, from `start` on, all of which exist.
+inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == count) return v;
     shape_builder starts = shape_builder::filled(e.rank(v), 0);
     starts[axis] = start;
     const shape_builder counts = with_axis(e.shape(v), axis, count);
-    return e.template make<tosa::slice>(
+    return e.make<tosa::slice>(
         {.input1 = v, .start = const_shape(e, starts), .size = const_shape(e, counts)});
 }
 
 using concat_ops = ops<tosa::concat>;
 
 /// The parts one after another. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
-template <class E>
-value concat(E& e, std::span<const value> parts, std::size_t axis) {
-    constexpr auto most = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
+inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_t axis) {
+    constexpr auto max_parts = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
     if (parts.size() == 1) return parts[0];
-    if (parts.size() > most) {
-        std::pmr::vector<value> groups;
-        for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), most))) {
-            groups.push_back(concat(e, parts.first(std::min(parts.size(), most)), axis));
-        }
-        return concat(e, groups, axis);
+    if (parts.size() <= max_parts)
+        return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    std::pmr::vector<value> groups;
+    for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), max_parts)))
+        groups.push_back(concat(e, parts.first(std::min(parts.size(), max_parts)), axis));
+    return concat(e, groups, axis);
+}
+
+/// Elements of an axis by their positions: slices of consecutive ones, joined.
+inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
+                  std::span<const std::int64_t> positions) {
+    std::pmr::vector<value> parts;
+    for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
+        for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
+        parts.push_back(slice(e, v, axis, positions[i], static_cast<std::int64_t>(end - i)));
     }
-    return e.template make<tosa::concat>(
-        {.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+    return concat(e, parts, axis);
+}
+/// How many slices that takes.
+[[nodiscard]] inline std::size_t count_runs(std::span<const std::int64_t> positions) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i != positions.size(); ++i)
+        count += i == 0 || positions[i] != positions[i - 1] + 1;
+    return count;
 }
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
 
-/// `before` and `after` elements more along an axis, each `with`.
-template <class E>
-value pad(E& e, value v, std::size_t axis, std::int64_t before, std::int64_t after, scalar with = 0) {
+/// `v` with so many elements `with` before and after those of an axis.
+inline value pad(emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after,
+                 scalar with = 0) {
     if (before == 0 && after == 0) return v;
     shape_builder padding = shape_builder::filled(2 * e.rank(v), 0);
     padding[2 * axis] = before;
     padding[2 * axis + 1] = after;
-    return e.template make<tosa::pad>(
+    return e.make<tosa::pad>(
         {.input1 = v, .padding = const_shape(e, padding), .pad_const = e.splat(with, e.dtype(v), 1)});
 }
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 
-/// Elements `start`, `start + step`, …, `count` of them. An axis of n * step elements is reshaped to [n,
-/// step], of which one column is kept; the span is moved back to fit in the axis, or padded where the axis is
-/// too short.
-template <class E>
-value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::int64_t count,
-                    std::int64_t step) {
+/// `count` elements of an axis: `start`, `start + step` and so on. An axis of n * step elements is reshaped
+/// to [n, step], of which one column is kept; the span is moved back to fit in the axis, or padded where the
+/// axis is too short.
+inline value strided_slice(emit<strided_slice_ops> e, value v, std::size_t axis, std::int64_t start,
+                           std::int64_t count, std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);
     const std::int64_t size = e.shape(v)[axis];
     const std::int64_t span = saturating_mul(count, step);
@@ -411,10 +478,9 @@ value strided_slice(E& e, value v, std::size_t axis, std::int64_t start, std::in
 
 using reverse_ops = ops<tosa::reverse>;
 
-template <class E>
-value reverse(E& e, value v, std::size_t axis) {
+inline value reverse(emit<reverse_ops> e, value v, std::size_t axis) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == 1) return v;
-    return e.template make<tosa::reverse>({.input1 = v, .axis = static_cast<std::int64_t>(axis)});
+    return e.make<tosa::reverse>({.input1 = v, .axis = static_cast<std::int64_t>(axis)});
 }
 
 }  // namespace headrace::build
@@ -423,43 +489,49 @@ value reverse(E& e, value v, std::size_t axis) {
 
 namespace headrace {
 
-/// as_strided(x, size, stride, offset)[i] = storage[offset + sum of i * stride] (PyTorch, torch.as_strided).
-/// Of a tensor that lies in memory row by row, the storage is the flattened tensor: rows without gaps are a
-/// slice of it, anything else is taken by index. A tensor that descends from a view of other strides has
-/// another storage, and is refused.
+/// The storage of a tensor that lies in memory row by row is the flat tensor: rows without gaps are a slice
+/// of it, anything else is taken by index. A tensor that descends from a view of other strides has another
+/// storage, and is refused.
 struct decompose_as_strided : pass {
-    using targets = ops<aten::as_strided>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
+
+    using targeted_ops = ops<aten::as_strided>;
     using produces = ops<aten::reshape, aten::narrow, aten::index_select>;
 
     value operator()(const args<aten::as_strided>& a, emit<produces>& e) const {
         const std::int64_t count = e.result_meta().elements();
+        const std::int64_t stored = e.meta(a.self).elements();
         const std::int64_t offset = a.storage_offset.value_or(0);
-        if (a.stride.size() != a.size.size() || !inside(a, e.meta(a.self).elements(), offset)) {
+        if (a.stride.size() != a.size.size() || !stays_inside(a, stored, offset))
             return e.unsupported("as_strided must stay within the tensor");
-        }
         if (!lies_row_by_row(e.owner(), a.self)) {
             return e.unsupported(
                 "as_strided of a view whose storage is not known; call contiguous() before it and use "
                 "view or permute");
         }
-        constexpr std::int64_t most = std::int64_t{1} << 24;
-        if (count > most) return e.unsupported("as_strided of more than 2^24 elements; use view or unfold");
-        const value flat =
-            e.make<aten::reshape>({.self = a.self, .shape = int_list{e.meta(a.self).elements()}});
-        const value taken =
-            without_gaps(a)
-                ? e.make<aten::narrow>({.self = flat, .dim = 0, .start = offset, .length = count})
-                : e.make<aten::index_select>({.self = flat, .dim = 0, .index = places(e, a, count, offset)});
-        return e.make<aten::reshape>({.self = taken, .shape = e.result_meta().shape});
+        constexpr std::int64_t max_count = std::int64_t{1} << 24;
+        if (count > max_count)
+            return e.unsupported("as_strided of more than 2^24 elements; use view or unfold");
+        value v = e.make<aten::reshape>({.self = a.self, .shape = int_list{stored}});
+        if (without_gaps(a)) {
+            v = e.make<aten::narrow>({.self = v, .dim = 0, .start = offset, .length = count});
+        } else {
+            const value index =
+                e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), places(a, count, offset));
+            v = e.make<aten::index_select>({.self = v, .dim = 0, .index = index});
+        }
+        return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
     }
 
 private:
-    static bool inside(const args<aten::as_strided>& a, std::int64_t elements, std::int64_t offset) {
+    static bool stays_inside(const args<aten::as_strided>& a, std::int64_t elements, std::int64_t offset) {
         std::int64_t last = offset;
-        for (std::size_t i = 0; i != a.size.size() && i != a.stride.size(); ++i) {
+        for (std::size_t i = 0; i != a.size.size(); ++i) {
             if (a.stride[i] < 0) return false;
-            last =
-                saturating_add(last, saturating_mul(std::max<std::int64_t>(a.size[i] - 1, 0), a.stride[i]));
+            const std::int64_t steps = std::max<std::int64_t>(a.size[i] - 1, 0);
+            last = saturating_add(last, saturating_mul(steps, a.stride[i]));
         }
         return offset >= 0 && last < elements;
     }
@@ -470,8 +542,8 @@ private:
         }
         return true;
     }
-    static value places(emit<produces>& e, const args<aten::as_strided>& a, std::int64_t count,
-                        std::int64_t offset) {
+    static std::pmr::vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
+                                                 std::int64_t offset) {
         std::pmr::vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
@@ -480,16 +552,16 @@ private:
                 place += left % a.size[d] * a.stride[d];
             at.push_back(static_cast<std::int32_t>(place));
         }
-        return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);
+        return at;
     }
 
-    // Views that change strides, whose users may inherit these.
-    using strided_views =
-        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
-            aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
-            aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
-            aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
-            aten::unbind_int>;
+    // Views that change strides, which what is computed from them may inherit.
+    static constexpr auto strided_views =
+        ops_in<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
+               aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
+               aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
+               aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
+               aten::unbind_int>;
     static bool lies_row_by_row(const graph& g, value v) {
         std::pmr::vector<const node*> pending{v.producer};
         std::pmr::vector<bool> seen(g.id_bound());
@@ -498,25 +570,38 @@ private:
             pending.pop_back();
             if (seen[n.id]) continue;
             seen[n.id] = true;
-            if (is_any(n, strided_views{})) return false;
+            if (strided_views.contains(*n.op)) return false;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (n.results[i].meta && !in_order(n.results[i].meta->dim_order)) return false;
+                if (n.results[i].meta && !std::ranges::is_sorted(n.results[i].meta->dim_order)) return false;
             }
             for (const edge& e : n.operand_edges()) pending.push_back(e.source);
         }
         return true;
     }
-    template <class... Ops>
-    static bool is_any(const node& n, ops<Ops...>) {
-        return (is<Ops>(n) || ...);
-    }
-    static bool in_order(sizes dim_order) {
-        for (std::size_t i = 0; i != dim_order.size(); ++i) {
-            if (dim_order[i] != static_cast<std::int64_t>(i)) return false;
-        }
-        return true;
-    }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/triangles.hpp ----
+
+namespace headrace {
+
+/// Matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
+template <reading X, class Kept>
+[[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
+    const auto masked = [&] {
+        const std::int64_t rows = x.size(-2);
+        const std::int64_t columns = x.size(-1);
+        shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
+        shape.append(shape_builder{rows, columns});
+        std::pmr::vector<std::uint8_t> mask;
+        for (std::int64_t i = 0; i != rows * columns; ++i) mask.push_back(kept(i / columns, i % columns));
+        return where(x.tensor(dtype::boolean, shape, mask), x, other);
+    };
+    return choose(
+        x.rank() < 2, [&] { return x.unsupported("a matrix is needed: a tensor of rank 2 or more"); },
+        masked);
+}
 
 }  // namespace headrace
 
@@ -524,75 +609,139 @@ private:
 
 namespace headrace {
 
-/// softmax(q * s @ (k * s)^T + mask) @ v with s = sqrt(scale), scale by default 1 / sqrt(E) (PyTorch,
+/// The scale s is split into two roots, one for the queries and one for the keys; 1 / √E by default (PyTorch,
 /// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
 /// values.
 struct decompose_attention : pass {
-    using targets = ops<aten::scaled_dot_product_attention>;
-    using produces =
-        ops<aten::matmul, aten::mul_tensor, aten::add_tensor, aten::transpose_int, aten::_safe_softmax,
-            aten::softmax_int, aten::where_self, aten::unsqueeze, aten::expand, aten::view>;
+    using phase = decomposition;
+    static constexpr std::string_view summary = "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
 
-    value operator()(const args<aten::scaled_dot_product_attention>& a, emit<produces>& e) const {
-        if (a.dropout_p != 0)
-            return e.unsupported("attention with dropout; export the model after model.eval()");
-        const double width = static_cast<double>(e.shape(a.query).back());
-        const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
-        const auto scaled = [&](value v) {
-            return e.make<aten::mul_tensor>(v, e.splat(factor, e.dtype(v), e.rank(v)));
-        };
-        const value key = a.enable_gqa ? repeated_heads(e, a.key, a.query) : a.key;
-        const value values = a.enable_gqa ? repeated_heads(e, a.value, a.query) : a.value;
-        const value keys = e.make<aten::transpose_int>({.self = scaled(key), .dim0 = -2, .dim1 = -1});
-        value scores = e.make<aten::matmul>(scaled(a.query), keys);
-        if (a.is_causal) scores = masked(e, scores, causal_mask(e, scores));
-        if (!a.attn_mask)
-            return e.make<aten::matmul>(e.make<aten::softmax_int>({.self = scores, .dim = -1}), values);
-        if (is_boolean(e.dtype(*a.attn_mask))) {
-            scores = masked(e, scores, *a.attn_mask);
-        } else {
-            scores = e.make<aten::add_tensor>(scores, *a.attn_mask);
-        }
-        // A query that may attend to nothing gets zeros.
-        return e.make<aten::matmul>(e.make<aten::_safe_softmax>({.self = scores, .dim = -1}), values);
-    }
-
-private:
-    static value masked(emit<produces>& e, value scores, value allowed) {
-        const value never =
-            e.splat(-std::numeric_limits<double>::infinity(), e.dtype(scores), e.rank(scores));
-        return e.make<aten::where_self>(allowed, scores, never);
-    }
-
-    // [L, S], true where the key is not after the query.
-    static value causal_mask(emit<produces>& e, value scores) {
-        const sizes shape = e.shape(scores);
-        if (shape.size() < 2) return {};
-        const std::int64_t queries = shape[shape.size() - 2];
-        const std::int64_t keys = shape.back();
-        return e.constant({dtype::boolean, {queries, keys}, {}}, [&](std::span<std::byte> data) {
-            for (std::int64_t q = 0; q != queries; ++q) {
-                for (std::int64_t k = 0; k != keys; ++k)
-                    data[static_cast<std::size_t>(q * keys + k)] = std::byte{k <= q};
-            }
+    // clang-format off
+    static auto rewrites() {
+        return rules(on<aten::scaled_dot_product_attention> = [](auto q, auto k, auto v, const auto& a) {
+            const double width = static_cast<double>(q.size(-1));
+            const double factor = std::sqrt(a.scale.value_or(1 / std::sqrt(width)));
+            const auto for_heads = [&](const auto& x) {
+                return choose(a.enable_gqa, [&] { return repeated_heads(x, q.size(-3)); }, x);
+            };
+            const auto attention = [&] {
+                const auto keys = call<aten::transpose_int>(for_heads(k) * factor, -2, -1);
+                const auto all = call<aten::matmul>(q * factor, keys);
+                const auto not_after = [](auto row, auto column) { return column <= row; };
+                const auto causal = [&] { return keep_where(all, not_after, never); };
+                const auto scores = choose(a.is_causal, causal, all);
+                return call<aten::matmul>(attended(scores, a.attn_mask), for_heads(v));
+            };
+            const char* dropout = "attention with dropout; export the model after model.eval()";
+            return choose(a.dropout_p != 0, [&] { return q.unsupported(dropout); }, attention);
         });
     }
+    // clang-format on
 
-    // [N, heads, S, E], each head for as many queries as there are to a head.
-    static value repeated_heads(emit<produces>& e, value v, value query) {
-        const int_list shape = e.shape(v);
-        const std::int64_t heads = e.shape(query)[shape.size() - 3];
-        if (shape[shape.size() - 3] == heads) return v;
-        const std::size_t axis = shape.size() - 3;
-        shape_builder wide(shape);
-        wide.insert(axis + 1, heads / shape[axis]);
-        const value apart = e.make<aten::unsqueeze>({.self = v, .dim = static_cast<std::int64_t>(axis + 1)});
-        shape_builder merged(shape);
-        merged[axis] = heads;
-        return e.make<aten::view>({.self = e.make<aten::expand>({.self = apart, .size = int_list(wide)}),
-                                   .size = int_list(merged)});
+private:
+    static constexpr double never = -std::numeric_limits<double>::infinity();
+
+    // With a mask, a query that may attend to nothing gets zeros.
+    static auto attended(const auto& scores, const std::optional<value>& mask) {
+        const auto masked = [&] {
+            const auto m = scores.of(*mask);
+            const auto allowed = [&] { return where(m, scores, never); };
+            const auto sum = choose(is_boolean(m.dtype()), allowed, [&] { return scores + m; });
+            return call<aten::_safe_softmax>(sum, -1);
+        };
+        return choose(mask.has_value(), masked, [&] { return call<aten::softmax_int>(scores, -1); });
+    }
+
+    // [..., heads, S, E], each head for as many queries as there are to a head.
+    static auto repeated_heads(const auto& x, std::int64_t heads) {
+        const auto repeated = [&] {
+            const std::size_t axis = x.rank() - 3;
+            shape_builder wide(x.shape());
+            wide.insert(axis + 1, heads / wide[axis]);
+            shape_builder merged(x.shape());
+            merged[axis] = heads;
+            return call<aten::view>(call<aten::expand>(call<aten::unsqueeze>(x, -3), wide), merged);
+        };
+        return choose(x.rank() < 3 || x.size(-3) == heads, x, repeated);
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/shapes.hpp ----
+
+namespace headrace {
+
+/// x in another shape.
+template <reading X>
+[[nodiscard]] auto viewed(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
+}
+
+/// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
+template <reading X>
+[[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
+    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
+    shape[0] = x.meta().elements();
+    return call<aten::view>(x, shape);
+}
+
+/// 0, 1, 2, …: every axis, in order.
+[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
+    shape_builder axes;
+    for (std::size_t i = 0; i != rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+    return axes;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/reductions.hpp ----
+
+namespace headrace {
+
+// Along these axes, or all if there are none; each keeps size 1.
+// clang-format off
+auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
+auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
+auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
+auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
+// clang-format on
+
+/// How many elements of x each element of a reduction of x stands for.
+template <reading X, reading Y>
+[[nodiscard]] double reduced_count(const X& x, const Y& reduced) {
+    const std::int64_t left = std::max<std::int64_t>(reduced.meta().elements(), 1);
+    return static_cast<double>(x.meta().elements() / left);
+}
+
+/// Σx · (1/N), computed in `type`.
+template <reading X>
+[[nodiscard]] auto average(const X& x, const std::optional<int_list>& axes, bool keepdim, dtype type) {
+    const auto total = call<aten::sum_dim_intlist>(x, axes, keepdim, type);
+    return scaled(total, 1 / reduced_count(x, total));
+}
+
+/// What a rewrite ends in that kept the axes along which it reduced: x in the shape and the dtype of the
+/// result that it replaces.
+template <reading X>
+[[nodiscard]] auto as_result(const X& x, std::uint32_t result = 0) {
+    return viewed(in_result_type(x, result), x.result_meta(result).shape);
+}
+
+/// The policy of real functions along axes: computed in float32, a number counting as an axis of size 1.
+struct reduced_in_float32 {
+    static constexpr auto made = ops_in<aten::_to_copy, aten::view>;
+    static term operand(const term& x) {
+        const term real = as(x, dtype::float32);
+        return real.rank() == 0 ? viewed(real, int_list{1}) : real;
+    }
+    static term result(const term& y, std::uint32_t i) { return as_result(y, i); }
+};
+/// Rules over real functions along axes.
+template <class... Lists>
+constexpr auto reduction_rules(Lists... lists) {
+    return rules_with<reduced_in_float32>(lists...);
+}
 
 }  // namespace headrace
 
@@ -600,100 +749,78 @@ private:
 
 namespace headrace {
 
-/// Batch normalization at inference is x * s + (bias - mean * s) with s = weight * rsqrt(var + eps), per
-/// channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is constant. After a convolution that nothing
-/// else reads, it goes into the convolution's own weight and bias and costs nothing.
+struct decompose_grouped_convolution;
+struct decompose_transposed_volumes;
+/// s = weight · rsqrt(var + ε), for each channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is
+/// constant. After a convolution that nothing else reads, it goes into the convolution's own weight and bias
+/// and costs nothing.
 struct decompose_batch_norm : pass {
-    using targets = ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit,
-                        aten::_native_batch_norm_legit_no_training, aten::_native_batch_norm_legit_no_stats>;
-    using produces = ops<aten::convolution, aten::mul_tensor, aten::add_tensor, aten::sub_tensor, aten::rsqrt,
-                         aten::view, aten::mean_dim, aten::_to_copy>;
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
+    static constexpr std::string_view summary =
+        "batch_norm(x) as x·s + (bias - mean·s); folded into a convolution before it";
 
-    value operator()(const args<aten::batch_norm>& a, emit<produces>& e) const {
-        if (!a.running_mean || !a.running_var) return by_batch_statistics(e, a);
-        if (a.training) return refuse_training(e);
-        return by_statistics(e, a, *a.running_mean, *a.running_var);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::batch_norm> = [](auto x, const auto& a) { return by_either(x, a); },
+            on<aten::native_batch_norm> = [](auto x, const auto& a) { return alone(by_either(x, a)); },
+            on<aten::_native_batch_norm_legit_no_stats> = [](auto x, const auto& a) {
+                return alone(by_batch_statistics(x, a));
+            },
+            on<aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_training> =
+                [](auto x, auto mean, auto variance, const auto& a) {
+                    return alone(by_statistics(x, mean, variance, a));
+                });
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_batch_norm>& a,
-                                               emit<produces>& e) const {
-        if (!a.running_mean || !a.running_var) return {by_batch_statistics(e, a), {}, {}};
-        if (a.training) return {refuse_training(e), {}, {}};
-        return {by_statistics(e, a, *a.running_mean, *a.running_var), {}, {}};
-    }
-    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit>& a,
-                                               emit<produces>& e) const {
-        if (a.training) return {refuse_training(e), {}, {}};
-        return {by_statistics(e, a, a.running_mean, a.running_var), {}, {}};
-    }
-    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit_no_training>& a,
-                                               emit<produces>& e) const {
-        return {by_statistics(e, a, a.running_mean, a.running_var), {}, {}};
-    }
-    std::tuple<value, value, value> operator()(const args<aten::_native_batch_norm_legit_no_stats>& a,
-                                               emit<produces>& e) const {
-        return {by_batch_statistics(e, a), {}, {}};
-    }
+    // clang-format on
 
 private:
-    static value refuse_training(emitter& e) {
-        return e.unsupported(
-            "batch_norm that updates its running statistics; export the model after model.eval()");
+    // The other two results serve training only.
+    static auto alone(const auto& y) { return std::tuple(y, y.of({}), y.of({})); }
+
+    static auto by_either(const auto& x, const auto& a) {
+        return choose(
+            a.running_mean && a.running_var,
+            [&] { return by_statistics(x, x.of(*a.running_mean), x.of(*a.running_var), a); },
+            [&] { return by_batch_statistics(x, a); });
     }
 
     // Half-precision tensors are normalized in float32, as PyTorch does: their squares need not fit.
-    static dtype inside(dtype t) {
+    static dtype computed_in(dtype t) {
         return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : t;
     }
-    static value to(emit<produces>& e, value v, dtype type) {
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
-    }
 
-    // [C] as [C, 1, 1].
-    static value along_channels(emit<produces>& e, value v, std::size_t rank) {
-        shape_builder shape = shape_builder::filled(rank, 1);
-        shape[0] = e.shape(v)[0];
-        return e.make<aten::view>({.self = v, .size = int_list(shape)});
-    }
-
-    template <class Args>
-    static value by_statistics(emit<produces>& e, const Args& a, value mean, value variance) {
-        const dtype type = inside(e.dtype(a.input));
-        mean = to(e, mean, type);
-        const value shifted = e.make<aten::add_tensor>(to(e, variance, type), e.splat(a.eps, type, 1));
-        value scale = e.make<aten::rsqrt>(shifted);
-        if (a.weight) scale = e.make<aten::mul_tensor>(to(e, *a.weight, type), scale);
-        if (const auto* conv = foldable(a.input)) return fold(e, *conv, scale, mean, a.bias);
-        const std::size_t rank = e.rank(a.input) - 1;
-        value y = e.make<aten::mul_tensor>(to(e, a.input, type), along_channels(e, scale, rank));
-        const value shift = e.make<aten::mul_tensor>(mean, scale);
-        if (a.bias) {
-            const value offset = e.make<aten::sub_tensor>(to(e, *a.bias, type), shift);
-            y = e.make<aten::add_tensor>(y, along_channels(e, offset, rank));
-        } else {
-            y = e.make<aten::sub_tensor>(y, along_channels(e, shift, rank));
-        }
-        return to(e, y, e.dtype(a.input));
-    }
-
-    // The statistics of the batch itself: (x - mean) * rsqrt(var + eps) over all axes but the channels.
-    template <class Args>
-    static value by_batch_statistics(emit<produces>& e, const Args& a) {
-        const std::size_t rank = e.rank(a.input);
-        shape_builder axes{0};
-        for (std::size_t i = 2; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-        const auto mean = [&](value v) {
-            return e.make<aten::mean_dim>({.self = v, .dim = int_list(axes), .keepdim = true});
+    static auto by_statistics(const auto& x, const auto& mean, const auto& variance, const auto& a) {
+        const auto normalized = [&] {
+            const dtype type = computed_in(x.dtype());
+            const auto center = as(mean, type);
+            const auto root = rsqrt(as(variance, type) + a.eps);
+            const auto scale = with_operand(root, a.weight, [&](auto r, auto w) { return as(w, type) * r; });
+            const auto* conv = foldable(x.value());
+            return choose(
+                conv != nullptr, [&] { return folded(*conv, scale, center, a.bias); },
+                [&] { return shifted(x, scale, center, a.bias); });
         };
-        const dtype type = inside(e.dtype(a.input));
-        const value x = to(e, a.input, type);
-        const value centered = e.make<aten::sub_tensor>(x, mean(x));
-        const value variance = mean(e.make<aten::mul_tensor>(centered, centered));
-        const value eps = e.splat(a.eps, type, rank);
-        value y =
-            e.make<aten::mul_tensor>(centered, e.make<aten::rsqrt>(e.make<aten::add_tensor>(variance, eps)));
-        if (a.weight) y = e.make<aten::mul_tensor>(y, along_channels(e, to(e, *a.weight, type), rank - 1));
-        if (a.bias) y = e.make<aten::add_tensor>(y, along_channels(e, to(e, *a.bias, type), rank - 1));
-        return to(e, y, e.dtype(a.input));
+        bool training = false;
+        if constexpr (requires { a.training; }) training = a.training;
+        const char* reason =
+            "batch_norm that updates its running statistics; export the model after model.eval()";
+        return choose(
+            training, [&] { return x.unsupported(reason); }, normalized);
+    }
+
+    static auto shifted(const auto& x, const auto& scale, const auto& mean,
+                        const std::optional<value>& bias) {
+        const std::size_t rank = x.rank() - 1;
+        const auto y = as(x, scale.dtype()) * along_channels(scale, rank);
+        const auto shift = mean * scale;
+        const auto with_bias = [&] {
+            return y + along_channels(as(x.of(*bias), scale.dtype()) - shift, rank);
+        };
+        const auto sum = choose(bias.has_value(), with_bias, [&] { return y - along_channels(shift, rank); });
+        return as(sum, x.dtype());
     }
 
     static const args<aten::convolution>* foldable(value input) {
@@ -703,493 +830,35 @@ private:
                           (!conv->bias || is<builtin::constant>(*conv->bias->producer));
         return sole && !(conv->transposed && conv->groups != 1) ? conv : nullptr;
     }
-
-    static value fold(emit<produces>& e, args<aten::convolution> conv, value scale, value mean,
-                      const std::optional<value>& bias) {
-        const std::size_t rank = e.rank(conv.weight);
+    static auto folded(const args<aten::convolution>& conv, const auto& scale, const auto& mean,
+                       const std::optional<value>& bias) {
+        const dtype wide = mean.dtype();
+        const auto weight = mean.of(conv.weight);
         // Output channels are axis 0 of a weight, axis 1 of a transposed convolution's.
-        const value factor = along_channels(e, scale, conv.transposed ? rank - 1 : rank);
-        const dtype type = e.dtype(conv.weight);
-        const auto widened = [&](value v) { return to(e, v, e.dtype(mean)); };
-        const value offset = conv.bias ? e.make<aten::sub_tensor>(widened(*conv.bias), mean)
-                                       : e.make<aten::mul_tensor>(mean, e.splat(-1.0, e.dtype(mean), 1));
-        value shift = e.make<aten::mul_tensor>(offset, scale);
-        if (bias) shift = e.make<aten::add_tensor>(shift, widened(*bias));
-        conv.weight = to(e, e.make<aten::mul_tensor>(widened(conv.weight), factor), type);
-        conv.bias = to(e, shift, type);
-        return e.make<aten::convolution>(conv);
+        const auto factor = along_channels(scale, weight.rank() - (conv.transposed ? 1 : 0));
+        const auto own = [&] { return as(mean.of(*conv.bias), wide) - mean; };
+        const auto offset = choose(conv.bias.has_value(), own, [&] { return mean * -1; });
+        const auto shift =
+            with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(b, wide); });
+        return call<aten::convolution>(conv.input, as(as(weight, wide) * factor, weight.dtype()),
+                                       as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation,
+                                       conv.transposed, conv.output_padding, conv.groups);
+    }
+
+    // Over all axes but the channels.
+    static auto by_batch_statistics(const auto& x, const auto& a) {
+        const std::size_t rank = x.rank();
+        shape_builder axes{0};
+        for (std::size_t i = 2; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+        const dtype type = computed_in(x.dtype());
+        const auto wide = as(x, type);
+        const auto centered = wide - mean(wide, axes);
+        const auto normalized = centered * rsqrt(mean(centered * centered, axes) + a.eps);
+        const auto of_channels = [&](const auto& v) { return along_channels(as(v, type), rank - 1); };
+        const auto y = with_operand(normalized, a.weight, [&](auto v, auto w) { return v * of_channels(w); });
+        return as(with_operand(y, a.bias, [&](auto v, auto b) { return v + of_channels(b); }), x.dtype());
     }
 };
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/formula.hpp ----
-
-/// A term is a value and the emitter to go on with: `x * 0.5 * (1 + erf(x * sqrt1_2))` makes the ATen nodes
-/// of that formula. Numbers become constants of the type of the term beside them. A pass that writes formulas
-/// has `formula_ops` among what it produces; all of them are primitives, which legalize passes lower.
-namespace headrace::formula {
-
-using formula_ops = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::abs,
-                        aten::reciprocal, aten::rsqrt, aten::exp, aten::log, aten::sin, aten::cos, aten::tanh,
-                        aten::sigmoid, aten::erf, aten::floor, aten::ceil, aten::maximum, aten::minimum,
-                        aten::clamp, aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not,
-                        aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
-
-template <class E>
-struct term {
-    E* e;
-    value v;
-
-    operator value() const { return v; }
-    /// A number beside this term.
-    [[nodiscard]] term number(double n) const {
-        const dtype type = e->dtype(v);
-        return {e, is_floating(type) ? e->splat(n, type, e->rank(v))
-                                     : e->splat(static_cast<std::int64_t>(n), type, e->rank(v))};
-    }
-    template <op_tag Op, class... More>
-    [[nodiscard]] term apply(const More&... more) const {
-        return {e, e->template make<Op>(v, more...)};
-    }
-};
-
-template <class E>
-[[nodiscard]] term<E> term_of(E& e, value v) {
-    return {&e, v};
-}
-
-/// The value in another type.
-template <class E>
-[[nodiscard]] term<E> as(const term<E>& x, dtype type) {
-    if (!x.v || x.e->dtype(x.v) == type) return x;
-    return {x.e, x.e->template make<aten::_to_copy>({.self = x.v, .dtype = type})};
-}
-
-/// A value as float32, in which functions of real numbers are computed: PyTorch computes float16 and bfloat16
-/// so, too, and rounds once at the end.
-template <class E>
-[[nodiscard]] term<E> real(E& e, value v) {
-    return as(term_of(e, v), dtype::float32);
-}
-
-/// What a formula ends in: the value in the type of the result that it replaces.
-template <class E>
-[[nodiscard]] value in_result_type(const term<E>& x, std::uint32_t result = 0) {
-    return as(x, x.e->result_meta(result).dtype).v;
-}
-
-#define HEADRACE_FORMULA_BINARY(name, Op)              \
-    template <class E>                                 \
-    term<E> name(const term<E>& a, const term<E>& b) { \
-        return a.template apply<Op>(b.v);              \
-    }                                                  \
-    template <class E>                                 \
-    term<E> name(const term<E>& a, double b) {         \
-        return a.template apply<Op>(a.number(b).v);    \
-    }                                                  \
-    template <class E>                                 \
-    term<E> name(double a, const term<E>& b) {         \
-        return b.number(a).template apply<Op>(b.v);    \
-    }
-HEADRACE_FORMULA_BINARY(operator+, aten::add_tensor)
-HEADRACE_FORMULA_BINARY(operator-, aten::sub_tensor)
-HEADRACE_FORMULA_BINARY(operator*, aten::mul_tensor)
-HEADRACE_FORMULA_BINARY(operator>, aten::gt_tensor)
-HEADRACE_FORMULA_BINARY(operator>=, aten::ge_tensor)
-HEADRACE_FORMULA_BINARY(operator==, aten::eq_tensor)
-HEADRACE_FORMULA_BINARY(max, aten::maximum)
-HEADRACE_FORMULA_BINARY(min, aten::minimum)
-#undef HEADRACE_FORMULA_BINARY
-
-#define HEADRACE_FORMULA_UNARY(name, Op) \
-    template <class E>                   \
-    term<E> name(const term<E>& x) {     \
-        return x.template apply<Op>();   \
-    }
-HEADRACE_FORMULA_UNARY(operator-, aten::neg)
-HEADRACE_FORMULA_UNARY(operator!, aten::logical_not)
-HEADRACE_FORMULA_UNARY(abs, aten::abs)
-HEADRACE_FORMULA_UNARY(reciprocal, aten::reciprocal)
-HEADRACE_FORMULA_UNARY(exp, aten::exp)
-HEADRACE_FORMULA_UNARY(log, aten::log)
-HEADRACE_FORMULA_UNARY(sin, aten::sin)
-HEADRACE_FORMULA_UNARY(cos, aten::cos)
-HEADRACE_FORMULA_UNARY(tanh, aten::tanh)
-HEADRACE_FORMULA_UNARY(sigmoid, aten::sigmoid)
-HEADRACE_FORMULA_UNARY(erf, aten::erf)
-HEADRACE_FORMULA_UNARY(floor, aten::floor)
-HEADRACE_FORMULA_UNARY(ceil, aten::ceil)
-#undef HEADRACE_FORMULA_UNARY
-
-template <class A, class E>
-term<E> operator<(const A& a, const term<E>& b) {
-    return b > a;
-}
-template <class E>
-term<E> operator<(const term<E>& a, double b) {
-    return b > a;
-}
-template <class A, class E>
-term<E> operator<=(const A& a, const term<E>& b) {
-    return b >= a;
-}
-template <class E>
-term<E> operator<=(const term<E>& a, double b) {
-    return b >= a;
-}
-template <class E>
-term<E> operator/(const term<E>& a, const term<E>& b) {
-    return a * reciprocal(b);
-}
-template <class E>
-term<E> operator/(double a, const term<E>& b) {
-    return a == 1 ? reciprocal(b) : a * reciprocal(b);
-}
-template <class E>
-term<E> operator/(const term<E>& a, double b) {
-    return a * (1 / b);
-}
-
-// Of booleans. Not && and ||, which would look as if they took shortcuts.
-template <class E>
-term<E> both(const term<E>& a, const term<E>& b) {
-    return a.template apply<aten::logical_and>(b.v);
-}
-template <class E>
-term<E> either(const term<E>& a, const term<E>& b) {
-    return a.template apply<aten::logical_or>(b.v);
-}
-
-template <class E>
-term<E> where(const term<E>& condition, const term<E>& a, const term<E>& b) {
-    return condition.template apply<aten::where_self>(a.v, b.v);
-}
-template <class E>
-term<E> where(const term<E>& condition, double a, const term<E>& b) {
-    return where(condition, b.number(a), b);
-}
-template <class E>
-term<E> where(const term<E>& condition, const term<E>& a, double b) {
-    return where(condition, a, a.number(b));
-}
-
-template <class E>
-term<E> clamp(const term<E>& x, std::optional<scalar> least, std::optional<scalar> most) {
-    return {x.e, x.e->template make<aten::clamp>({.self = x.v, .min = least, .max = most})};
-}
-
-/// Exact for 0 and infinity, NaN below 0.
-template <class E>
-term<E> sqrt(const term<E>& x) {
-    return reciprocal(x.template apply<aten::rsqrt>());
-}
-
-/// c[0] + c[1]·x + c[2]·x² + …, by Horner's rule.
-template <class E>
-term<E> polynomial(const term<E>& x, std::initializer_list<double> c) {
-    const double* next = std::end(c) - 1;
-    term<E> sum = x * *next;
-    while (--next != std::begin(c)) sum = (sum + *next) * x;
-    return sum + *next;
-}
-
-/// log(1 + x) without the rounding error of 1 + x, which the factor x / (u - 1) takes back (Kahan).
-template <class E>
-term<E> log1p(const term<E>& x) {
-    const term<E> u = x + 1;
-    const term<E> log_u = log(u);
-    const term<E> corrected = where(u == 1, x, log_u * x * reciprocal(u - 1));
-    return where(abs(x) < 0.5, corrected, log_u);
-}
-
-using power_ops = joined<formula_ops, ops<aten::pow_tensor_tensor>>;
-
-/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN. TOSA's POW takes finite numbers only
-/// (spec 2.4.11).
-template <class E>
-term<E> power(const term<E>& x, double exponent) {
-    if (exponent < 0) return reciprocal(power(x, -exponent));
-    const term<E> regular = x < HUGE_VAL;
-    const term<E> base = where(regular, x, 1);
-    return where(regular, base.template apply<aten::pow_tensor_tensor>(x.number(exponent).v), x);
-}
-
-/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be
-/// NaN though x is 1 or y is 0.
-template <class E>
-term<E> power(const term<E>& x, const term<E>& y) {
-    const term<E> regular = both(both(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);
-    const term<E> base = where(regular, x, 1);
-    const term<E> exponent = where(regular, y, 1);
-    const term<E> limit = exp(y * log(x));
-    return where(regular, base.template apply<aten::pow_tensor_tensor>(exponent.v),
-                 where(either(x == 1, y == 0), 1, limit));
-}
-
-/// Toward zero.
-template <class E>
-term<E> trunc(const term<E>& x) {
-    return where(x < 0, ceil(x), floor(x));
-}
-
-/// Is the sign bit set? 1 / -0 is -infinity.
-template <class E>
-term<E> is_negative(const term<E>& x) {
-    return either(x < 0, reciprocal(x) < 0);
-}
-
-}  // namespace headrace::formula
-
-namespace headrace {
-using formula::formula_ops;
-}
-
-// ---- headrace/passes/support/convolution.hpp ----
-
-namespace headrace {
-
-/// One group per input channel, in two dimensions, forward: what DEPTHWISE_CONV2D is.
-[[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
-    const int_list& input = e.shape(a.input);
-    const int_list& weight = e.shape(a.weight);
-    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
-           weight[0] % input[1] == 0;
-}
-
-namespace build {
-
-/// How a window lies on an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): what
-/// PyTorch leaves over at the end is taken off the padding there, and then off the axis itself.
-struct fitted_window {
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-    std::int64_t size = 0;  ///< of the axis that is used
-};
-
-[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
-    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
-    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
-}
-
-using crop_ops = ops<tosa::const_shape, tosa::slice>;
-
-/// The leading part of `v`, of that shape.
-template <class E>
-value crop(E& e, value v, sizes shape) {
-    if (!v || e.shape(v) == int_list(shape)) return v;
-    return e.template make<tosa::slice>({.input1 = v,
-                                         .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
-                                         .size = const_shape(e, shape)});
-}
-
-/// The windows of an NHWC (NDHWC) tensor as TOSA's attributes have them.
-struct window_attributes {
-    shape_builder kernel, stride, dilation, pad;
-    shape_builder used;  ///< the part of the input that the windows cover: its shape
-};
-
-template <class E>
-window_attributes fit_windows(E& e, value channels_last, std::span<const window> windows, sizes positions) {
-    window_attributes fitted;
-    fitted.used = shape_builder(e.shape(channels_last));
-    for (std::size_t i = 0; i != windows.size(); ++i) {
-        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
-        fitted.used[1 + i] = f.size;
-        fitted.kernel.push_back(windows[i].kernel);
-        fitted.stride.push_back(windows[i].stride);
-        fitted.dilation.push_back(windows[i].dilation);
-        fitted.pad.push_back(f.before);
-        fitted.pad.push_back(f.after);
-    }
-    return fitted;
-}
-
-/// The type in which TOSA accumulates products of that type: the widest that the operator has for it.
-[[nodiscard]] constexpr dtype accumulator_of(dtype t) {
-    if (t == dtype::int8) return dtype::int32;
-    if (t == dtype::int16) return dtype::int48;
-    return is_floating(t) ? dtype::float32 : t;
-}
-
-using convolution_ops =
-    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-           reshape_ops, transpose_ops, crop_ops>;
-
-/// A convolution in TOSA's terms, of one group or depthwise. Quantized ones have zero points beside the
-/// operands, which are codes then; a missing bias becomes zeros of the accumulator's type.
-template <class E>
-class convolution {
-public:
-    convolution(E& e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
-                std::int64_t weight_zero = 0)
-        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
-
-    /// The result with channels last, and with a height of 1 where there is only a width. `result` is
-    /// PyTorch's shape of it, channels first.
-    value channels_last(int_list result) {
-        if (e_.rank(a_.input) == 3) {
-            widen();
-            result = {result[0], result[1], 1, result[2]};
-        }
-        return a_.transposed ? transposed(result) : forward(result);
-    }
-
-private:
-    // A spatial axis of size 1 before the one that is there.
-    void widen() {
-        const auto wide = [&](value v) {
-            shape_builder shape(e_.shape(v));
-            shape.insert(2, 1);
-            return reshape(e_, v, shape);
-        };
-        a_.input = wide(a_.input);
-        a_.weight = wide(a_.weight);
-        a_.stride = {1, a_.stride[0]};
-        a_.padding = {0, a_.padding[0]};
-        a_.dilation = {1, a_.dilation[0]};
-        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
-    }
-
-    value forward(const int_list& result) {
-        const std::size_t rank = e_.rank(a_.input);
-        value input = transpose(e_, a_.input, to_channels_last(rank));
-        window windows[3];
-        for (std::size_t i = 0; i != rank - 2; ++i) {
-            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
-                          a_.padding[i]};
-        }
-        const auto fitted = fit_windows(e_, input, std::span(windows, rank - 2), sizes(result).subspan(2));
-        input = crop(e_, input, fitted.used);
-        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
-        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
-                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
-    }
-
-    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
-    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
-
-    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
-    value depthwise_weight() {
-        const int_list shape = e_.shape(a_.weight);
-        const value split =
-            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
-        return transpose(e_, split, shape_builder{2, 3, 0, 1});
-    }
-
-    template <class Op>
-    value convolve(value input, value weight, const window_attributes& w) {
-        return e_.template make<Op>({.input = input,
-                                     .weight = weight,
-                                     .bias = bias(),
-                                     .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-                                     .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-                                     .pad = int_list(w.pad),
-                                     .stride = int_list(w.stride),
-                                     .dilation = int_list(w.dilation),
-                                     .acc_type = accumulator_of(e_.dtype(input))});
-    }
-
-    value transposed(const int_list& result) {
-        if (e_.rank(a_.input) != 4) {
-            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
-        }
-        const value input = transpose(e_, a_.input, to_channels_last(4));
-        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
-        shape_builder pad;
-        shape_builder start{0, 0, 0, 0};
-        for (std::size_t i = 0; i != 2; ++i) {
-            // OH = (IH - 1) * stride + KH + before + after, so what follows from the size wanted is `after`.
-            const std::int64_t full = (e_.shape(input)[1 + i] - 1) * a_.stride[i] + e_.shape(weight)[1 + i];
-            // No more than the kernel can be taken off here; the rest is sliced off the result.
-            const std::int64_t least = 1 - e_.shape(weight)[1 + i];
-            const std::int64_t before = -a_.padding[i];
-            const std::int64_t after = result[2 + i] - full - before;
-            pad.push_back(std::max(before, least));
-            pad.push_back(std::max(after, least));
-            start[1 + i] = pad[2 * i] - before;
-        }
-        const value made = e_.template make<tosa::transpose_conv2d>(
-            {.input = input,
-             .weight = weight,
-             .bias = bias(),
-             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
-             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
-             .out_pad = int_list(pad),
-             .stride = a_.stride,
-             .acc_type = accumulator_of(e_.dtype(input))});
-        const shape_builder wanted{result[0], result[2], result[3], result[1]};
-        if (!made || e_.shape(made) == int_list(wanted)) return made;
-        return e_.template make<tosa::slice>(
-            {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
-    }
-
-    // TRANSPOSE_CONV2D has no dilation: zeros between the taps of the weight [O, KH, KW, I] say the same.
-    value dilated(value weight) {
-        for (std::size_t i = 0; i != 2; ++i) {
-            if (a_.dilation[i] == 1) continue;
-            const shape_builder shape(e_.shape(weight));
-            const std::size_t axis = 1 + i;
-            shape_builder apart(shape);
-            apart.insert(axis + 1, 1);
-            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
-            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
-            const value spread =
-                e_.template make<tosa::pad>({.input1 = reshape(e_, weight, apart),
-                                             .padding = const_shape(e_, padding),
-                                             .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
-            shape_builder wide(shape);
-            wide[axis] *= a_.dilation[i];
-            shape_builder cut(wide);
-            cut[axis] -= a_.dilation[i] - 1;
-            weight = crop(e_, reshape(e_, spread, wide), cut);
-        }
-        return weight;
-    }
-
-    // TOSA always wants a bias, of the accumulator's type where that is one of integers.
-    value bias() {
-        if (a_.bias) return *a_.bias;
-        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
-        const dtype type = e_.dtype(a_.input);
-        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
-    }
-
-    E& e_;
-    args<aten::convolution> a_;
-    std::int64_t input_zero_;
-    std::int64_t weight_zero_;
-};
-
-/// What convolution gave, as PyTorch has it: channels first, in that shape.
-template <class E>
-value channels_first(E& e, value channels_last, const int_list& result) {
-    if (!channels_last) return {};
-    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
-}
-
-/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
-/// features the channels. The result is [1, rows, 1, features].
-template <class E>
-value linear(E& e, const args<aten::linear>& a, value bias, std::int64_t input_zero = 0,
-             std::int64_t weight_zero = 0) {
-    const std::int64_t features = e.shape(a.weight)[0];
-    const std::int64_t width = e.shape(a.weight)[1];
-    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
-    const dtype type = e.dtype(a.input);
-    return e.template make<tosa::conv2d>(
-        {.input = reshape(e, a.input, shape_builder{1, rows, 1, width}),
-         .weight = reshape(e, a.weight, shape_builder{features, 1, 1, width}),
-         .bias = bias,
-         .input_zp = zero_point(e, type, input_zero),
-         .weight_zp = zero_point(e, e.dtype(a.weight), weight_zero),
-         .pad = {0, 0, 0, 0},
-         .stride = {1, 1},
-         .dilation = {1, 1},
-         .acc_type = accumulator_of(type)});
-}
-
-}  // namespace build
 
 }  // namespace headrace
 
@@ -1203,63 +872,22 @@ using nearest_ops = ops<aten::upsample_nearest2d_vec, aten::upsample_nearest2d, 
                         aten::upsample_nearest1d>;
 using nearest_exact_ops = ops<aten::_upsample_nearest_exact2d_vec, aten::_upsample_nearest_exact2d,
                               aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-/// Those of [N, C, W].
-using one_dimensional_resizes =
-    ops<aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::upsample_linear1d_vec,
-        aten::upsample_linear1d, aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact1d>;
-
-namespace detail {
-
 enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 
-/// RESIZE's parameters for one axis.
+/// RESIZE's parameters for one axis: output o reads position (o * d + offset) / n.
 struct sampled_axis {
     std::int64_t n = 1, d = 1, offset = 0, border = 0;
 
-    // Does output o read position o?
+    /// Does output o read position o?
     [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
-    // ERROR_IFs of RESIZE, and level 8K's limit on the scale.
-    [[nodiscard]] bool legal() const {
+    /// RESIZE's ERROR_IFs, and level 8K's limit on the scale.
+    [[nodiscard]] bool is_legal() const {
         return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
                border >= -16 * n && border < n;
     }
 };
 
-[[nodiscard]] inline std::pmr::string resize_fault(std::int64_t in, std::int64_t out) {
-    return "resizing " + number_text(in) + " to " + number_text(out) +
-           " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 and at most 256)";
-}
-
-template <class Args>
-value resized_input(const Args& a) {
-    if constexpr (requires { a.input; })
-        return a.input;
-    else
-        return a.self;
-}
-template <class Op>
-sampling_mode sampling_mode_of(const args<Op>& a) {
-    if constexpr (requires { a.align_corners; }) {
-        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
-    } else {
-        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
-    }
-}
-// Of height and width; 0 where the caller gave an output size.
-template <class Args>
-std::array<double, 2> resize_scales(const Args& a) {
-    if constexpr (requires { a.scale_factors; }) {
-        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
-        const auto& s = *a.scale_factors;
-        return {s[0], s[s.size() - 1]};
-    } else if constexpr (requires { a.scales_h; }) {
-        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-    } else {
-        return {a.scales.value_or(0), 0};
-    }
-}
-
-// The closest fraction with a small denominator, by continued fractions; exact for what people write.
+/// The closest fraction with a small denominator, by continued fractions: exact for the scales in models.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
     std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
     double rest = x;
@@ -1276,10 +904,12 @@ std::array<double, 2> resize_scales(const Args& a) {
     return {p1, q1};
 }
 
-// Output o reads (o * d + offset) / n, n and d doubled so that halves are whole.
+/// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
+/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
+/// in / out where `scale` is not 0. n and d are doubled so that halves are whole.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
-    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // whatever is read, it is the only element
+    if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
     std::int64_t n = out, d = in;
     if (mode == sampling_mode::aligned) {
         n = out > 1 ? out - 1 : 1;
@@ -1297,7 +927,41 @@ std::array<double, 2> resize_scales(const Args& a) {
     return a;
 }
 
-}  // namespace detail
+/// What ATen's resizing ops ask for; their arguments differ.
+struct resize_request {
+    value input{};  ///< [N, C, H, W] or [N, C, W]
+    sampling_mode mode = sampling_mode::nearest;
+    std::array<double, 2> scales{};
+};
+
+template <class Args>
+[[nodiscard]] value resized_input(const Args& a) {
+    if constexpr (requires { a.input; }) {
+        return a.input;
+    } else {
+        return a.self;
+    }
+}
+/// Of the spatial axes; 0 where the model gives a size instead.
+template <class Args>
+[[nodiscard]] std::array<double, 2> resize_scales(const Args& a) {
+    if constexpr (requires { a.scale_factors; }) {
+        if (!a.scale_factors || a.scale_factors->empty()) return {0, 0};
+        return {(*a.scale_factors)[0], (*a.scale_factors)[a.scale_factors->size() - 1]};
+    } else if constexpr (requires { a.scales_h; }) {
+        return {a.scales_h.value_or(0), a.scales_w.value_or(0)};
+    } else {
+        return {a.scales.value_or(0), 0};
+    }
+}
+template <op_tag Op>
+[[nodiscard]] sampling_mode sampling_mode_of(const args<Op>& a) {
+    if constexpr (requires { a.align_corners; }) {
+        return a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+    } else {
+        return one_of<Op, nearest_exact_ops> ? sampling_mode::nearest_exact : sampling_mode::nearest;
+    }
+}
 
 namespace build {
 
@@ -1309,41 +973,41 @@ struct resized {
     std::int64_t unit = 1;
 };
 
-/// Upsampling of [N, C, H, W] or [N, C, W] as RESIZE (TOSA 1.0, 2.11.1), which reads position (o * d +
-/// offset) / n of its axis for output o. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1)
-/// / (out - 1) (align_corners), or floor(o * in / out) (nearest) or floor((o + 1/2) * in / out)
-/// (nearest-exact), with 1 / scale in place of in / out where the caller gave a scale.
-template <op_tag Op, class E>
-resized resize(E& e, const args<Op>& a) {
-    constexpr bool rows_only = one_of<Op, one_dimensional_resizes>;
+/// Upsampling as RESIZE (TOSA 1.0, 2.11.1). [N, C, W] gets a height of 1.
+inline resized resize(emit<resize_ops> e, const resize_request& r) {
     const int_list result = e.result_meta().shape;
-    value input = headrace::detail::resized_input(a);
-    shape_builder in(e.shape(input));
+    const bool is_row = e.rank(r.input) == 3;
+    shape_builder in(e.shape(r.input));
     shape_builder out(result);
-    if constexpr (rows_only) {
+    if (is_row) {
         in.insert(2, 1);
         out.insert(2, 1);
-        input = reshape(e, input, in);
     }
-    const auto scales = headrace::detail::resize_scales(a);
-    const auto mode = headrace::detail::sampling_mode_of<Op>(a);
-    headrace::detail::sampled_axis axes[2];
+    const value input = is_row ? reshape(e, r.input, in) : r.input;
+    sampled_axis axes[2];
     for (std::size_t i = 0; i != 2; ++i) {
-        const double scale = rows_only && i == 0 ? 0 : scales[rows_only ? 0 : i];
-        axes[i] = headrace::detail::sampling(mode, in[2 + i], out[2 + i], scale);
-        if (!axes[i].legal()) return {e.unsupported(headrace::detail::resize_fault(in[2 + i], out[2 + i]))};
+        const double scale = !is_row ? r.scales[i] : i == 0 ? 0 : r.scales[0];
+        axes[i] = sampling(r.mode, in[2 + i], out[2 + i], scale);
+        if (!axes[i].is_legal()) {
+            return {e.unsupported("resizing " + number_text(in[2 + i]) + " to " + number_text(out[2 + i]) +
+                                  " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
+                                  "and at most 256)")};
+        }
     }
     const auto& [h, w] = axes;
     if (h.is_identity() && w.is_identity()) return {reshape(e, input, result)};
-    const bool interpolates = mode == headrace::detail::sampling_mode::half_pixel ||
-                              mode == headrace::detail::sampling_mode::aligned;
+    const bool interpolates = r.mode == sampling_mode::half_pixel || r.mode == sampling_mode::aligned;
     const value made =
-        e.template make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
-                                       .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
-                                       .offset = const_shape(e, shape_builder{h.offset, w.offset}),
-                                       .border = const_shape(e, shape_builder{h.border, w.border}),
-                                       .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
+        e.make<tosa::resize>({.input = transpose(e, input, to_channels_last(4)),
+                              .scale = const_shape(e, shape_builder{h.n, h.d, w.n, w.d}),
+                              .offset = const_shape(e, shape_builder{h.offset, w.offset}),
+                              .border = const_shape(e, shape_builder{h.border, w.border}),
+                              .mode = interpolates ? resize_mode::bilinear : resize_mode::nearest});
     return {reshape(e, transpose(e, made, to_channels_first(4)), result), interpolates ? h.n * w.n : 1};
+}
+template <op_tag Op>
+resized resize(emit<resize_ops> e, const args<Op>& a) {
+    return resize(e, {resized_input(a), sampling_mode_of<Op>(a), resize_scales(a)});
 }
 
 }  // namespace build
@@ -1353,42 +1017,41 @@ resized resize(E& e, const args<Op>& a) {
 
 namespace headrace {
 
-/// Bicubic resampling is linear and separable: R · x · Sᵀ for each image x, where a row of R has the
-/// weights of the four elements around its position, those beyond the edge at the edge (Keys' kernel with
-/// -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but matrices can be
-/// multiplied.
+/// A row of R has the weights of the four elements around its position, those beyond the edge at the edge
+/// (Keys' kernel with -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but
+/// matrices can be multiplied.
 struct decompose_bicubic : pass {
-    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
-    using produces = ops<aten::matmul, aten::_to_copy>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto input = formula::real(e, detail::resized_input(a));
-        const int_list in = e.shape(input.v);
-        const int_list out = e.result_meta().shape;
-        const auto scales = detail::resize_scales(a);
-        const auto weights = [&](std::size_t axis, bool transposed) {
-            return weights_of({in[axis], out[axis], scales[axis - 2], a.align_corners}, transposed);
-        };
-        const std::int64_t left[] = {1, 1, out[2], in[2]};
-        const std::int64_t right[] = {1, 1, in[3], out[3]};
-        const auto matrix = [&](sizes shape, const std::pmr::vector<float>& elements) {
-            return e.constant<float>(dtype::float32, shape, elements);
-        };
-        const value rows = e.make<aten::matmul>(matrix(left, weights(2, false)), input.v);
-        const value image = e.make<aten::matmul>(rows, matrix(right, weights(3, true)));
-        return in_result_type(formula::term_of(e, image));
+    using resamplings = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(on_each<resamplings> = [](auto x, const auto& a) {
+            const auto scales = resize_scales(a);
+            const auto along = [&](std::size_t i) {
+                return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
+            };
+            const auto matrix = [&](const axis& i, bool transposed) {
+                const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
+                return x.tensor(dtype::float32, shape, weights_of(i, transposed));
+            };
+            return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
+        });
     }
+    // clang-format on
 
 private:
-    struct resampled {
+    struct axis {
         std::int64_t in, out;
         double scale;  ///< 0: from the sizes
         bool align_corners;
     };
 
     // PyTorch computes positions in float32.
-    static float position_of(const resampled& a, std::int64_t o) {
+    static float position_of(const axis& a, std::int64_t o) {
         const auto n = static_cast<float>(o);
         if (a.align_corners) {
             return a.out > 1 ? n * (static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)) : 0.F;
@@ -1402,7 +1065,7 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::pmr::vector<float> weights_of(const resampled& a, bool transposed) {
+    static std::pmr::vector<float> weights_of(const axis& a, bool transposed) {
         std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);
@@ -1425,56 +1088,57 @@ private:
 
 namespace headrace {
 
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7): a < b is b > a, a <= b is b >= a, and
-/// a != b is not (a == b), for NaN, too. A real number counts as true where it is not 0: said as a
-/// comparison, that holds of quantized numbers as well.
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number counts as true where it
+/// is not 0: written as a comparison, that holds of quantized numbers as well.
 struct decompose_comparisons : pass {
-    using connectives = ops<aten::logical_and, aten::logical_or, aten::logical_xor>;
-    using reductions =
-        ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using targets =
-        joined<ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy>,
-               connectives, reductions>;
-    using produces = joined<ops<aten::gt_tensor, aten::ge_tensor, aten::eq_tensor, aten::logical_not>,
-                            connectives, reductions>;
-
-    value operator()(const args<aten::lt_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::gt_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::le_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::ge_tensor>(a.other, a.self);
-    }
-    value operator()(const args<aten::ne_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::logical_not>(e.make<aten::eq_tensor>(a.self, a.other));
-    }
-    std::optional<value> operator()(const args<aten::logical_not>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self))) return std::nullopt;
-        return is_zero(e, a.self);
-    }
-    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) || !is_boolean(e.result_meta().dtype)) return std::nullopt;
-        return truth_of(e, a.self);
-    }
-    template <one_of<connectives> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) && !is_floating(e.dtype(a.other))) return std::nullopt;
-        return e.make<Op>(truth_of(e, a.self), truth_of(e, a.other));
-    }
-    template <one_of<reductions> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self))) return std::nullopt;
-        args<Op> of_truth = a;
-        of_truth.self = truth_of(e, a.self);
-        return e.make<Op>(of_truth);
-    }
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
 
 private:
-    static value is_zero(emit<produces>& e, value v) {
-        return e.make<aten::eq_tensor>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
+    static auto truth_of(const auto& x) {
+        return choose(
+            is_floating(x.dtype()), [&] { return !(x == 0); }, x);
     }
-    static value truth_of(emit<produces>& e, value v) {
-        return is_floating(e.dtype(v)) ? e.make<aten::logical_not>(is_zero(e, v)) : v;
+    template <class... Ops>
+    static auto connectives() {
+        return rules((on<Ops> = [](auto a, auto b) {
+            return choose(
+                is_floating(a.dtype()) || is_floating(b.dtype()),
+                [&] { return call<Ops>(truth_of(a), truth_of(b)); }, unchanged);
+        })...);
     }
+    template <class... Ops>
+    static auto reductions() {
+        return rules((on<Ops> = [](auto x, const args<Ops>& a) {
+            const auto reduced = [&](emit<ops<Ops>> e, value truth) {
+                args<Ops> of_truth = a;
+                of_truth.self = truth;
+                return e.template make<Ops>(of_truth);
+            };
+            return choose(
+                is_floating(x.dtype()), [&] { return emitting<ops<Ops>>(reduced, truth_of(x)); }, unchanged);
+        })...);
+    }
+
+public:
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::lt_tensor> = [](auto a, auto b) { return b > a; },
+            on<aten::le_tensor> = [](auto a, auto b) { return b >= a; },
+            on<aten::ne_tensor> = [](auto a, auto b) { return !(a == b); },
+            on<aten::logical_not> = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return x == 0; }, unchanged);
+            },
+            on<aten::_to_copy> = [](auto x) {
+                const bool to_truth = is_floating(x.dtype()) && is_boolean(x.result_meta().dtype);
+                return choose(to_truth, [&] { return truth_of(x); }, unchanged);
+            },
+            connectives<aten::logical_and, aten::logical_or, aten::logical_xor>(),
+            reductions<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>());
+    }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -1483,10 +1147,14 @@ private:
 
 namespace headrace {
 
-/// The maximum over a dilated window is the maximum of its taps, each a strided slice of the padded input:
 /// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
 struct decompose_dilated_pooling : pass {
-    using targets = ops<aten::max_pool2d>;
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
+    static constexpr std::string_view summary =
+        "max over a dilated window as max of its taps, strided slices of the input";
+
+    using targeted_ops = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
 
     std::optional<value> operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
@@ -1497,15 +1165,14 @@ struct decompose_dilated_pooling : pass {
         const int_list& in = e.shape(a.self);
         const int_list& out = e.result_meta().shape;
         const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
-            return std::max<std::int64_t>(
-                (out[2 + i] - 1) * w[i].stride + w[i].extent() - in[2 + i] - w[i].before, 0);
+            const std::int64_t end = (out[2 + i] - 1) * w[i].stride + w[i].extent();
+            return std::max<std::int64_t>(end - in[2 + i] - w[i].before, 0);
         };
-        value v = e.make<aten::constant_pad_nd>({.self = a.self,
-                                                 .pad = {w[1].before, after(1), w[0].before, after(0)},
-                                                 .value = lowest(e.dtype(a.self))});
-        for (std::size_t i = 0; i != 2; ++i)
-            v = along(e, v, static_cast<std::int64_t>(2 + i), w[i], out[2 + i]);
-        return v;
+        const value padded =
+            e.make<aten::constant_pad_nd>({.self = a.self,
+                                           .pad = {w[1].before, after(1), w[0].before, after(0)},
+                                           .value = lowest(e.dtype(a.self))});
+        return along(e, along(e, padded, 2, w[0], out[2]), 3, w[1], out[3]);
     }
 
 private:
@@ -1513,18 +1180,15 @@ private:
         if (is_floating(t)) return -std::numeric_limits<double>::infinity();
         return -(std::int64_t{1} << (traits_of(t).bits - 1));
     }
-
-    static value along(emit<produces>& e, value v, std::int64_t axis, const window& w,
-                       std::int64_t positions) {
+    static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
+                       const window& w, std::int64_t positions) {
         value highest;
         for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;
-            const value slice = e.make<aten::slice_tensor>({.self = v,
-                                                            .dim = axis,
-                                                            .start = begin,
-                                                            .end = begin + (positions - 1) * w.stride + 1,
-                                                            .step = w.stride});
-            highest = tap == 0 ? slice : e.make<aten::maximum>(highest, slice);
+            const std::int64_t end = begin + (positions - 1) * w.stride + 1;
+            const value taken = e.make<aten::slice_tensor>(
+                {.self = v, .dim = axis, .start = begin, .end = end, .step = w.stride});
+            highest = tap == 0 ? taken : e.make<aten::maximum>(highest, taken);
         }
         return highest;
     }
@@ -1536,9 +1200,7 @@ private:
 
 namespace headrace {
 
-/// Division and its remainders. PyTorch divides integers as real numbers unless a rounding mode is given.
-///
-///     a / b = a · (1/b)        fmod(a, b) = a - trunc(a/b)·b        remainder(a, b) = a - floor(a/b)·b
+/// PyTorch divides integers as real numbers unless a rounding mode is given.
 ///
 /// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is
 /// computed first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a
@@ -1546,106 +1208,93 @@ namespace headrace {
 /// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
 /// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
 struct decompose_division : pass {
-    using targets = ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
-                        aten::fmod_tensor>;
-    using produces = joined<formula_ops, ops<aten::div_tensor_mode>>;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
 
-    value operator()(const args<aten::div_tensor>& a, emit<produces>& e) const {
-        return in_result_type(formula::real(e, a.self) / formula::real(e, a.other));
-    }
-    /// Integers divided toward zero are TOSA's INTDIV: these stay.
-    std::optional<value> operator()(const args<aten::div_tensor_mode>& a, emit<produces>& e) const {
-        if (!a.rounding_mode) return in_result_type(formula::real(e, a.self) / formula::real(e, a.other));
-        if (*a.rounding_mode == "floor") return floored(e, a.self, a.other);
-        if (!is_floating(type_of(e, a.self, a.other))) {
-            if (e.dtype(a.self) == e.dtype(a.other)) return std::nullopt;
-            const operands x = common(e, a.self, a.other);
-            return quotient(x).v;
-        }
-        const operands x = common(e, a.self, a.other);
-        return trunc(as(nearest_quotient(x), e.result_meta().dtype));
-    }
-    value operator()(const args<aten::floor_divide>& a, emit<produces>& e) const {
-        return floored(e, a.self, a.other);
-    }
-    value operator()(const args<aten::fmod_tensor>& a, emit<produces>& e) const {
-        return in_result_type(fmod(common(e, a.self, a.other)));
-    }
-    value operator()(const args<aten::remainder_tensor>& a, emit<produces>& e) const {
-        const operands x = common(e, a.self, a.other);
-        const term rest = fmod(x);
-        return in_result_type(where(signs_differ(rest, x.b), rest + x.b, rest));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            real_rules(on<aten::div_tensor> = [](auto a, auto b) { return a / b; }),
+            on<aten::div_tensor_mode> = [](auto a, auto b, const auto& with) {
+                const auto ratio = [&] { return as(a, dtype::float32) / as(b, dtype::float32); };
+                const auto wide = [&](const auto& f) { return f(in_wide_type(a), in_wide_type(b)); };
+                const auto floor = [](const auto& x, const auto& y) { return floored(x, y); };
+                const auto nearest = [](const auto& x, const auto& y) { return nearest_quotient(x, y); };
+                const auto intdiv = [](const auto& x, const auto& y) { return quotient(x, y); };
+                return choose(
+                    !with.rounding_mode, [&] { return in_result_type(ratio()); },
+                    with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
+                    is_floating(a.result_meta().dtype), [&] { return trunc(in_result_type(wide(nearest))); },
+                    a.dtype() != b.dtype(), [&] { return wide(intdiv); },
+                    unchanged);  // integers divided toward zero are TOSA's INTDIV
+            },
+            arithmetic_rules(
+                on<aten::floor_divide> = [](auto a, auto b) { return floored(a, b); },
+                on<aten::fmod_tensor> = [](auto a, auto b) { return rest_of(a, b); },
+                on<aten::remainder_tensor> = [](auto a, auto b) {
+                    const auto rest = rest_of(a, b);
+                    return where(signs_differ(rest, b), rest + b, rest);
+                }));
     }
 
 private:
-    using term = formula::term<emit<produces>>;
-    struct operands {
-        term a, b;
-    };
-
-    static dtype type_of(emit<produces>& e, value a, value b) { return result_type(e.meta(a), e.meta(b)); }
-    /// Both in the type that the operation is computed in.
-    static operands common(emit<produces>& e, value a, value b) {
-        const dtype type = type_of(e, a, b);
-        const dtype computed = is_floating(type) ? dtype::float32 : type;
-        return {as(formula::term_of(e, a), computed), as(formula::term_of(e, b), computed)};
+    static auto floored(const auto& a, const auto& b) {
+        const auto rest = rest_of(a, b);
+        const auto down = [&](const auto& q) { return where(signs_differ(rest, b), q - 1, q); };
+        const auto of_real = [&] {
+            const auto ratio = [&] { return a / b; };
+            // (a - rest) / b is an integer; what 1/b adds to it is rounded away.
+            const auto q = where(b == 0, ratio(), floor((a - rest) / b + 0.5));
+            return where(b == 0, ratio(), down(q));
+        };
+        return choose(is_floating(a.dtype()), of_real, [&] { return down(quotient(a, b)); });
     }
-    /// Of integers, toward zero.
-    static term quotient(const operands& x) {
-        return {x.a.e, x.a.e->make<aten::div_tensor_mode>(x.a.v, x.b.v, "trunc")};
-    }
-    static value floored(emit<produces>& e, value a, value b) {
-        const operands x = common(e, a, b);
-        const term rest = fmod(x);
-        const term differ = signs_differ(rest, x.b);
-        if (!is_floating(e.dtype(x.a))) {
-            const term q = quotient(x);
-            return in_result_type(where(differ, q - 1, q));
-        }
-        const term q = rounded_quotient(x, rest);
-        return in_result_type(where(x.b == 0, x.a / x.b, where(differ, q - 1, q)));
-    }
-    /// The rest is not 0 and on the other side of 0 than the divisor.
-    static term signs_differ(const term& rest, const term& divisor) {
-        return either(both(rest<0, divisor> 0), both(rest > 0, divisor < 0));
-    }
-    /// (a - rest) / b is an integer; what 1/b adds to it is rounded away.
-    static term rounded_quotient(const operands& x, const term& rest) {
-        return where(x.b == 0, x.a / x.b, floor((x.a - rest) / x.b + 0.5));
-    }
-    /// a / b, its error taken back once; not where that is NaN, because something is infinite.
-    static term nearest_quotient(const operands& x) {
-        const term inverse = reciprocal(x.b);
-        const term q = x.a * inverse;
-        const term error = minus_product(x.a, q, x.b);
+    // Of integers, toward zero.
+    static auto quotient(const auto& a, const auto& b) { return call<aten::div_tensor_mode>(a, b, "trunc"); }
+    // a / b, its error taken back once; not where that is NaN, because something is infinite.
+    static auto nearest_quotient(const auto& a, const auto& b) {
+        const auto inverse = reciprocal(b);
+        const auto q = a * inverse;
+        const auto error = minus_product(a, q, b);
         return where(error == error, q + error * inverse, q);
     }
-    static term fmod(const operands& x) {
-        if (!is_floating(x.a.e->dtype(x.a))) return x.a - quotient(x) * x.b;
-        const term step = abs(x.b);
-        const term rest = reduced(reduced(abs(x.a), step * 0x1p20), step);
-        return where(x.a < 0, -rest, rest);
+    // a - trunc(a/b)·b.
+    static auto rest_of(const auto& a, const auto& b) {
+        const auto of_real = [&] {
+            const auto step = abs(b);
+            const auto rest = reduced(reduced(abs(a), step * 0x1p20), step);
+            return where(a < 0, -rest, rest);
+        };
+        return choose(is_floating(a.dtype()), of_real, [&] { return a - quotient(a, b) * b; });
     }
-    /// The rest of size / step, neither negative, with a quotient below 2^23.
-    static term reduced(const term& size, const term& step) {
-        const term q = floor(size * reciprocal(step));
-        const term rest = minus_product(size, q, step);
-        const term positive = where(rest < 0, rest + step, rest);
-        const term less = where(positive >= step, positive - step, positive);
+    // The rest is not 0 and on the other side of 0 than the divisor.
+    static auto signs_differ(const auto& rest, const auto& divisor) {
+        return logical_or(logical_and(rest < 0, divisor > 0), logical_and(rest > 0, divisor < 0));
+    }
+    // The rest of size / step, neither negative, with a quotient below 2^23.
+    static auto reduced(const auto& size, const auto& step) {
+        const auto q = floor(size * reciprocal(step));
+        const auto rest = minus_product(size, q, step);
+        const auto positive = where(rest < 0, rest + step, rest);
+        const auto less = where(positive >= step, positive - step, positive);
         return where(size < step, size, less);  // step may be infinite
     }
-    /// a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl).
-    static term minus_product(const term& a, const term& b, const term& c) {
-        const auto high = [](const term& x) {
-            const term scaled = x * 4097;  // 2^12 + 1
+    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl).
+    static auto minus_product(const auto& a, const auto& b, const auto& c) {
+        const auto high = [](const auto& x) {
+            const auto scaled = x * 4097;  // 2^12 + 1
             return scaled - (scaled - x);
         };
-        const term p = b * c;
-        const term bh = high(b), ch = high(c);
-        const term bl = b - bh, cl = c - ch;
-        const term error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);
+        const auto p = b * c;
+        const auto bh = high(b);
+        const auto ch = high(c);
+        const auto bl = b - bh;
+        const auto cl = c - ch;
+        const auto error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);
         return (a - p) - error;
     }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -1654,11 +1303,14 @@ private:
 
 namespace headrace {
 
-/// An einsum, two operands at a time from the left: labels that only one of them has and nobody else needs
-/// are summed; labels that both have are batches where they are needed later and contracted where they are
-/// not, which is a product of matrices (torch.einsum).
+/// Labels that only one of two operands has and nobody else needs are summed; labels that both have are
+/// batches where they are needed later and contracted where they are not (torch.einsum).
 struct decompose_einsum : pass {
-    using targets = ops<aten::einsum>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "einsum as products of matrices, two operands at a time from the left";
+
+    using targeted_ops = ops<aten::einsum>;
     using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
 
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
@@ -1667,18 +1319,18 @@ struct decompose_einsum : pass {
         const auto& [operands, result] = equation.value();
         if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
             return e.unsupported(std::move(fault));
-        term so_far{a.tensors[0], operands[0]};
+        labelled so_far{a.tensors[0], operands[0]};
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
             for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
             so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
         }
-        so_far = summed(e, so_far, result);
-        return arranged(e, so_far, result);
+        return arranged(e, summed(e, so_far, result), result);
     }
 
 private:
-    struct term {
+    /// A tensor and a letter for each of its axes.
+    struct labelled {
         value tensor;
         std::pmr::string labels;
     };
@@ -1700,7 +1352,8 @@ private:
     }
 
     // Without the labels that nobody needs any more.
-    static term summed(emit<produces>& e, const term& t, const std::pmr::string& needed) {
+    static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
+                           const std::pmr::string& needed) {
         shape_builder axes;
         std::pmr::string left;
         for (std::size_t i = 0; i != t.labels.size(); ++i) {
@@ -1715,38 +1368,38 @@ private:
     }
 
     // The tensor with its axes in the order of `labels`.
-    static value arranged(emit<produces>& e, const term& t, const std::pmr::string& labels) {
+    static value arranged(emit<ops<aten::permute>> e, const labelled& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
         for (const char c : labels) order.push_back(static_cast<std::int64_t>(t.labels.find(c)));
         return e.make<aten::permute>({.self = t.tensor, .dims = int_list(order)});
     }
 
-    static shape_builder shape_of(const emitter& e, const term& t, const std::pmr::string& labels) {
+    static shape_builder shape_of(const emitter& e, const labelled& t, const std::pmr::string& labels) {
         shape_builder shape;
         for (const char c : labels) shape.push_back(e.shape(t.tensor)[t.labels.find(c)]);
         return shape;
     }
 
     // As [batch…, rows, columns], each of the two last standing for several axes.
-    static value matrices(emit<produces>& e, const term& t, const std::pmr::string& batch,
-                          const std::pmr::string& rows, const std::pmr::string& columns) {
+    static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
+                          const std::pmr::string& batch, const std::pmr::string& rows,
+                          const std::pmr::string& columns) {
         shape_builder shape = shape_of(e, t, batch);
         shape.push_back(element_count(shape_of(e, t, rows)));
         shape.push_back(element_count(shape_of(e, t, columns)));
         return e.make<aten::view>({.self = arranged(e, t, batch + rows + columns), .size = int_list(shape)});
     }
 
-    static term contract(emit<produces>& e, term a, term b, const std::pmr::string& needed) {
+    static labelled contract(emit<produces>& e, labelled a, labelled b, const std::pmr::string& needed) {
         if (e.failed()) return a;
         a = summed(e, a, needed + b.labels);
         b = summed(e, b, needed + a.labels);
         if (e.failed()) return a;
         std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
-        for (const char c : b.labels) {
-            if (!has(a.labels, c)) columns += c;
-        }
+        std::ranges::copy_if(b.labels, std::back_inserter(columns),
+                             [&](char c) { return !has(a.labels, c); });
         shape_builder shape = shape_of(e, a, batch);
         shape.append(shape_of(e, a, rows));
         shape.append(shape_of(e, b, columns));
@@ -1762,28 +1415,31 @@ private:
 
 namespace headrace {
 
-/// elu(x) = scale · (x where x > 0, else α · (exp(input_scale · x) - 1)). selu and celu are elu with other
-/// numbers (PyTorch, torch.nn.SELU and CELU).
+/// selu and celu are elu with other numbers (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
-    using targets = ops<aten::elu, aten::selu, aten::celu>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
 
-    value operator()(const args<aten::elu>& a, emit<produces>& e) const {
-        return elu(e, a.self, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::elu> = [](auto x, const auto& a) {
+                return elu(x, a.alpha.to_double(), a.scale.to_double(), a.input_scale.to_double());
+            },
+            on<aten::selu> = [](auto x) {
+                return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
+            },
+            on<aten::celu> = [](auto x, const auto& a) {
+                return elu(x, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
+            });
     }
-    value operator()(const args<aten::selu>& a, emit<produces>& e) const {
-        return elu(e, a.self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
-    }
-    value operator()(const args<aten::celu>& a, emit<produces>& e) const {
-        return elu(e, a.self, a.alpha.to_double(), 1, 1 / a.alpha.to_double());
-    }
+    // clang-format on
 
 private:
-    static value elu(emit<produces>& e, value self, double alpha, double scale, double input_scale) {
-        const auto x = formula::real(e, self);
-        const auto positive = scale == 1 ? x : x * scale;
-        const auto power = exp(input_scale == 1 ? x : x * input_scale) - 1;
-        return in_result_type(where(x > 0, positive, alpha * scale == 1 ? power : power * (alpha * scale)));
+    static auto elu(const auto& x, double alpha, double scale, double input_scale) {
+        const auto negative = exp(scaled(x, input_scale)) - 1;
+        return where(x > 0, scaled(x, scale), scaled(negative, alpha * scale));
     }
 };
 
@@ -1793,24 +1449,26 @@ private:
 
 namespace headrace {
 
-/// erfinv(x) = x · P(w) with w = -log((1 - x)(1 + x)): P is a polynomial in w - 2.5 up to w = 5, and in √w -
-/// 3 beyond (the scheme of M. Giles, "Approximating the erfinv function", GPU Computing Gems 2, 2011; the
-/// coefficients are our own minimax fit, relative error 1e-7). ±1 give infinities.
+/// P is a polynomial in w - 2.5 up to w = 5, and in √w - 3 beyond (the scheme of M. Giles, "Approximating the
+/// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
+/// 1e-7). ±1 give infinities.
 struct decompose_erfinv : pass {
-    using targets = ops<aten::erfinv>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
 
-    value operator()(const args<aten::erfinv>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto w = -log((1 - x) * (x + 1));
-        const auto central =
-            polynomial(w - 2.5, {1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
-                                 -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08});
-        const auto tail =
-            polynomial(sqrt(w) - 3, {2.83297699, 1.00167418, 0.00943562198, -0.0076253057, 0.00576180172,
-                                     -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655});
-        const auto y = x * where(w < 5, central, tail);
-        return in_result_type(where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), y));
+    static auto rewrites() {
+        return real_rules(on<aten::erfinv> = [](auto x) {
+            const auto w = -log((1 - x) * (x + 1));
+            const auto central =
+                polynomial(w - 2.5, 1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
+                           -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08);
+            const auto tail =
+                polynomial(sqrt(w) - 3, 2.83297699, 1.00167418, 0.00943562198, -0.0076253057, 0.00576180172,
+                           -0.00366013355, 0.00130021976, 8.6104652e-05, -0.000165424655);
+            const auto y = x * where(w < 5, central, tail);
+            return where(abs(x) == 1, x * std::numeric_limits<double>::infinity(), y);
+        });
     }
 };
 
@@ -1821,61 +1479,43 @@ struct decompose_erfinv : pass {
 namespace headrace {
 
 /// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the
-/// relative accuracy that the textbook forms lose:
-///
-///     expm1(x) = 2t / (1 - t) with t = tanh(x/2)       log1p(x) = log(u) · x / (u - 1) with u = 1 + x
-///
-/// and of two tensors, with the larger one taken out so that nothing overflows:
-///
-///     logaddexp(x, y) = max(x, y) + log1p(exp(-|x - y|))       xlogy(x, y) = x · log(y), or 0 where x is
-///     hypot(x, y) = m · √(1 + (n/m)²), m the larger and n the smaller magnitude; infinite if one is,
-///     whatever the other
+/// relative accuracy that the textbook forms lose; of two tensors, the larger one is taken out so that
+/// nothing overflows.
 struct decompose_exponentials : pass {
-    using targets = ops<aten::sqrt, aten::expm1, aten::log1p, aten::log2, aten::log10, aten::erfc,
-                        aten::logaddexp, aten::xlogy_tensor, aten::hypot>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
 
-    value operator()(const args<aten::sqrt>& a, emit<produces>& e) const {
-        return in_result_type(sqrt(formula::real(e, a.self)));
+    // clang-format off
+    static auto rewrites() {
+        using namespace std::numbers;
+        return real_rules(
+            on<aten::sqrt>  = [](auto x) { return sqrt(x); },
+            on<aten::log1p> = [](auto x) { return log1p(x); },
+            on<aten::log2>  = [](auto x) { return log(x) * log2e; },
+            on<aten::log10> = [](auto x) { return log(x) * log10e; },
+            on<aten::erfc>  = [](auto x) { return 1 - erf(x); },
+            on<aten::expm1> = [](auto x) {
+                const auto t = tanh(x * 0.5);
+                return where(abs(x) < 1, t * 2 / (1 - t), exp(x) - 1);
+            },
+            on<aten::logaddexp> = [](auto x, auto y) {
+                const auto larger = max(x, y);
+                const auto sum = larger + log1p(exp(-abs(x - y)));
+                return where(x == y, larger + ln2, sum);  // infinities have no difference
+            },
+            on<aten::xlogy_tensor> = [](auto x, auto y) {
+                return where(logical_and(x == 0, y == y), x, x * log(y));
+            },
+            on<aten::hypot> = [](auto a, auto b) {
+                const auto x = abs(a);
+                const auto y = abs(b);
+                const auto larger = max(x, y);
+                const auto ratio = where(x == y, larger.constant(1), min(x, y) / larger);
+                const auto length = larger * sqrt(ratio * ratio + 1);
+                return where(logical_or(x == HUGE_VAL, y == HUGE_VAL), larger.constant(HUGE_VAL), length);
+            });
     }
-    value operator()(const args<aten::expm1>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto t = tanh(x * 0.5);
-        return in_result_type(where(abs(x) < 1, t * 2 / (1 - t), exp(x) - 1));
-    }
-    value operator()(const args<aten::log1p>& a, emit<produces>& e) const {
-        return in_result_type(log1p(formula::real(e, a.self)));
-    }
-    value operator()(const args<aten::log2>& a, emit<produces>& e) const {
-        return in_result_type(log(formula::real(e, a.self)) * std::numbers::log2e);
-    }
-    value operator()(const args<aten::log10>& a, emit<produces>& e) const {
-        return in_result_type(log(formula::real(e, a.self)) * std::numbers::log10e);
-    }
-    value operator()(const args<aten::erfc>& a, emit<produces>& e) const {
-        return in_result_type(1 - erf(formula::real(e, a.self)));
-    }
-    value operator()(const args<aten::logaddexp>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto y = formula::real(e, a.other);
-        const auto larger = max(x, y);
-        const auto sum = larger + log1p(exp(-abs(x - y)));
-        // Infinities have no difference.
-        return in_result_type(where(x == y, larger + std::numbers::ln2, sum));
-    }
-    value operator()(const args<aten::xlogy_tensor>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto y = formula::real(e, a.other);
-        return in_result_type(where(both(x == 0, y == y), x, x * log(y)));
-    }
-    value operator()(const args<aten::hypot>& a, emit<produces>& e) const {
-        const auto x = abs(formula::real(e, a.self));
-        const auto y = abs(formula::real(e, a.other));
-        const auto larger = max(x, y);
-        const auto ratio = where(x == y, larger.number(1), min(x, y) / larger);
-        const auto length = larger * sqrt(ratio * ratio + 1);
-        return in_result_type(where(either(x == HUGE_VAL, y == HUGE_VAL), larger.number(HUGE_VAL), length));
-    }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -1884,43 +1524,35 @@ struct decompose_exponentials : pass {
 
 namespace headrace {
 
-/// addcmul = self + v·a·b, addcdiv = self + v·a/b, and lerp = self + w·(end - self), which PyTorch computes
-/// from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
+/// As PyTorch does, lerp computes from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
-    using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "addcmul as x + v·a·b, addcdiv as x + v·a/b, lerp as x + w·(end - x)";
 
-    value operator()(const args<aten::addcmul>& a, emit<produces>& e) const {
-        const auto in = [&](value v) { return computed(e, v); };
-        return in_result_type(in(a.self) + scaled(in(a.tensor1) * in(a.tensor2), a.value.to_double()));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            arithmetic_rules(on<aten::addcmul> = [](auto x, auto a, auto b, const auto& with) {
+                return x + scaled(a * b, with.value);
+            }),
+            real_rules(
+                on<aten::addcdiv> = [](auto x, auto a, auto b, const auto& with) {
+                    return x + scaled(a / b, with.value);
+                },
+                on<aten::lerp_scalar> = [](auto start, auto end, const auto& a) {
+                    const double w = a.weight.to_double();
+                    const auto way = end - start;
+                    return choose(
+                        std::abs(w) < 0.5, [&] { return start + way * w; },
+                        [&] { return end - way * (1 - w); });
+                },
+                on<aten::lerp_tensor> = [](auto start, auto end, auto w) {
+                    const auto way = end - start;
+                    return where(abs(w) < 0.5, start + w * way, end - way * (1 - w));
+                }));
     }
-    value operator()(const args<aten::addcdiv>& a, emit<produces>& e) const {
-        const auto in = [&](value v) { return formula::real(e, v); };
-        return in_result_type(in(a.self) + scaled(in(a.tensor1) / in(a.tensor2), a.value.to_double()));
-    }
-    value operator()(const args<aten::lerp_scalar>& a, emit<produces>& e) const {
-        const auto start = formula::real(e, a.self);
-        const auto end = formula::real(e, a.end);
-        const double w = a.weight.to_double();
-        return in_result_type(std::abs(w) < 0.5 ? start + (end - start) * w : end - (end - start) * (1 - w));
-    }
-    value operator()(const args<aten::lerp_tensor>& a, emit<produces>& e) const {
-        const auto start = formula::real(e, a.self);
-        const auto end = formula::real(e, a.end);
-        const auto w = formula::real(e, a.weight);
-        const auto way = end - start;
-        return in_result_type(where(abs(w) < 0.5, start + w * way, end - way * (1 - w)));
-    }
-
-private:
-    static formula::term<emit<produces>> computed(emit<produces>& e, value v) {
-        const dtype type = e.result_meta().dtype;
-        return as(formula::term_of(e, v), is_floating(type) ? dtype::float32 : type);
-    }
-    template <class Term>
-    static Term scaled(const Term& x, double by) {
-        return by == 1 ? x : x * by;
-    }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -1932,17 +1564,247 @@ namespace headrace {
 /// gelu(x) = x/2 · (1 + erf(x/√2)), or with approximate="tanh" x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))
 /// (PyTorch, torch.nn.GELU).
 struct decompose_gelu : pass {
-    using targets = ops<aten::gelu>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary = "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
 
-    value operator()(const args<aten::gelu>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        if (a.approximate != "tanh")
-            return in_result_type(x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1));
-        const auto inner = x + x * x * x * 0.044715;
-        return in_result_type(x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1));
+    static auto rewrites() {
+        return real_rules(on<aten::gelu> = [](auto x, const auto& a) {
+            const auto exact = [&] { return x * 0.5 * (erf(x * (1 / std::numbers::sqrt2)) + 1); };
+            const auto approximation = [&] {
+                const auto inner = x + x * x * x * 0.044715;
+                return x * 0.5 * (tanh(inner * std::sqrt(2 * std::numbers::inv_pi)) + 1);
+            };
+            return choose(a.approximate == "tanh", approximation, exact);
+        });
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/convolution.hpp ----
+
+namespace headrace {
+
+/// Is it what DEPTHWISE_CONV2D computes: one group for each input channel, in two dimensions, not transposed?
+[[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
+    const int_list& input = e.shape(a.input);
+    const int_list& weight = e.shape(a.weight);
+    return !a.transposed && input.size() <= 4 && a.groups > 1 && a.groups == input[1] &&
+           weight[0] % input[1] == 0;
+}
+
+namespace build {
+
+/// A window along an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): elements that
+/// PyTorch leaves unread at the end are taken off the padding there, and then off the axis itself.
+struct fitted_window {
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+    std::int64_t size = 0;  ///< of the axis that is used
+};
+
+[[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
+    const std::int64_t after = (positions - 1) * w.stride + w.extent() - size - w.before;
+    return {w.before, after < 0 ? 0 : after, after < 0 ? size + after : size};
+}
+
+using crop_ops = ops<tosa::const_shape, tosa::slice>;
+
+/// The leading part of `v`, of that shape.
+inline value crop(emit<crop_ops> e, value v, sizes shape) {
+    if (!v || e.shape(v) == int_list(shape)) return v;
+    return e.make<tosa::slice>({.input1 = v,
+                                .start = const_shape(e, shape_builder::filled(shape.size(), 0)),
+                                .size = const_shape(e, shape)});
+}
+
+/// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
+struct window_attributes {
+    shape_builder kernel, stride, dilation, pad;
+    shape_builder used;  ///< the part of the input that the windows cover: its shape
+};
+
+[[nodiscard]] inline window_attributes fit_windows(sizes channels_last, std::span<const window> windows,
+                                                   sizes positions) {
+    window_attributes fitted;
+    fitted.used = shape_builder(channels_last);
+    for (std::size_t i = 0; i != windows.size(); ++i) {
+        const fitted_window f = fit(windows[i], fitted.used[1 + i], positions[i]);
+        fitted.used[1 + i] = f.size;
+        fitted.kernel.push_back(windows[i].kernel);
+        fitted.stride.push_back(windows[i].stride);
+        fitted.dilation.push_back(windows[i].dilation);
+        fitted.pad.push_back(f.before);
+        fitted.pad.push_back(f.after);
+    }
+    return fitted;
+}
+
+using convolution_ops =
+    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
+           reshape_ops, transpose_ops, crop_ops>;
+
+/// A convolution in TOSA's terms, of one group or depthwise. Zero points are those of quantized operands. A
+/// missing bias becomes zeros of the accumulator's type.
+class convolution {
+public:
+    convolution(emit<convolution_ops> e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
+                std::int64_t weight_zero = 0)
+        : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
+
+    /// The result with channels last; it has a height of 1 where there is only a width. `result` is its shape
+    /// in PyTorch, channels first.
+    value channels_last(int_list result) {
+        if (e_.rank(a_.input) == 3) {
+            widen();
+            result = {result[0], result[1], 1, result[2]};
+        }
+        return a_.transposed ? transposed(result) : forward(result);
+    }
+
+private:
+    // Adds a height of 1.
+    void widen() {
+        const auto wide = [&](value v) {
+            shape_builder shape(e_.shape(v));
+            shape.insert(2, 1);
+            return reshape(e_, v, shape);
+        };
+        a_.input = wide(a_.input);
+        a_.weight = wide(a_.weight);
+        a_.stride = {1, a_.stride[0]};
+        a_.padding = {0, a_.padding[0]};
+        a_.dilation = {1, a_.dilation[0]};
+        a_.output_padding = {0, a_.output_padding.empty() ? 0 : a_.output_padding[0]};
+    }
+
+    value forward(const int_list& result) {
+        const std::size_t rank = e_.rank(a_.input);
+        value input = transpose(e_, a_.input, to_channels_last(rank));
+        window windows[3];
+        for (std::size_t i = 0; i != rank - 2; ++i) {
+            windows[i] = {e_.shape(a_.weight)[2 + i], a_.stride[i], a_.dilation[i], a_.padding[i],
+                          a_.padding[i]};
+        }
+        const auto fitted =
+            fit_windows(e_.shape(input), std::span(windows, rank - 2), sizes(result).subspan(2));
+        input = crop(e_, input, fitted.used);
+        if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
+        return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
+                         : convolve<tosa::conv3d>(input, dense_weight(), fitted);
+    }
+
+    // PyTorch's weight [O, I, KH, KW] as TOSA's [O, KH, KW, I].
+    value dense_weight() { return transpose(e_, a_.weight, to_channels_last(e_.rank(a_.weight))); }
+
+    // PyTorch's weight [C * M, 1, KH, KW] as TOSA's [KH, KW, C, M].
+    value depthwise_weight() {
+        const int_list shape = e_.shape(a_.weight);
+        const value split =
+            reshape(e_, a_.weight, shape_builder{a_.groups, shape[0] / a_.groups, shape[2], shape[3]});
+        return transpose(e_, split, shape_builder{2, 3, 0, 1});
+    }
+
+    template <class Op>
+    value convolve(value input, value weight, const window_attributes& w) {
+        args<Op> made = unpadded<Op>(e_, input, weight, bias(), input_zero_, weight_zero_);
+        made.pad = int_list(w.pad);
+        made.stride = int_list(w.stride);
+        made.dilation = int_list(w.dilation);
+        return e_.make<Op>(made);
+    }
+
+    value transposed(const int_list& result) {
+        if (e_.rank(a_.input) != 4) {
+            return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
+        }
+        const value input = transpose(e_, a_.input, to_channels_last(4));
+        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        shape_builder pad;
+        shape_builder start{0, 0, 0, 0};
+        for (std::size_t i = 0; i != 2; ++i) {
+            const std::int64_t kernel = e_.shape(weight)[1 + i];
+            // OH = (IH - 1) * stride + KH + before + after, which gives `after` from the size wanted.
+            const std::int64_t before = -a_.padding[i];
+            const std::int64_t after =
+                result[2 + i] - (e_.shape(input)[1 + i] - 1) * a_.stride[i] - kernel - before;
+            // TOSA can take off less than the kernel; the rest is sliced off the result.
+            pad.push_back(std::max(before, 1 - kernel));
+            pad.push_back(std::max(after, 1 - kernel));
+            start[1 + i] = pad[2 * i] - before;
+        }
+        const value made =
+            e_.make<tosa::transpose_conv2d>({.input = input,
+                                             .weight = weight,
+                                             .bias = bias(),
+                                             .input_zp = zero_point(e_, e_.dtype(input), input_zero_),
+                                             .weight_zp = zero_point(e_, e_.dtype(weight), weight_zero_),
+                                             .out_pad = int_list(pad),
+                                             .stride = a_.stride,
+                                             .acc_type = accumulator_of(e_.dtype(input))});
+        const shape_builder wanted{result[0], result[2], result[3], result[1]};
+        if (!made || e_.shape(made) == int_list(wanted)) return made;
+        return e_.make<tosa::slice>(
+            {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
+    }
+
+    // TRANSPOSE_CONV2D has no dilation: the weight [O, KH, KW, I] gets zeros between its taps instead.
+    value dilated(value weight) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (a_.dilation[i] == 1) continue;
+            const shape_builder shape(e_.shape(weight));
+            const std::size_t axis = 1 + i;
+            shape_builder apart(shape);
+            apart.insert(axis + 1, 1);
+            shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
+            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
+            const value spread =
+                e_.make<tosa::pad>({.input1 = reshape(e_, weight, apart),
+                                    .padding = const_shape(e_, padding),
+                                    .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
+            shape_builder wide(shape);
+            wide[axis] *= a_.dilation[i];
+            shape_builder cut(wide);
+            cut[axis] -= a_.dilation[i] - 1;
+            weight = crop(e_, reshape(e_, spread, wide), cut);
+        }
+        return weight;
+    }
+
+    // TOSA always wants a bias: of the accumulator's type if that is an integer type.
+    value bias() {
+        if (a_.bias) return *a_.bias;
+        const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
+        const dtype type = e_.dtype(a_.input);
+        return e_.splat(0, is_floating(type) ? type : accumulator_of(type), std::array{channels});
+    }
+
+    emit<convolution_ops> e_;
+    args<aten::convolution> a_;
+    std::int64_t input_zero_;
+    std::int64_t weight_zero_;
+};
+
+/// What `convolution` gave with channels first again, in PyTorch's shape.
+inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value channels_last,
+                            const int_list& result) {
+    if (!channels_last) return {};
+    return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
+}
+
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
+/// features the channels. The result is [1, rows, 1, features].
+inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
+                    std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
+    const std::int64_t features = e.shape(a.weight)[0];
+    const std::int64_t width = e.shape(a.weight)[1];
+    const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(
+        e, reshape(e, a.input, shape_builder{1, rows, 1, width}),
+        reshape(e, a.weight, shape_builder{features, 1, 1, width}), bias, input_zero, weight_zero));
+}
+
+}  // namespace build
 
 }  // namespace headrace
 
@@ -1950,26 +1812,36 @@ struct decompose_gelu : pass {
 
 namespace headrace {
 
-/// A convolution of groups is one convolution per group over its share of the channels, concatenated. TOSA
-/// has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
+struct decompose_transposed_volumes;
+/// TOSA has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
 struct decompose_grouped_convolution : pass {
-    using targets = ops<aten::convolution>;
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_transposed_volumes>;
+    static constexpr std::string_view summary =
+        "a convolution of groups as one for each group's channels, concatenated";
+
+    using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (a.groups == 1 || is_depthwise(e, a)) return std::nullopt;
-        const auto part = [&](value v, std::int64_t axis, std::int64_t group) {
-            const std::int64_t share = e.shape(v)[static_cast<std::size_t>(axis)] / a.groups;
-            return e.make<aten::slice_tensor>(
-                {.self = v, .dim = axis, .start = group * share, .end = (group + 1) * share});
-        };
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
+            const auto part = [&](value v, std::int64_t axis) {
+                return evaluate(
+                    e,
+                    [&](auto x) {
+                        const std::int64_t share = x.size(axis) / a.groups;
+                        return call<aten::slice_tensor>(x, axis, group * share, (group + 1) * share);
+                    },
+                    v);
+            };
             args<aten::convolution> one = a;
             one.groups = 1;
-            one.input = part(a.input, 1, group);
-            one.weight = part(a.weight, 0, group);
-            if (a.bias) one.bias = part(*a.bias, 0, group);
+            one.input = part(a.input, 1);
+            one.weight = part(a.weight, 0);
+            if (a.bias) one.bias = part(*a.bias, 0);
             parts.push_back(e.make<aten::convolution>(one));
         }
         return e.make<aten::cat>({.tensors = parts, .dim = 1});
@@ -1982,49 +1854,46 @@ struct decompose_grouped_convolution : pass {
 
 namespace headrace {
 
-/// Hyperbolic functions and their inverses. exp(x) is taken as h² with h = exp(x/2), which overflows no
-/// earlier than the result does; inverses go through log1p, which keeps small results accurate:
-///
-///     cosh(x) = h²/2 + 1/(2h²)        sinh(x) = h²/2 - 1/(2h²), near 0 2t / (1 - t²) with t = tanh(x/2)
-///     asinh(|x|) = log1p(|x| + x² / (1 + √(x² + 1)))       atanh(|x|) = log1p(2|x| / (1 - |x|)) / 2
-///     acosh(1 + t) = log1p(t + √t · √(t + 2))
+/// exp(x) is taken as h² with h = exp(x/2), which overflows no earlier than the result does. Inverses go
+/// through log1p, which keeps small results accurate.
 struct decompose_hyperbolic : pass {
-    using targets = ops<aten::sinh, aten::cosh, aten::asinh, aten::acosh, aten::atanh>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary = "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
 
-    value operator()(const args<aten::cosh>& a, emit<produces>& e) const {
-        const auto h = exp(abs(formula::real(e, a.self)) * 0.5);
-        const auto inverse = reciprocal(h);
-        return in_result_type(h * 0.5 * h + inverse * 0.5 * inverse);
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::cosh> = [](auto x) {
+                const auto h = exp(abs(x) * 0.5);
+                const auto inverse = reciprocal(h);
+                return h * 0.5 * h + inverse * 0.5 * inverse;
+            },
+            on<aten::sinh> = [](auto x) {
+                const auto half = x * 0.5;
+                const auto h = exp(half);
+                const auto inverse = reciprocal(h);
+                const auto t = tanh(half);
+                return where(abs(x) < 1, t * 2 / (1 - t * t), h * 0.5 * h - inverse * 0.5 * inverse);
+            },
+            on<aten::asinh> = [](auto x) {
+                const auto magnitude = abs(x);
+                const auto squared = x * x;
+                const auto small = log1p(magnitude + squared / (sqrt(squared + 1) + 1));
+                const auto y = where(magnitude > large, log(magnitude) + std::numbers::ln2, small);
+                return where(x < 0, -y, y);
+            },
+            on<aten::acosh> = [](auto x) {
+                const auto t = x - 1;
+                const auto small = log1p(t + sqrt(t) * sqrt(t + 2));
+                return where(x > large, log(x) + std::numbers::ln2, small);
+            },
+            on<aten::atanh> = [](auto x) {
+                const auto magnitude = abs(x);
+                const auto y = log1p(magnitude * 2 / (1 - magnitude)) * 0.5;
+                return where(x < 0, -y, y);
+            });
     }
-    value operator()(const args<aten::sinh>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto half = x * 0.5;
-        const auto h = exp(half);
-        const auto inverse = reciprocal(h);
-        const auto t = tanh(half);
-        return in_result_type(where(abs(x) < 1, t * 2 / (1 - t * t), h * 0.5 * h - inverse * 0.5 * inverse));
-    }
-    value operator()(const args<aten::asinh>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto magnitude = abs(x);
-        const auto squared = x * x;
-        const auto small = log1p(magnitude + squared / (sqrt(squared + 1) + 1));
-        const auto y = where(magnitude > large, log(magnitude) + std::numbers::ln2, small);
-        return in_result_type(where(x < 0, -y, y));
-    }
-    value operator()(const args<aten::acosh>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto t = x - 1;
-        const auto small = log1p(t + sqrt(t) * sqrt(t + 2));
-        return in_result_type(where(x > large, log(x) + std::numbers::ln2, small));
-    }
-    value operator()(const args<aten::atanh>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto magnitude = abs(x);
-        const auto y = log1p(magnitude * 2 / (1 - magnitude)) * 0.5;
-        return in_result_type(where(x < 0, -y, y));
-    }
+    // clang-format on
 
 private:
     static constexpr double large = 1e9;  // beyond, x² + 1 = x² in float32, and both functions are log(2x)
@@ -2036,40 +1905,36 @@ private:
 
 namespace headrace {
 
-/// clamp with tensors as limits is min(max(x, low), high); clamp_min and clamp_max with numbers are clamp
-/// with one. fmax and fmin pass over NaN: they take the other operand.
 struct decompose_limits : pass {
-    using targets = ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
-                        aten::clamp_max, aten::fmax, aten::fmin>;
-    using produces =
-        ops<aten::maximum, aten::minimum, aten::clamp, aten::_to_copy, aten::eq_tensor, aten::where_self>;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
 
-    value operator()(const args<aten::clamp_tensor>& a, emit<produces>& e) const {
-        value v = a.self;
-        if (a.min) v = e.make<aten::maximum>(v, *a.min);
-        if (a.max) v = e.make<aten::minimum>(v, *a.max);
-        return in_result_type(formula::term_of(e, v));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::clamp_tensor> = [](auto x, const auto& a) {
+                const auto raised = with_operand(x, a.min, [](auto v, auto low) { return max(v, low); });
+                const auto both = with_operand(raised, a.max, [](auto v, auto high) { return min(v, high); });
+                return in_result_type(both);
+            },
+            on<aten::clamp_min_tensor> = call<aten::maximum>,
+            on<aten::clamp_max_tensor> = call<aten::minimum>,
+            on<aten::clamp_min> = [](auto x, const auto& a) { return clamp(x, a.min, {}); },
+            on<aten::clamp_max> = [](auto x, const auto& a) { return clamp(x, {}, a.max); },
+            on<aten::fmax> = [](auto a, auto b) { return without_nan(a, b, call<aten::maximum>); },
+            on<aten::fmin> = [](auto a, auto b) { return without_nan(a, b, call<aten::minimum>); });
     }
-    value operator()(const args<aten::clamp_min_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::maximum>(a.self, a.min);
-    }
-    value operator()(const args<aten::clamp_max_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::minimum>(a.self, a.max);
-    }
-    value operator()(const args<aten::clamp_min>& a, emit<produces>& e) const {
-        return e.make<aten::clamp>({.self = a.self, .min = a.min});
-    }
-    value operator()(const args<aten::clamp_max>& a, emit<produces>& e) const {
-        return e.make<aten::clamp>({.self = a.self, .max = a.max});
-    }
-    template <one_of<ops<aten::fmax, aten::fmin>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using extremum = std::conditional_t<std::is_same_v<Op, aten::fmax>, aten::maximum, aten::minimum>;
-        const dtype type = e.result_meta().dtype;
-        const auto x = formula::as(formula::term_of(e, a.self), type);
-        const auto y = formula::as(formula::term_of(e, a.other), type);
-        const auto both = formula::term_of(e, e.make<extremum>(x.v, y.v));
-        return is_floating(type) ? where(x == x, where(y == y, both, x), y).v : both.v;
+    // clang-format on
+
+private:
+    // Where one operand is NaN, the other.
+    static auto without_nan(const auto& a, const auto& b, const auto& extremum) {
+        const auto x = in_result_type(a);
+        const auto y = in_result_type(b);
+        const auto both = extremum(x, y);
+        return choose(
+            is_floating(x.dtype()), [&] { return where(x == x, where(y == y, both, x), y); }, both);
     }
 };
 
@@ -2079,42 +1944,29 @@ struct decompose_limits : pass {
 
 namespace headrace {
 
-/// masked_fill(x, mask, v) = v where the mask is set, else x. tril and triu keep what is below or above a
-/// diagonal: their mask is a constant, and what it hides becomes 0 even if it was NaN.
+/// What tril and triu hide becomes 0 even if it was NaN: their mask is a constant.
 struct decompose_masks : pass {
-    using targets = ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::tril, aten::triu>;
-    using produces = ops<aten::where_self, aten::_to_copy>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
 
-    value operator()(aten::masked_fill_scalar, const args<aten::masked_fill_scalar>& a,
-                     emit<produces>& e) const {
-        const value filling = e.splat(a.value, e.dtype(a.self), e.rank(a.self));
-        return e.make<aten::where_self>(a.mask, filling, a.self);
-    }
-    value operator()(aten::masked_fill_tensor, const args<aten::masked_fill_tensor>& a,
-                     emit<produces>& e) const {
-        const value filling = as(formula::term_of(e, a.value), e.dtype(a.self));
-        return e.make<aten::where_self>(a.mask, filling, a.self);
-    }
-    template <one_of<ops<aten::tril, aten::triu>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const sizes shape = e.shape(a.self);
-        if (shape.size() < 2) return e.unsupported("tril, triu: a tensor of rank 2 or more is needed");
-        const std::int64_t rows = shape[shape.size() - 2];
-        const std::int64_t columns = shape[shape.size() - 1];
-        shape_builder mask_shape = shape_builder::filled(shape.size(), 1);
-        mask_shape[shape.size() - 2] = rows;
-        mask_shape[shape.size() - 1] = columns;
-        const value mask =
-            e.constant({dtype::boolean, int_list(mask_shape), {}}, [&](std::span<std::byte> data) {
-                for (std::int64_t i = 0; i != rows * columns; ++i) {
-                    const std::int64_t diagonal = i % columns - i / columns;
-                    const bool kept =
-                        std::is_same_v<Op, aten::tril> ? diagonal <= a.diagonal : diagonal >= a.diagonal;
-                    data[static_cast<std::size_t>(i)] = static_cast<std::byte>(kept);
-                }
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::masked_fill_scalar> = [](auto x, auto mask, const auto& a) {
+                return where(mask, x.constant(a.value), x);
+            },
+            on<aten::masked_fill_tensor> = [](auto x, auto mask, auto filling) {
+                return where(mask, as(filling, x.dtype()), x);
+            },
+            on<aten::tril> = [](auto x, const auto& a) {
+                return keep_where(x, [&](auto row, auto column) { return column - row <= a.diagonal; }, 0);
+            },
+            on<aten::triu> = [](auto x, const auto& a) {
+                return keep_where(x, [&](auto row, auto column) { return column - row >= a.diagonal; }, 0);
             });
-        return e.make<aten::where_self>(mask, a.self, e.splat(0, e.dtype(a.self), shape.size()));
     }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -2123,51 +1975,40 @@ struct decompose_masks : pass {
 
 namespace headrace {
 
-/// Products of vectors and matrices as `bmm`, the only one that TOSA has: operands gain axes of size 1,
-/// batches broadcast (torch.matmul). addmm and baddbmm are beta * self + alpha * product; a factor of 1 is
-/// left out, and a beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
+/// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
+/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
 struct decompose_matmul : pass {
-    using targets = ops<aten::mm, aten::mv, aten::dot, aten::outer, aten::matmul, aten::addmm, aten::baddbmm,
-                        aten::linear>;
-    using produces = ops<aten::bmm, aten::view, aten::expand, aten::mul_tensor, aten::add_tensor>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
 
-    value operator()(const args<aten::mm>& a, emit<produces>& e) const { return product(e, a.self, a.mat2); }
-    value operator()(const args<aten::mv>& a, emit<produces>& e) const { return product(e, a.self, a.vec); }
-    value operator()(const args<aten::dot>& a, emit<produces>& e) const {
-        return product(e, a.self, a.tensor);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::mm, aten::mv, aten::dot, aten::matmul> = [](auto x, auto y) { return product(x, y); },
+            on<aten::outer> = [](auto x, auto y) {
+                return call<aten::view>(x, int_list{-1, 1}) * call<aten::view>(y, int_list{1, -1});
+            },
+            on<aten::addmm, aten::baddbmm> = [](auto self, auto x, auto y, const auto& a) {
+                const auto xy = scaled(product(x, y), a.alpha);
+                return choose(a.beta.to_double() == 0, xy, [&] { return scaled(self, a.beta) + xy; });
+            },
+            on<aten::linear> = [](auto x, auto weight, const auto& a) {
+                const auto with_bias = [](auto v, auto bias) { return v + bias; };
+                return choose(
+                    weight.rank() == 1, [&] { return with_operand(product(x, weight), a.bias, with_bias); },
+                    unchanged);
+            });
     }
-    value operator()(const args<aten::matmul>& a, emit<produces>& e) const {
-        return product(e, a.self, a.other);
-    }
-    value operator()(const args<aten::outer>& a, emit<produces>& e) const {
-        const value column = e.make<aten::view>({.self = a.self, .size = {-1, 1}});
-        const value row = e.make<aten::view>({.self = a.vec2, .size = {1, -1}});
-        return e.make<aten::mul_tensor>(column, row);
-    }
-    value operator()(const args<aten::addmm>& a, emit<produces>& e) const {
-        return sum(e, a.self, a.beta, product(e, a.mat1, a.mat2), a.alpha);
-    }
-    value operator()(const args<aten::baddbmm>& a, emit<produces>& e) const {
-        return sum(e, a.self, a.beta, product(e, a.batch1, a.batch2), a.alpha);
-    }
-    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
-        if (e.rank(a.weight) != 1) return std::nullopt;
-        const value v = product(e, a.input, a.weight);
-        return a.bias ? e.make<aten::add_tensor>(v, *a.bias) : v;
-    }
+    // clang-format on
 
 private:
-    static value scaled(emit<produces>& e, value v, scalar factor) {
-        if (factor.to_double() == 1) return v;
-        return e.make<aten::mul_tensor>(v, e.splat(factor, e.dtype(v), e.rank(v)));
+    static auto product(const auto& x, const auto& y) {
+        using made = ops<aten::bmm, aten::view, aten::expand>;
+        return emitting<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);
     }
-    static value sum(emit<produces>& e, value self, scalar beta, value product, scalar alpha) {
-        product = scaled(e, product, alpha);
-        return beta.to_double() == 0 ? product : e.make<aten::add_tensor>(scaled(e, self, beta), product);
-    }
-
     // [batch…, rows, inner] x [batch…, inner, columns].
-    static value product(emit<produces>& e, value a, value b) {
+    static value product_of(emit<ops<aten::bmm, aten::view, aten::expand>> e, value a, value b) {
         const int_list result = e.result_meta().shape;
         if (e.rank(a) == 1) a = e.make<aten::view>({.self = a, .size = {1, -1}});
         if (e.rank(b) == 1) b = e.make<aten::view>({.self = b, .size = {-1, 1}});
@@ -2178,17 +2019,17 @@ private:
         if (!batch) return e.fail(std::move(batch).error());
         if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: they are rows
             const std::int64_t inner = shape_a.back();
-            const value rows = e.make<aten::view>(
-                {.self = a, .size = {1, element_count(shape_a) / std::max<std::int64_t>(inner, 1), inner}});
-            const value one = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
-            return e.make<aten::view>({.self = e.make<aten::bmm>(rows, one), .size = result});
+            const std::int64_t rows = element_count(shape_a) / std::max<std::int64_t>(inner, 1);
+            a = e.make<aten::view>({.self = a, .size = {1, rows, inner}});
+            b = e.make<aten::view>({.self = b, .size = {1, shape_b[0], shape_b[1]}});
+        } else {
+            a = batched(e, a, batch.value());
+            b = batched(e, b, batch.value());
         }
-        const value made = e.make<aten::bmm>(batched(e, a, batch.value()), batched(e, b, batch.value()));
-        return e.make<aten::view>({.self = made, .size = result});
+        return e.make<aten::view>({.self = e.make<aten::bmm>(a, b), .size = result});
     }
-
     // Broadcast to the batch, and its axes as one.
-    static value batched(emit<produces>& e, value v, sizes batch) {
+    static value batched(emit<ops<aten::view, aten::expand>> e, value v, sizes batch) {
         const sizes shape = e.shape(v);
         const sizes matrix = shape.last(2);
         shape_builder wide(batch);
@@ -2198,6 +2039,15 @@ private:
         return e.make<aten::view>({.self = v, .size = {element_count(batch), matrix[0], matrix[1]}});
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/narrowing.hpp ----
+
+namespace headrace {
+
+/// int64 as int32, which stands for it in a lowered graph, as TOSA 1.0 has no INT64; other types as they are.
+[[nodiscard]] constexpr dtype narrowed(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
 
 }  // namespace headrace
 
@@ -2226,18 +2076,15 @@ template <class Args>
 
 namespace build {
 
-/// The type that stands for an int64 in TOSA; others stay.
-[[nodiscard]] constexpr dtype lowered(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
-
 /// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
 [[nodiscard]] constexpr dtype summing_type(dtype t) {
-    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : lowered(t);
+    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : narrowed(t);
 }
 
-/// Calls `step(v, axis)`, which leaves size 1, for each axis that a reduction names and that is longer than
-/// that, the last first; the result has the shape of the node's.
-template <class E, class Args, class Step>
-value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
+/// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
+/// first, unless its size is 1 already. The result has the shape of the node's.
+template <class Args, class Step>
+value reduce(emit<reshape_ops> e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
     const auto axes = reduced_axes(a, e.rank(v), empty);
     if (!axes) return e.fail(axes.error());
     for (std::size_t i = e.rank(v); i-- != 0;) {
@@ -2253,49 +2100,27 @@ value reduce(E& e, value v, const Args& a, Step&& step, no_axes empty = no_axes:
 
 namespace headrace {
 
-/// mean(x) = sum(x) * (1 / N), N the number of elements that are averaged; halves are averaged in FP32.
-/// nansum is the sum with 0 in place of each NaN.
 struct decompose_mean : pass {
-    using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
-    using produces =
-        ops<aten::sum_dim_intlist, aten::mul_tensor, aten::_to_copy, aten::eq_tensor, aten::where_self>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "mean(x) as Σx · (1/N), of halves in float32; nansum as Σ with 0 for NaN";
 
-    value operator()(const args<aten::nansum>& a, emit<produces>& e) const {
-        value v = a.self;
-        if (is_floating(e.dtype(v))) {
-            v = e.make<aten::where_self>(e.make<aten::eq_tensor>(v, v), v,
-                                         e.splat(0.0, e.dtype(v), e.rank(v)));
-        }
-        return e.make<aten::sum_dim_intlist>(
-            {.self = v, .dim = a.dim, .keepdim = a.keepdim, .dtype = e.result_meta().dtype});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::mean> = [](auto x) { return mean_of(x, std::nullopt, false); },
+            on<aten::mean_dim> = [](auto x, const auto& a) { return mean_of(x, a.dim, a.keepdim); },
+            on<aten::nansum> = [](auto x, const auto& a) {
+                const auto without_nan = [&] { return where(x == x, x, 0); };
+                const auto numbers = choose(is_floating(x.dtype()), without_nan, x);
+                return call<aten::sum_dim_intlist>(numbers, a.dim, a.keepdim, x.result_meta().dtype);
+            });
     }
-    template <one_of<ops<aten::mean, aten::mean_dim>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return mean_of(e, a.self, a, e.result_meta().dtype);
-    }
+    // clang-format on
 
-    /// Also for passes that need a mean on the way.
-    template <class E, class Args>
-    static value mean_of(E& e, value v, const Args& a, dtype type) {
-        const auto axes = reduced_axes(a, e.rank(v));
-        if (!axes) return e.fail(axes.error());
-        shape_builder list;
-        std::int64_t count = 1;
-        for (std::size_t i = 0; i != e.rank(v); ++i) {
-            if (!axes.value().contains(i)) continue;
-            list.push_back(static_cast<std::int64_t>(i));
-            count *= e.shape(v)[i];
-        }
-        bool keepdim = false;
-        if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
-        const dtype wide = build::summing_type(type);
-        const value sum = e.template make<aten::sum_dim_intlist>(
-            {.self = v, .dim = int_list(list), .keepdim = keepdim, .dtype = wide});
-        const value mean = count == 1
-                               ? sum
-                               : e.template make<aten::mul_tensor>(
-                                     sum, e.splat(1.0 / static_cast<double>(count), wide, e.rank(sum)));
-        return wide == type ? mean : e.template make<aten::_to_copy>({.self = mean, .dtype = type});
+private:
+    static auto mean_of(const auto& x, const std::optional<int_list>& axes, bool keepdim) {
+        return in_result_type(average(x, axes, keepdim, build::summing_type(x.result_meta().dtype)));
     }
 };
 
@@ -2305,124 +2130,131 @@ struct decompose_mean : pass {
 
 namespace headrace {
 
-/// Normalizations by statistics of the input itself: (x - mean(x)) * rsqrt(var(x) + eps), and then weight and
-/// bias (PyTorch, torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of
-/// the differences from the mean that is subtracted anyway; RMSNorm leaves the mean where it is. By running
-/// statistics, instance norm is a batch norm.
+/// Normalizations by statistics of the input itself, and then weight and bias (PyTorch, torch.nn.LayerNorm,
+/// GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of the differences from the mean that
+/// is subtracted anyway; RMSNorm leaves the mean where it is. By running statistics, instance norm is a batch
+/// norm.
 struct decompose_normalization : pass {
-    using targets = ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
-                        aten::instance_norm, aten::rms_norm>;
-    using produces = ops<aten::mean_dim, aten::sub_tensor, aten::mul_tensor, aten::add_tensor, aten::rsqrt,
-                         aten::view, aten::_to_copy, aten::batch_norm>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
 
-    value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
-        return affine(e, normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps).result, a.weight,
-                      a.bias);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::layer_norm> = [](auto x, const auto& a) {
+                return affine(std::get<0>(normalized(x, trailing(a.normalized_shape.size()), a.eps)), a);
+            },
+            on<aten::native_layer_norm> = [](auto x, const auto& a) {
+                const auto [y, mean, scale] = normalized(x, trailing(a.normalized_shape.size()), a.eps);
+                return std::tuple(affine(y, a), as(mean, x.dtype()), as(scale, x.dtype()));
+            },
+            on<aten::group_norm> = [](auto x, const auto& a) {
+                return std::get<0>(grouped(x, a.num_groups, a));
+            },
+            on<aten::native_group_norm> = [](auto x, const auto& a) {
+                const auto [y, mean, scale] = grouped(x, a.group, a);
+                const auto flat = [&](const auto& s) {
+                    return call<aten::view>(as(s, x.dtype()), int_list{a.N, a.group});
+                };
+                return std::tuple(y, flat(mean), flat(scale));
+            },
+            on<aten::instance_norm> = [](auto x, const auto& a) {
+                const auto by_own = [&] {
+                    const std::size_t space = std::max<std::size_t>(x.rank(), 2) - 2;
+                    return affine_of_channels(std::get<0>(normalized(x, trailing(space), a.eps)), a);
+                };
+                const auto by_running = [&] {
+                    return call<aten::batch_norm>(x, a.weight, a.bias, a.running_mean, a.running_var,
+                                                  false, a.momentum, a.eps, false);
+                };
+                return choose(a.use_input_stats, by_own, by_running);
+            },
+            on<aten::rms_norm> = [](auto input, const auto& a) {
+                const auto x = as(input, dtype::float32);
+                const auto square = mean(x * x, trailing(a.normalized_shape.size()));
+                const double eps = a.eps.value_or(epsilon_of(input.dtype()));
+                return affine(as(x * rsqrt(square + eps), input.dtype()), a);
+            });
     }
-    std::tuple<value, value, value> operator()(const args<aten::native_layer_norm>& a,
-                                               emit<produces>& e) const {
-        const statistics s = normalized(e, a.input, trailing(a.normalized_shape.size()), a.eps);
-        return {affine(e, s.result, a.weight, a.bias), s.mean, s.scale};
-    }
-    value operator()(const args<aten::group_norm>& a, emit<produces>& e) const {
-        return grouped(e, a.input, a.num_groups, a.weight, a.bias, a.eps).result;
-    }
-    std::tuple<value, value, value> operator()(const args<aten::native_group_norm>& a,
-                                               emit<produces>& e) const {
-        const statistics s = grouped(e, a.input, a.group, a.weight, a.bias, a.eps);
-        const auto flat = [&](value v) { return e.make<aten::view>({.self = v, .size = {a.N, a.group}}); };
-        return {s.result, flat(s.mean), flat(s.scale)};
-    }
-    value operator()(const args<aten::instance_norm>& a, emit<produces>& e) const {
-        if (!a.use_input_stats) {
-            return e.make<aten::batch_norm>({.input = a.input,
-                                             .weight = a.weight,
-                                             .bias = a.bias,
-                                             .running_mean = a.running_mean,
-                                             .running_var = a.running_var,
-                                             .training = false,
-                                             .momentum = a.momentum,
-                                             .eps = a.eps,
-                                             .cudnn_enabled = false});
-        }
-        shape_builder axes;
-        for (std::size_t i = 2; i < e.rank(a.input); ++i) axes.push_back(static_cast<std::int64_t>(i));
-        const value result = normalized(e, a.input, axes, a.eps).result;
-        return affine(e, result, per_channel(e, a.weight, e.rank(a.input)),
-                      per_channel(e, a.bias, e.rank(a.input)));
-    }
-    value operator()(const args<aten::rms_norm>& a, emit<produces>& e) const {
-        // PyTorch computes it in float32 and takes that type's epsilon where none is given.
-        const dtype type = e.dtype(a.input);
-        const value x = to(e, a.input, dtype::float32);
-        const double eps = a.eps.value_or(type == dtype::float64   ? 0x1p-52
-                                          : type == dtype::float32 ? 0x1p-23
-                                          : type == dtype::float16 ? 0x1p-10
-                                                                   : 0x1p-7);
-        const value square = mean(e, e.make<aten::mul_tensor>(x, x), trailing(a.normalized_shape.size()));
-        const value scaled = e.make<aten::mul_tensor>(x, inverse_root(e, square, eps));
-        return affine(e, to(e, scaled, type), a.weight, std::nullopt);
-    }
+    // clang-format on
 
 private:
-    struct statistics {
-        value result, mean, scale;
-    };
-
+    // The last axes.
     static shape_builder trailing(std::size_t count) {
         shape_builder axes;
         for (std::size_t i = 0; i != count; ++i) axes.push_back(-1 - static_cast<std::int64_t>(i));
         return axes;
     }
-    static value to(emit<produces>& e, value v, dtype type) {
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
-    }
-    static value mean(emit<produces>& e, value v, sizes axes) {
-        return e.make<aten::mean_dim>({.self = v, .dim = int_list(axes), .keepdim = true});
-    }
-    static value inverse_root(emit<produces>& e, value v, double eps) {
-        const value shifted = e.make<aten::add_tensor>(v, e.splat(eps, e.dtype(v), e.rank(v)));
-        return e.make<aten::rsqrt>(shifted);
+    // The distance from 1 to the next number, which PyTorch takes where no epsilon is given.
+    static double epsilon_of(dtype type) {
+        if (type == dtype::float64) return 0x1p-52;
+        if (type == dtype::float32) return 0x1p-23;
+        return type == dtype::float16 ? 0x1p-10 : 0x1p-7;
     }
 
-    // Statistics of half-precision tensors are taken in float32, as PyTorch does.
-    static statistics normalized(emit<produces>& e, value input, sizes axes, double eps) {
-        const dtype type = e.dtype(input);
-        const value x = to(e, input, dtype::float32);
-        const value center = mean(e, x, axes);
-        const value centered = e.make<aten::sub_tensor>(x, center);
-        const value scale = inverse_root(e, mean(e, e.make<aten::mul_tensor>(centered, centered), axes), eps);
-        const value result = e.make<aten::mul_tensor>(centered, scale);
-        return {to(e, result, type), to(e, center, type), to(e, scale, type)};
+    // (x - mean) · scale, mean and scale: computed in float32, as PyTorch does for halves, too.
+    static auto normalized(const auto& input, sizes axes, double eps) {
+        const auto x = as(input, dtype::float32);
+        const auto center = mean(x, axes);
+        const auto centered = x - center;
+        const auto scale = rsqrt(mean(centered * centered, axes) + eps);
+        return std::tuple(as(centered * scale, input.dtype()), center, scale);
+    }
+    static auto grouped(const auto& x, std::int64_t groups, const auto& a) {
+        const int_list& shape = x.shape();
+        const std::int64_t parts = shape[0] * groups;
+        const std::int64_t rest = parts == 0 ? 0 : x.meta().elements() / parts;
+        const auto split = call<aten::view>(x, int_list{shape[0], groups, rest});
+        const auto [y, mean, scale] = normalized(split, shape_builder{2}, a.eps);
+        return std::tuple(affine_of_channels(call<aten::view>(y, shape), a), mean, scale);
     }
 
-    static statistics grouped(emit<produces>& e, value input, std::int64_t groups,
-                              const std::optional<value>& weight, const std::optional<value>& bias,
-                              double eps) {
-        const int_list shape = e.shape(input);
-        const std::int64_t rest = shape[0] * groups == 0 ? 0 : e.meta(input).elements() / (shape[0] * groups);
-        const value split = e.make<aten::view>({.self = input, .size = {shape[0], groups, rest}});
-        statistics s = normalized(e, split, shape_builder{2}, eps);
-        const value whole = e.make<aten::view>({.self = s.result, .size = shape});
-        s.result = affine(e, whole, per_channel(e, weight, shape.size()), per_channel(e, bias, shape.size()));
-        return s;
+    static auto affine(const auto& x, const auto& a) {
+        return affine(x, a, [](const auto& w) { return w; });
     }
-
-    // [C] as [C, 1, 1]: beside the channels of [N, C, H, W].
-    static std::optional<value> per_channel(emit<produces>& e, const std::optional<value>& v,
-                                            std::size_t rank) {
-        if (!v) return std::nullopt;
-        shape_builder shape = shape_builder::filled(rank - 1, 1);
-        shape[0] = e.shape(*v).empty() ? 1 : e.shape(*v)[0];
-        return e.make<aten::view>({.self = *v, .size = int_list(shape)});
+    static auto affine_of_channels(const auto& x, const auto& a) {
+        return affine(x, a, [&](const auto& w) { return along_channels(w, x.rank() - 1); });
     }
-    static value affine(emit<produces>& e, value v, const std::optional<value>& weight,
-                        const std::optional<value>& bias) {
-        if (weight) v = e.make<aten::mul_tensor>(v, *weight);
-        if (bias) v = e.make<aten::add_tensor>(v, *bias);
-        return to(e, v, e.result_meta().dtype);  // a wider weight does not widen the result
+    // A wider weight does not widen the result.
+    static auto affine(const auto& x, const auto& a, const auto& placed) {
+        const auto y = with_operand(x, a.weight, [&](auto v, auto w) { return v * placed(w); });
+        if constexpr (requires { a.bias; }) {
+            return in_result_type(with_operand(y, a.bias, [&](auto v, auto b) { return v + placed(b); }));
+        } else {
+            return in_result_type(y);
+        }
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/powers.hpp ----
+
+namespace headrace {
+
+// TOSA's POW takes finite numbers only (spec 2.4.11).
+
+/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN.
+template <reading X>
+[[nodiscard]] auto power(const X& x, double exponent) {
+    const auto regular = x < HUGE_VAL;
+    const auto base = where(regular, x, 1);
+    const auto raised = call<aten::pow_tensor_tensor>(base, x.constant(std::abs(exponent)));
+    const auto y = where(regular, raised, x);
+    return choose(
+        exponent < 0, [&] { return reciprocal(y); }, y);
+}
+
+/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be
+/// NaN though x is 1 or y is 0.
+template <reading X, reading Y>
+[[nodiscard]] auto power(const X& x, const Y& y) {
+    const auto regular = logical_and(logical_and(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);
+    const auto raised = call<aten::pow_tensor_tensor>(where(regular, x, 1), where(regular, y, 1));
+    const auto limit = exp(y * log(x));
+    return where(regular, raised, where(logical_or(x == 1, y == 0), 1, limit));
+}
 
 }  // namespace headrace
 
@@ -2430,76 +2262,73 @@ private:
 
 namespace headrace {
 
-/// Norms along axes: ‖x‖_p = (Σ|x|^p)^(1/p), the largest or smallest |x| for ±∞, and the number of elements
-/// that are not 0 for p = 0 (PyTorch, torch.linalg.vector_norm). cosine_similarity(a, b) = Σab / (max(‖a‖, ε)
-/// · max(‖b‖, ε)).
+/// Norms along axes: the largest or smallest |x| for p = ±∞, and the number of elements that are not 0 for
+/// p = 0 (PyTorch, torch.linalg.vector_norm).
 struct decompose_norms : pass {
-    using targets =
-        ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
-    using produces = joined<formula::power_ops,
-                            ops<aten::sum_dim_intlist, aten::amax, aten::amin, aten::view, aten::expand>>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "‖x‖_p as (Σ|x|^p)^(1/p); cosine_similarity(a, b) as Σab / (‖a‖·‖b‖)";
 
-    value operator()(const args<aten::linalg_vector_norm>& a, emit<produces>& e) const {
-        return norm(e, a.self, a.ord.to_double(), a.dim.value_or(int_list{}));
-    }
-    value operator()(const args<aten::norm_scalar>& a, emit<produces>& e) const {
-        return norm(e, a.self, a.p.to_double(), {});
-    }
-    value operator()(const args<aten::norm_scalaropt_dim>& a, emit<produces>& e) const {
-        return norm(e, a.self, a.p ? a.p->to_double() : 2, a.dim);
-    }
-    value operator()(const args<aten::cosine_similarity>& a, emit<produces>& e) const {
-        const auto shape = broadcast(e.shape(a.x1), e.shape(a.x2));
-        if (!shape) return e.unsupported("cosine_similarity: shapes that do not broadcast");
-        const auto operand = [&](value v) {
-            const bool same = e.shape(v) == int_list(shape.value());
-            return formula::real(
-                e, same ? v : e.make<aten::expand>({.self = v, .size = int_list(shape.value())}));
-        };
-        const auto x = operand(a.x1);
-        const auto y = operand(a.x2);
-        const int_list axes{a.dim};
-        const auto length = [&](const term& v) { return max(sqrt(sum(v * v, axes)), a.eps); };
-        return shaped(e, in_result_type(sum(x * y, axes) / (length(x) * length(y))));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            reduction_rules(
+                on<aten::linalg_vector_norm> = [](auto x, const auto& a) {
+                    return norm(x, a.ord.to_double(), a.dim.value_or(int_list()));
+                },
+                on<aten::norm_scalar> = [](auto x, const auto& a) { return norm(x, a.p.to_double(), {}); },
+                on<aten::norm_scalaropt_dim> = [](auto x, const auto& a) {
+                    return norm(x, a.p ? a.p->to_double() : 2, a.dim);
+                }),
+            on<aten::cosine_similarity> = [](auto a, auto b, const auto& with) {
+                const sizes axis(&with.dim, 1);
+                const auto x = broadcast_to_both(a, b);
+                const auto y = broadcast_to_both(b, a);
+                const auto length = [&](const auto& v) { return max(sqrt(sum(v * v, axis)), with.eps); };
+                return as_result(sum(x * y, axis) / (length(x) * length(y)));
+            });
     }
 
 private:
-    using term = formula::term<emit<produces>>;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-    static term sum(const term& x, const int_list& axes) {
-        return {x.e, x.e->make<aten::sum_dim_intlist>({.self = x.v, .dim = axes, .keepdim = true})};
+    static auto norm(const auto& x, double p, const int_list& axes) {
+        return choose(
+            p == 2, [&] { return sqrt(sum(x * x, axes)); },
+            p == 1, [&] { return sum(abs(x), axes); },
+            p == infinity, [&] { return largest(abs(x), axes); },
+            p == -infinity, [&] { return smallest(abs(x), axes); },
+            p == 0, [&] { return sum(where(x == 0, x.constant(0), x.constant(1)), axes); },
+            [&] { return power(sum(power(abs(x), p), axes), 1 / p); });
     }
-    static value shaped(emit<produces>& e, value v) {
-        const int_list& shape = e.result_meta().shape;
-        return e.shape(v) == shape ? v : e.make<aten::view>({.self = v, .size = shape});
+    static auto broadcast_to_both(const auto& x, const auto& other) {
+        const auto both = broadcast(x.shape(), other.shape());
+        const bool same = both && shape_builder(x.shape()) == both.value();
+        const auto wide = choose(
+            !both, [&] { return x.unsupported("cosine_similarity: shapes that do not broadcast"); },
+            same, x,
+            [&] { return call<aten::expand>(x, both.value()); });
+        return as(wide, dtype::float32);
     }
-    static value norm(emit<produces>& e, value self, double p, int_list axes) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        if (e.rank(self) == 0) {
-            self = e.make<aten::view>({.self = self, .size = {1}});
-            axes = int_list{0};
-        }
-        shape_builder all;
-        for (std::size_t i = 0; i != e.rank(self); ++i) all.push_back(static_cast<std::int64_t>(i));
-        if (axes.empty()) axes = int_list(all);
-        const term x = formula::real(e, self);
-        term y = x;
-        if (p == 2) {
-            y = sqrt(sum(x * x, axes));
-        } else if (p == 1) {
-            y = sum(abs(x), axes);
-        } else if (p == infinity) {
-            y = {&e, e.make<aten::amax>({.self = abs(x), .dim = axes, .keepdim = true})};
-        } else if (p == -infinity) {
-            y = {&e, e.make<aten::amin>({.self = abs(x), .dim = axes, .keepdim = true})};
-        } else if (p == 0) {
-            y = sum(where(x == 0, x.number(0), x.number(1)), axes);
-        } else {
-            y = power(sum(power(abs(x), p), axes), 1 / p);
-        }
-        return shaped(e, in_result_type(y));
-    }
+    // clang-format on
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/joining.hpp ----
+
+namespace headrace {
+
+/// `length` elements of an axis, from `start` on.
+inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
+                    std::int64_t length) {
+    return e.make<aten::narrow>(
+        {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
+}
+/// The parts one after another along an axis.
+inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
+    return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
+}
 
 }  // namespace headrace
 
@@ -2507,11 +2336,14 @@ private:
 
 namespace headrace {
 
-/// A tensor with a part replaced is the parts around it joined with what replaces it: select_scatter and
-/// slice_scatter. With a step, the span is viewed as [n, step], whose first column is replaced. index_fill
-/// puts one number at the indices of an axis.
+/// A tensor with a part replaced is the parts around it joined with what replaces it. With a step, the span
+/// is viewed as [n, step], whose first column is replaced.
 struct decompose_partial_writes : pass {
-    using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "select_scatter, slice_scatter as cat of slices; index_fill as index_copy";
+
+    using targeted_ops = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
     using produces =
         ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;
 
@@ -2520,8 +2352,7 @@ struct decompose_partial_writes : pass {
         if (e.failed()) return {};
         const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
         const shape_builder shape = build::with_axis(e.shape(a.self), axis, 1);
-        const value part = e.make<aten::reshape>({.self = typed(e, a.src, a.self), .shape = int_list(shape)});
-        return replaced(e, a.self, axis, index, part);
+        return replaced(e, a.self, axis, index, reshaped(e, typed(e, a.src, a.self), shape));
     }
     value operator()(const args<aten::slice_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -2529,15 +2360,14 @@ struct decompose_partial_writes : pass {
         const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
         const std::int64_t count = range.count(a.step);
         if (count == 0) return a.self;
-        const value part = typed(e, a.src, a.self);
-        if (a.step == 1 || count == 1) return replaced(e, a.self, axis, range.start, part);
-        return replaced(e, a.self, axis, range.start,
-                        interleaved(e, a.self, axis, range.start, part, a.step));
+        value part = typed(e, a.src, a.self);
+        if (a.step != 1 && count != 1) part = interleaved(e, a.self, axis, range.start, part, a.step);
+        return replaced(e, a.self, axis, range.start, part);
     }
     value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.self);
-        const std::size_t axis = build::axis_in(e, a.dim, rank);
-        if (e.failed() || rank == 0) return e.unsupported("index_fill of a single number; use full");
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if (e.failed() || e.rank(a.self) == 0)
+            return e.unsupported("index_fill of a single number; use full");
         const shape_builder part = build::with_axis(e.shape(a.self), axis, e.meta(a.index).elements());
         return e.make<aten::index_copy>({.self = a.self,
                                          .dim = a.dim,
@@ -2546,45 +2376,41 @@ struct decompose_partial_writes : pass {
     }
 
 private:
-    static value typed(emit<produces>& e, value v, value like) {
+    static value typed(emit<ops<aten::_to_copy>> e, value v, value like) {
         return e.dtype(v) == e.dtype(like) ? v : e.make<aten::_to_copy>({.self = v, .dtype = e.dtype(like)});
     }
-    static value narrow(emit<produces>& e, value v, std::size_t axis, std::int64_t start,
-                        std::int64_t count) {
-        return e.make<aten::narrow>(
-            {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = count});
+    static value reshaped(emit<ops<aten::reshape>> e, value v, sizes shape) {
+        return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
-    static value replaced(emit<produces>& e, value v, std::size_t axis, std::int64_t start, value part) {
+
+    static value replaced(emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t start,
+                          value part) {
         if (!part) return {};
         const std::int64_t end = start + e.shape(part)[axis];
         const std::int64_t size = e.shape(v)[axis];
-        std::pmr::vector<value> parts;
+        value_list parts;
         if (start > 0) parts.push_back(narrow(e, v, axis, 0, start));
         parts.push_back(part);
         if (end < size) parts.push_back(narrow(e, v, axis, end, size - end));
-        return e.make<aten::cat>({.tensors = list<value>(parts), .dim = static_cast<std::int64_t>(axis)});
+        return cat(e, parts, axis);
     }
     // The span from the first to the last element written, with `part` in every step-th place.
-    static value interleaved(emit<produces>& e, value v, std::size_t axis, std::int64_t start, value part,
+    static value interleaved(emit<produces> e, value v, std::size_t axis, std::int64_t start, value part,
                              std::int64_t step) {
         const std::int64_t count = e.shape(part)[axis];
-        const std::int64_t length = (count - 1) * step + 1;
         const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
-        const shape_builder result = build::with_axis(e.shape(v), axis, length);
+        const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);
         const build::three_axes k = build::around(e.shape(v), axis);
-        const auto viewed = [&](value x, std::int64_t n, std::int64_t m) {
-            return e.make<aten::reshape>({.self = x, .shape = int_list{k.before, n, m, k.after}});
-        };
-        value span = e.make<aten::reshape>(
-            {.self = narrow(e, v, axis, start, room), .shape = int_list{k.before, room, k.after}});
+        value span = reshaped(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
         if (room < count * step) {
             span =
                 e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
         }
-        const value parts[] = {viewed(part, count, 1), narrow(e, viewed(span, count, step), 2, 1, step - 1)};
-        value joined = e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = 2});
-        joined = e.make<aten::reshape>({.self = joined, .shape = int_list{k.before, count * step, k.after}});
-        return e.make<aten::reshape>({.self = narrow(e, joined, 1, 0, length), .shape = int_list(result)});
+        span = reshaped(e, span, shape_builder{k.before, count, step, k.after});
+        const value column = reshaped(e, part, shape_builder{k.before, count, 1, k.after});
+        const value parts[] = {column, narrow(e, span, 2, 1, step - 1)};
+        const value joined = reshaped(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
+        return reshaped(e, narrow(e, joined, 1, 0, result[axis]), result);
     }
 };
 
@@ -2594,90 +2420,108 @@ private:
 
 namespace headrace {
 
-/// Powers. Small integer exponents become products, by squaring; 1/2 a square root; negative ones a
-/// reciprocal. What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch
-/// raises |x|, with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞
-/// aside. exp2(x) = 2^x.
+/// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
+/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside.
 struct decompose_pow : pass {
-    using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
-    using produces = formula::power_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
 
-    value operator()(const args<aten::pow_tensor_scalar>& a, emit<produces>& e) const {
-        const double exponent = a.exponent.to_double();
-        const dtype type = e.result_meta().dtype;
-        if (is_boolean(type)) return exponent == 0 ? e.splat(true, type, e.result_meta().shape) : a.self;
-        if (!is_floating(type)) {
-            if (exponent < 0) return e.unsupported("pow: integers have no negative powers");
-            return integer_power(as(formula::term_of(e, a.self), type), a.exponent.to_int());
-        }
-        const auto x = formula::real(e, a.self);
-        const bool integral = exponent == std::floor(exponent);
-        if (integral && std::abs(exponent) <= most_products) {
-            const auto y = integer_power(x, static_cast<std::int64_t>(std::abs(exponent)));
-            return in_result_type(exponent < 0 ? reciprocal(y) : y);
-        }
-        if (exponent == 0.5) return in_result_type(sqrt(x));
-        if (exponent == -0.5) return in_result_type(x.template apply<aten::rsqrt>());
-        const auto y = power(abs(x), exponent);
-        if (!integral) return in_result_type(where(x < 0, undefined_power(x, y), y));
-        return in_result_type(std::fmod(exponent, 2) != 0 ? where(x < 0, -y, y) : y);
-    }
-    value operator()(const args<aten::pow_tensor_tensor>& a, emit<produces>& e) const {
-        if (!is_floating(result_type(e.meta(a.self), e.meta(a.exponent)))) {
-            return e.unsupported(
-                "pow: of two integer tensors; TOSA's POW takes floating-point operands only");
-        }
-        return in_result_type(general_power(formula::real(e, a.self), formula::real(e, a.exponent)));
-    }
-    value operator()(const args<aten::pow_scalar>& a, emit<produces>& e) const {
-        const double base = a.self.to_double();
-        if (!is_floating(e.result_meta().dtype)) {
-            return e.unsupported(
-                "pow: of integers to a tensor; TOSA's POW takes floating-point operands only");
-        }
-        const auto y = formula::real(e, a.exponent);
-        if (base < 0) return in_result_type(general_power(y.number(base), y));
-        return in_result_type(power_of(base, y));
-    }
-    value operator()(const args<aten::exp2>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(power_of(2, x));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::pow_tensor_scalar> = [](auto x, const auto& a) {
+                const dtype type = x.result_meta().dtype;
+                const double n = a.exponent.to_double();
+                return choose(
+                    is_boolean(type) && n != 0, x,
+                    is_boolean(type), [&] { return x.filled(true); },
+                    is_floating(type), [&] { return in_result_type(real_power(as(x, dtype::float32), n)); },
+                    n < 0, [&] { return x.unsupported("pow: integers have no negative powers"); },
+                    [&] { return integer_power(as(x, type), a.exponent.to_int()); });
+            },
+            real_rules(
+                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                    return of_real(y, "of two integer tensors", [&] { return general_power(x, y); });
+                },
+                on<aten::pow_scalar> = [](auto y, const auto& a) {
+                    const double base = a.self.to_double();
+                    return of_real(y, "of integers to a tensor", [&] {
+                        return choose(
+                            base < 0, [&] { return general_power(y.constant(base), y); },
+                            [&] { return power_of(base, y); });
+                    });
+                },
+                on<aten::exp2> = [](auto x) { return power_of(2, x); }));
     }
 
 private:
-    using term = formula::term<emit<produces>>;
-    static constexpr double most_products = 16;
+    static auto of_real(const auto& x, const char* integers, const auto& answer) {
+        return choose(is_floating(x.result_meta().dtype), answer, [&] {
+            return x.unsupported("pow: " + std::pmr::string(integers) +
+                                 "; TOSA's POW takes floating-point operands only");
+        });
+    }
 
-    /// base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
-    static term power_of(double base, const term& y) {
-        if (base == 1) return {y.e, y.e->splat(1, dtype::float32, y.e->shape(y))};
-        const term limit = exp(y * std::log(base));
-        if (base == 0) return where(y == 0, 1, limit);
-        const term regular = abs(y) < HUGE_VAL;
-        const term exponent = where(regular, y, 0);
-        return where(regular, term(y.number(base)).template apply<aten::pow_tensor_tensor>(exponent.v),
-                     limit);
+    static auto real_power(const auto& x, double n) {
+        const bool integral = n == std::floor(n);
+        const auto product = [&] { return integer_power(x, static_cast<std::int64_t>(std::abs(n))); };
+        return choose(
+            integral && n >= 0 && n <= max_products, product,
+            integral && n < 0 && n >= -max_products, [&] { return reciprocal(product()); },
+            n == 0.5, [&] { return sqrt(x); },
+            n == -0.5, [&] { return rsqrt(x); },
+            [&] {
+                const auto y = power(abs(x), n);
+                return choose(
+                    !integral, [&] { return where(x < 0, undefined_power(x, y), y); },
+                    std::fmod(n, 2) != 0, [&] { return where(x < 0, -y, y); },
+                    y);
+            });
     }
-    /// Of a negative base to an exponent that is not an integer, where y is that of |x|.
-    static term undefined_power(const term& x, const term& y) {
-        return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
+    static constexpr double max_products = 16;
+
+    // By squaring.
+    static auto integer_power(const auto& x, std::int64_t n) {
+        using made = ops<aten::mul_tensor>;
+        return emitting<made>(
+            [n](emit<made> e, value squared) {
+                if (n == 0) return e.splat(1, e.dtype(squared), e.shape(squared));
+                value y;
+                for (std::int64_t left = n;; squared = e.make<aten::mul_tensor>(squared, squared)) {
+                    if ((left & 1) != 0) y = y ? e.make<aten::mul_tensor>(y, squared) : squared;
+                    left >>= 1;
+                    if (left == 0) return y;
+                }
+            },
+            x);
     }
-    static term integer_power(const term& x, std::int64_t n) {
-        if (n == 0) return {x.e, x.e->splat(1, x.e->dtype(x), x.e->shape(x))};
-        std::optional<term> y;
-        for (term squared = x;; squared = squared * squared) {
-            if ((n & 1) != 0) y = y ? *y * squared : squared;
-            n >>= 1;
-            if (n == 0) return *y;
-        }
+
+    // base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
+    static auto power_of(double base, const auto& y) {
+        const auto limit = [&] { return exp(y * std::log(base)); };
+        const auto general = [&] {
+            const auto regular = abs(y) < HUGE_VAL;
+            const auto raised = call<aten::pow_tensor_tensor>(y.constant(base), where(regular, y, 0));
+            return where(regular, raised, limit());
+        };
+        return choose(
+            base == 1, [&] { return y.filled(1); },
+            base == 0, [&] { return where(y == 0, 1, limit()); },
+            general);
     }
-    static term general_power(const term& x, const term& exponent) {
-        const term y = power(abs(x), exponent);
-        const term whole = floor(exponent);
-        const term odd = exponent - floor(exponent * 0.5) * 2 == 1;
-        const term of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
+    static auto general_power(const auto& x, const auto& exponent) {
+        const auto y = power(abs(x), exponent);
+        const auto whole = floor(exponent);
+        const auto odd = exponent - floor(exponent * 0.5) * 2 == 1;
+        const auto of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
         return where(x < 0, of_negative, y);
     }
+    // Of a negative base to an exponent that is not an integer, where y is that of |x|.
+    static auto undefined_power(const auto& x, const auto& y) {
+        return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
+    }
+    // clang-format on
 };
 
 }  // namespace headrace
@@ -2686,35 +2530,36 @@ private:
 
 namespace headrace {
 
-/// isnan(x) = not (x == x), isinf(x) = |x| == ∞, isfinite(x) = |x| < ∞; nan_to_num replaces the three kinds
-/// of values that are not finite. Integers are always finite.
 struct decompose_predicates : pass {
-    using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
 
-    template <one_of<ops<aten::isnan, aten::isinf, aten::isfinite>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        if (!is_floating(e.dtype(a.self))) {
-            return e.splat(std::is_same_v<Op, aten::isfinite>, dtype::boolean, e.shape(a.self));
-        }
-        if constexpr (std::is_same_v<Op, aten::isnan>) return !(x == x);
-        if constexpr (std::is_same_v<Op, aten::isinf>) return abs(x) == infinity;
-        return abs(x) < infinity;
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::isnan>    = [](auto x) { return of_real(x, false, [&] { return !(x == x); }); },
+            on<aten::isinf>    = [](auto x) { return of_real(x, false, [&] { return abs(x) == infinity; }); },
+            on<aten::isfinite> = [](auto x) { return of_real(x, true,  [&] { return abs(x) < infinity; }); },
+            on<aten::nan_to_num> = [](auto x, const auto& a) {
+                const double largest = largest_of(x.dtype());
+                const auto replaced = [&] {
+                    const auto number = where(x == x, x, a.nan.value_or(0));
+                    const auto above = where(number == infinity, a.posinf.value_or(largest), number);
+                    return where(above == -infinity, a.neginf.value_or(-largest), above);
+                };
+                return choose(is_floating(x.dtype()), replaced, x);
+            });
     }
-    value operator()(aten::nan_to_num, const args<aten::nan_to_num>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return a.self;
-        auto x = formula::term_of(e, a.self);
-        x = where(x == x, x, a.nan.value_or(0));
-        const double largest = largest_of(type);
-        x = where(x == infinity, a.posinf.value_or(largest), x);
-        return where(x == -infinity, a.neginf.value_or(-largest), x);
-    }
+    // clang-format on
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
+    // Integers are always finite.
+    static auto of_real(const auto& x, bool of_integers, const auto& answer) {
+        return choose(is_floating(x.dtype()), answer, [&] { return x.filled(of_integers, dtype::boolean); });
+    }
     static double largest_of(dtype type) {
         if (type == dtype::float16) return 65504;
         if (type == dtype::bfloat16) return 0x1.fep127;
@@ -2728,56 +2573,52 @@ private:
 
 namespace headrace {
 
-/// What PyTorch has from NumPy and writes with other moves: mT and numpy_T are permutations; hstack, vstack,
-/// dstack and column_stack join along an axis that every tensor is first given; fliplr, flipud and rot90 are
-/// flips and transpositions; broadcast_tensors expands; diff subtracts a tensor from itself, one further on.
+/// What PyTorch has from NumPy and writes with other moves.
 struct decompose_rearrangements : pass {
-    using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
-    using targets = joined<stacks, ops<aten::m_t, aten::numpy_t, aten::ravel, aten::fliplr, aten::flipud,
-                                       aten::rot90, aten::broadcast_tensors, aten::diff>>;
-    using produces = ops<aten::permute, aten::reshape, aten::cat, aten::flip, aten::expand, aten::narrow,
-                         aten::sub_tensor, aten::ne_tensor>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
-    value operator()(const args<aten::m_t>& a, emit<produces>& e) const {
-        shape_builder order = in_order(e.rank(a.self));
-        if (order.size() > 1) std::swap(order[order.size() - 2], order.back());
-        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
+    using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
+    using targeted_ops = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
+    using produces =
+        ops<aten::reshape, aten::cat, aten::expand, aten::narrow, aten::sub_tensor, aten::ne_tensor>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::ravel> = [](auto x) { return call<aten::reshape>(x, x.result_meta().shape); },
+            on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
+            on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
+            on<aten::numpy_t> = [](auto x) {
+                shape_builder order = axes_in_order(x.rank());
+                std::reverse(order.begin(), order.end());
+                return call<aten::permute>(x, order);
+            },
+            on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
+            // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
+            on<aten::rot90> = [](auto x, const auto& a) {
+                const std::int64_t turns = (a.k % 4 + 4) % 4;
+                const std::size_t first = x.axis(a.dims[0]);
+                const std::size_t second = x.axis(a.dims[1]);
+                const int_list flipped{a.dims[turns == 1 ? 1 : 0]};
+                return choose(
+                    turns == 0, x,
+                    turns == 2, [&] { return call<aten::flip>(x, a.dims); },
+                    [&] { return swapped(call<aten::flip>(x, flipped), first, second); });
+            });
     }
-    value operator()(const args<aten::numpy_t>& a, emit<produces>& e) const {
-        shape_builder order = in_order(e.rank(a.self));
-        std::reverse(order.begin(), order.end());
-        return e.make<aten::permute>({.self = a.self, .dims = int_list(order)});
-    }
-    value operator()(const args<aten::ravel>& a, emit<produces>& e) const {
-        return e.make<aten::reshape>({.self = a.self, .shape = e.result_meta().shape});
-    }
+    // clang-format on
+
+    /// Joined along an axis that every tensor is first given.
     template <one_of<stacks> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::pmr::vector<value> parts;
+        value_list parts;
         for (const value v : a.tensors) {
-            parts.push_back(e.make<aten::reshape>(
-                {.self = v, .shape = int_list(aten::stacked_shape<Op>(sizes(e.shape(v))))}));
+            const shape_builder shape = aten::stacked_shape<Op>(sizes(e.shape(v)));
+            parts.push_back(e.make<aten::reshape>({.self = v, .shape = int_list(shape)}));
         }
-        return e.make<aten::cat>(
-            {.tensors = list<value>(parts), .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
-    }
-    value operator()(const args<aten::fliplr>& a, emit<produces>& e) const {
-        return e.make<aten::flip>({.self = a.self, .dims = {1}});
-    }
-    value operator()(const args<aten::flipud>& a, emit<produces>& e) const {
-        return e.make<aten::flip>({.self = a.self, .dims = {0}});
-    }
-    /// A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
-    value operator()(const args<aten::rot90>& a, emit<produces>& e) const {
-        const std::int64_t turns = (a.k % 4 + 4) % 4;
-        const std::size_t first = build::axis_in(e, a.dims[0], e.rank(a.self));
-        const std::size_t second = build::axis_in(e, a.dims[1], e.rank(a.self));
-        if (e.failed() || turns == 0) return a.self;
-        if (turns == 2) return e.make<aten::flip>({.self = a.self, .dims = a.dims});
-        shape_builder order = in_order(e.rank(a.self));
-        std::swap(order[first], order[second]);
-        const value flipped = e.make<aten::flip>({.self = a.self, .dims = {a.dims[turns == 1 ? 1 : 0]}});
-        return e.make<aten::permute>({.self = flipped, .dims = int_list(order)});
+        return e.make<aten::cat>({.tensors = parts, .dim = aten::stacked_axis<Op>(e.result_meta().rank())});
     }
     value_list operator()(const args<aten::broadcast_tensors>& a, emit<produces>& e) const {
         value_list expanded;
@@ -2785,24 +2626,20 @@ struct decompose_rearrangements : pass {
             expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
         return expanded;
     }
-    /// Of booleans the difference is whether they differ.
+    /// The tensor less itself, one further on; of booleans, whether they differ.
     value operator()(const args<aten::diff>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
-        const auto dim = static_cast<std::int64_t>(axis);
-        value v = a.self;
-        if (a.prepend || a.append) {
-            std::pmr::vector<value> parts;
-            if (a.prepend) parts.push_back(*a.prepend);
-            parts.push_back(v);
-            if (a.append) parts.push_back(*a.append);
-            v = e.make<aten::cat>({.tensors = list<value>(parts), .dim = dim});
-        }
+        value_list parts;
+        if (a.prepend) parts.push_back(*a.prepend);
+        parts.push_back(a.self);
+        if (a.append) parts.push_back(*a.append);
+        value v = parts.size() == 1 ? a.self : cat(e, parts, axis);
         for (std::int64_t n = 0; n < a.n && v; ++n) {
             const std::int64_t left = e.shape(v)[axis] - 1;
             if (left < 1) return e.unsupported("no differences are left: TOSA has no empty tensors");
-            const value now = e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = left});
-            const value next = e.make<aten::narrow>({.self = v, .dim = dim, .start = 1, .length = left});
+            const value now = narrow(e, v, axis, 0, left);
+            const value next = narrow(e, v, axis, 1, left);
             v = is_boolean(e.dtype(v)) ? e.make<aten::ne_tensor>(next, now)
                                        : e.make<aten::sub_tensor>(next, now);
         }
@@ -2810,10 +2647,10 @@ struct decompose_rearrangements : pass {
     }
 
 private:
-    static shape_builder in_order(std::size_t rank) {
-        shape_builder order;
-        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
-        return order;
+    static auto swapped(const auto& x, std::size_t first, std::size_t second) {
+        shape_builder order = axes_in_order(x.rank());
+        if (first < order.size() && second < order.size()) std::swap(order[first], order[second]);
+        return call<aten::permute>(x, order);
     }
 };
 
@@ -2823,65 +2660,51 @@ private:
 
 namespace headrace {
 
-/// Activations that are linear in pieces (PyTorch, torch.nn): limits become clamp, and the others
-///
-///     hardsigmoid(x) = clamp(x + 3, 0, 6) / 6          hardswish(x) = x · hardsigmoid(x)
-///     leaky_relu(x), prelu(x) = x where x > 0, else slope · x
-///     threshold(x) = v where x <= t, else x            softshrink(x) = x - clamp(x, -λ, λ)
-///     hardshrink(x) = 0 where |x| <= λ, else x
+/// Activations that are linear in pieces (PyTorch, torch.nn).
 struct decompose_rectifiers : pass {
-    using targets =
-        ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
-            aten::prelu, aten::_prelu_kernel, aten::threshold, aten::softshrink, aten::hardshrink>;
-    using produces = joined<formula_ops, ops<aten::view>>;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
 
-    value operator()(const args<aten::relu>& a, emit<produces>& e) const {
-        return clamp(formula::term_of(e, a.self), 0, {});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::relu>  = [](auto x) { return clamp(x, 0, {}); },
+            on<aten::relu6> = [](auto x) { return clamp(x, 0, 6); },
+            on<aten::hardtanh> = [](auto x, const auto& a) {
+                return in_result_type(clamp(x, a.min_val, a.max_val));
+            },
+            real_rules(
+                on<aten::hardsigmoid> = [](auto x) { return clamp(x + 3, 0, 6) / 6; },
+                on<aten::hardswish>   = [](auto x) { return x * (clamp(x + 3, 0, 6) / 6); }),
+            on<aten::leaky_relu> = [](auto x, const auto& a) {
+                return where(x > 0, x, x * a.negative_slope.to_double());
+            },
+            on<aten::_prelu_kernel> = [](auto x, auto slope) { return rectified(x, slope); },
+            on<aten::prelu> = [](auto x, auto slope) {
+                return rectified(x, call<aten::view>(slope, along_channels(x.rank(), slope.meta())));
+            },
+            on<aten::threshold> = [](auto x, const auto& a) {
+                return where(x <= a.threshold.to_double(), a.value.to_double(), x);
+            },
+            on<aten::softshrink> = [](auto x, const auto& a) {
+                return x - clamp(x, -a.lambd.to_double(), a.lambd);
+            },
+            on<aten::hardshrink> = [](auto x, const auto& a) {
+                return where(abs(x) <= a.lambd.to_double(), 0, x);
+            });
     }
-    value operator()(const args<aten::relu6>& a, emit<produces>& e) const {
-        return clamp(formula::term_of(e, a.self), 0, 6);
-    }
-    value operator()(const args<aten::hardtanh>& a, emit<produces>& e) const {
-        return in_result_type(clamp(formula::term_of(e, a.self), a.min_val, a.max_val));
-    }
-    value operator()(const args<aten::hardsigmoid>& a, emit<produces>& e) const {
-        return in_result_type(clamp(formula::real(e, a.self) + 3, 0, 6) / 6);
-    }
-    value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(x * (clamp(x + 3, 0, 6) / 6));
-    }
-    value operator()(const args<aten::leaky_relu>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(x > 0, x, x * a.negative_slope.to_double());
-    }
-    /// The slopes belong to axis 1.
-    value operator()(const args<aten::prelu>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.self);
-        shape_builder shape = shape_builder::filled(rank, 1);
-        if (rank >= 2) shape[1] = e.meta(a.weight).elements();
-        return rectified(e, a.self, e.make<aten::view>({.self = a.weight, .size = int_list(shape)}));
-    }
-    value operator()(const args<aten::_prelu_kernel>& a, emit<produces>& e) const {
-        return rectified(e, a.self, a.weight);
-    }
-    value operator()(const args<aten::threshold>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(x <= a.threshold.to_double(), a.value.to_double(), x);
-    }
-    value operator()(const args<aten::softshrink>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return x - clamp(x, -a.lambd.to_double(), a.lambd.to_double());
-    }
-    value operator()(const args<aten::hardshrink>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return where(abs(x) <= a.lambd.to_double(), 0, x);
-    }
+    // clang-format on
 
 private:
-    static value rectified(emit<produces>& e, value self, value slope) {
-        const auto x = formula::term_of(e, self);
-        return in_result_type(where(x > 0, x, x * formula::term_of(e, slope)));
+    static auto rectified(const auto& x, const auto& slope) {
+        return in_result_type(where(x > 0, x, x * slope));
+    }
+    // One slope, or one for each channel, which is axis 1.
+    static shape_builder along_channels(std::size_t rank, const tensor_meta& slope) {
+        shape_builder shape = shape_builder::filled(rank, 1);
+        if (rank >= 2) shape[1] = slope.elements();
+        return shape;
     }
 };
 
@@ -2891,49 +2714,78 @@ private:
 
 namespace headrace {
 
-/// Recurrent cells as linear layers and gates (PyTorch, torch.nn.LSTM, GRU, RNN), whole networks as their
-/// cells unrolled over time, layer by layer and direction by direction:
+/// Cells, and whole networks as their cells unrolled over time, layer by layer and direction by direction
+/// (PyTorch, torch.nn.LSTM, GRU, RNN):
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
-    using cells = ops<aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "lstm, gru, rnn as linear layers and gates, unrolled over time";
+
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
-    using targets = joined<cells, networks, ops<aten::lstm_cell, aten::lstm_input>>;
+    using targeted_ops = joined<networks, ops<aten::lstm_input>>;
     using produces =
         ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
             aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
-    template <one_of<cells> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return step<kind_of_op<Op>>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx, {}},
-                                    {a.w_ih, a.w_hh, a.b_ih, a.b_hh})
-            .h;
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::lstm_cell> = [](auto x, auto w_ih, auto w_hh, const auto& a) {
+                const auto refused = [&] {
+                    const auto reason = x.unsupported("lstm_cell needs a hidden and a cell state");
+                    return std::tuple(reason, reason);
+                };
+                return choose(a.hx.size() != 2, refused, [&] {
+                    const auto sum = linear(x, w_ih, a.b_ih) + linear(x.of(a.hx[0]), w_hh, a.b_hh);
+                    return lstm(sum, x.of(a.hx[1]));
+                });
+            },
+            on<aten::gru_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return gru(linear(x, w_ih, a.b_ih), linear(h, w_hh, a.b_hh), h);
+            },
+            on<aten::rnn_tanh_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return tanh(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
+            },
+            on<aten::rnn_relu_cell> = [](auto x, auto h, auto w_ih, auto w_hh, const auto& a) {
+                return call<aten::relu>(linear(x, w_ih, a.b_ih) + linear(h, w_hh, a.b_hh));
+            });
     }
-    std::tuple<value, value> operator()(const args<aten::lstm_cell>& a, emit<produces>& e) const {
-        if (a.hx.size() != 2) return {e.fail(malformed("lstm_cell needs a hidden and a cell state")), {}};
-        const state next = step<cell_kind::lstm>(e, linear(e, a.input, a.w_ih, a.b_ih), {a.hx[0], a.hx[1]},
-                                                 {a.w_ih, a.w_hh, a.b_ih, a.b_hh});
-        return {next.h, next.c};
-    }
+    // clang-format on
+
     template <one_of<networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const unrolled all = unroll<kind_of_op<Op>>(e, a, a.hx, {});
+        const unrolled all = unroll<Op>(e, a, a.hx, {});
         return {all.outputs, stacked(e, all.h)};
     }
     std::tuple<value, value, value> operator()(const args<aten::lstm_input>& a, emit<produces>& e) const {
         if (a.hx.size() != 2) return {e.fail(malformed("lstm needs a hidden and a cell state")), {}, {}};
-        const unrolled all = unroll<cell_kind::lstm>(e, a, a.hx[0], a.hx[1]);
+        const unrolled all = unroll<aten::lstm_input>(e, a, a.hx[0], a.hx[1]);
         return {all.outputs, stacked(e, all.h), stacked(e, all.c)};
     }
 
 private:
-    enum class cell_kind { lstm, gru, tanh, relu };
-    template <class Op>
-    static constexpr cell_kind kind_of_op =
-        one_of<Op, ops<aten::gru_cell, aten::gru_input>>             ? cell_kind::gru
-        : one_of<Op, ops<aten::rnn_tanh_cell, aten::rnn_tanh_input>> ? cell_kind::tanh
-                                                                     : cell_kind::relu;
+    static auto linear(const auto& x, const auto& weight, const std::optional<value>& bias) {
+        return call<aten::linear>(x, weight, bias);
+    }
+    static auto gate(const auto& gates, std::int64_t i, std::int64_t count) {
+        const std::int64_t width = gates.size(-1) / count;
+        return call<aten::slice_tensor>(gates, -1, i * width, (i + 1) * width);
+    }
+    // h' and c'.
+    static auto lstm(const auto& gates, const auto& c) {
+        const auto next =
+            sigmoid(gate(gates, 1, 4)) * c + sigmoid(gate(gates, 0, 4)) * tanh(gate(gates, 2, 4));
+        return std::tuple(sigmoid(gate(gates, 3, 4)) * tanh(next), next);
+    }
+    static auto gru(const auto& from_input, const auto& from_hidden, const auto& h) {
+        const auto sum = [&](std::int64_t i) { return gate(from_input, i, 3) + gate(from_hidden, i, 3); };
+        const auto recalled = sigmoid(sum(0)) * gate(from_hidden, 2, 3);
+        const auto fresh = tanh(gate(from_input, 2, 3) + recalled);
+        return fresh + sigmoid(sum(1)) * (h - fresh);
+    }
 
     struct state {
         value h, c;
@@ -2947,49 +2799,34 @@ private:
         value_list h, c;  // of each layer and direction
     };
 
-    static value linear(emit<produces>& e, value x, value weight, const std::optional<value>& bias) {
-        return e.make<aten::linear>({.input = x, .weight = weight, .bias = bias});
-    }
-    static value stacked(emit<produces>& e, const value_list& items) {
+    static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
-    }
-    static value gate(emit<produces>& e, value gates, std::int64_t which, std::int64_t count) {
-        const std::int64_t width = (e.rank(gates) == 0 ? 0 : e.shape(gates).back()) / count;
-        return e.make<aten::slice_tensor>(
-            {.self = gates, .dim = -1, .start = which * width, .end = (which + 1) * width});
     }
 
     // `from_input` is W x + b, which a network computes for all steps at once.
-    template <cell_kind Kind>
+    template <class Op>
     static state step(emit<produces>& e, value from_input, const state& before, const weights& w) {
-        const value from_hidden = linear(e, before.h, w.hidden, w.hidden_bias);
-        if constexpr (Kind == cell_kind::gru) return {gru_step(e, from_input, from_hidden, before.h), {}};
-        const value sum = e.make<aten::add_tensor>(from_input, from_hidden);
-        if constexpr (Kind == cell_kind::tanh) return {e.make<aten::tanh>(sum), {}};
-        if constexpr (Kind == cell_kind::relu) return {e.make<aten::relu>(sum), {}};
-        return lstm_step(e, sum, before.c);
-    }
-    static state lstm_step(emit<produces>& e, value gates, value c) {
-        const auto sigmoid = [&](std::int64_t i) { return e.make<aten::sigmoid>(gate(e, gates, i, 4)); };
-        const value kept = e.make<aten::mul_tensor>(sigmoid(1), c);
-        const value added = e.make<aten::mul_tensor>(sigmoid(0), e.make<aten::tanh>(gate(e, gates, 2, 4)));
-        const value next = e.make<aten::add_tensor>(kept, added);
-        return {e.make<aten::mul_tensor>(sigmoid(3), e.make<aten::tanh>(next)), next};
-    }
-    static value gru_step(emit<produces>& e, value from_input, value from_hidden, value h) {
-        const auto sum = [&](std::int64_t i) {
-            return e.make<aten::add_tensor>(gate(e, from_input, i, 3), gate(e, from_hidden, i, 3));
-        };
-        const value reset = e.make<aten::sigmoid>(sum(0));
-        const value update = e.make<aten::sigmoid>(sum(1));
-        const value recalled = e.make<aten::mul_tensor>(reset, gate(e, from_hidden, 2, 3));
-        const value fresh = e.make<aten::tanh>(e.make<aten::add_tensor>(gate(e, from_input, 2, 3), recalled));
-        const value difference = e.make<aten::sub_tensor>(h, fresh);
-        return e.make<aten::add_tensor>(fresh, e.make<aten::mul_tensor>(update, difference));
+        const auto from_hidden = [&](const auto& h) { return linear(h, h.of(w.hidden), w.hidden_bias); };
+        if constexpr (std::is_same_v<Op, aten::lstm_input>) {
+            const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
+            const auto [h, c] = evaluate(e, cell, from_input, before.h, before.c);
+            return {h, c};
+        } else {
+            const auto cell = [&](auto x, auto h) {
+                if constexpr (std::is_same_v<Op, aten::gru_input>) {
+                    return gru(x, from_hidden(h), h);
+                } else if constexpr (std::is_same_v<Op, aten::rnn_tanh_input>) {
+                    return tanh(x + from_hidden(h));
+                } else {
+                    return call<aten::relu>(x + from_hidden(h));
+                }
+            };
+            return {evaluate(e, cell, from_input, before.h), {}};
+        }
     }
 
-    template <cell_kind Kind, class Args>
-    static unrolled unroll(emit<produces>& e, const Args& a, value h0, value c0) {
+    template <class Op>
+    static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
         if (a.train && a.dropout != 0)
             return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
         const std::size_t per_cell = a.has_biases ? 4 : 2;
@@ -2998,8 +2835,7 @@ private:
             return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
         }
         unrolled all{a.input, {}, {}};
-        const bool batched = e.rank(a.input) == 3;
-        const std::int64_t time_axis = a.batch_first && batched ? 1 : 0;
+        const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
         for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
             value_list outputs;
             for (std::int64_t direction = 0; direction != directions; ++direction) {
@@ -3011,24 +2847,25 @@ private:
                 weights w{p[0], p[1], std::nullopt, std::nullopt};
                 if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
                 outputs.push_back(
-                    run_layer<Kind>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
+                    run_layer<Op>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
             }
             all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
         }
         return all;
     }
 
-    template <cell_kind Kind>
+    template <class Op>
     static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
                            std::int64_t time_axis, bool backward) {
-        const value from_input = linear(e, all.outputs, w.input, w.input_bias);
+        const value from_input =
+            e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps; ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
-            s = step<Kind>(e, now, s, w);
+            s = step<Op>(e, now, s, w);
             outputs[static_cast<std::size_t>(t)] = s.h;
         }
         all.h.push_back(s.h);
@@ -3043,33 +2880,33 @@ private:
 
 namespace headrace {
 
-/// Copies along new axes: repeat_interleave(x, r) is x[…, None] expanded to r copies and viewed as one axis;
-/// meshgrid expands each vector along the axes of the others.
 struct decompose_repeats : pass {
-    using targets = ops<aten::repeat_interleave_self_int, aten::meshgrid_indexing>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
+
+    using targeted_ops = ops<aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
 
-    value operator()(const args<aten::repeat_interleave_self_int>& a, emit<produces>& e) const {
-        const std::size_t rank = e.rank(a.self);
-        const std::size_t axis = a.dim ? build::axis_in(e, *a.dim, rank) : 0;
-        const build::three_axes k = a.dim && rank != 0 ? build::around(e.shape(a.self), axis)
-                                                       : build::three_axes{1, e.meta(a.self).elements(), 1};
-        const value apart =
-            e.make<aten::reshape>({.self = a.self, .shape = int_list{k.before, k.size, 1, k.after}});
-        const value copies =
-            e.make<aten::expand>({.self = apart, .size = int_list{k.before, k.size, a.repeats, k.after}});
-        return e.make<aten::reshape>({.self = copies, .shape = e.result_meta().shape});
+    static auto rewrites() {
+        return rules(on<aten::repeat_interleave_self_int> = [](auto x, const auto& a) {
+            build::three_axes k{1, x.meta().elements(), 1};  // the tensor as one axis
+            if (a.dim && x.rank() != 0) k = build::around(x.shape(), x.axis(*a.dim));
+            const auto apart = call<aten::reshape>(x, int_list{k.before, k.size, 1, k.after});
+            const auto copies = call<aten::expand>(apart, int_list{k.before, k.size, a.repeats, k.after});
+            return call<aten::reshape>(copies, x.result_meta().shape);
+        });
     }
+    /// Each vector is expanded along the axes of the others.
     value_list operator()(const args<aten::meshgrid_indexing>& a, emit<produces>& e) const {
         const std::size_t rank = a.tensors.size();
         value_list grids;
-        for (std::size_t i = 0; i != rank; ++i) {
+        for (std::uint32_t i = 0; i != rank; ++i) {
             const bool swapped = a.indexing == "xy" && rank > 1 && i < 2;
             shape_builder shape = shape_builder::filled(rank, 1);
             shape[swapped ? 1 - i : i] = e.meta(a.tensors[i]).elements();
             const value line = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(shape)});
-            grids.push_back(e.make<aten::expand>(
-                {.self = line, .size = e.result_meta(static_cast<std::uint32_t>(i)).shape}));
+            grids.push_back(e.make<aten::expand>({.self = line, .size = e.result_meta(i).shape}));
         }
         return grids;
     }
@@ -3081,9 +2918,12 @@ struct decompose_repeats : pass {
 
 namespace headrace {
 
-/// roll(x, s) = cat(x[-s:], x[:-s]), axis by axis; without axes, of the flattened tensor.
 struct decompose_roll : pass {
-    using targets = ops<aten::roll>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
+
+    using targeted_ops = ops<aten::roll>;
     using produces = ops<aten::narrow, aten::cat, aten::reshape>;
 
     value operator()(const args<aten::roll>& a, emit<produces>& e) const {
@@ -3094,24 +2934,18 @@ struct decompose_roll : pass {
                 {.self = rolled(e, v, 0, a.shifts[0]), .shape = e.result_meta().shape});
         }
         if (a.dims.size() != a.shifts.size()) return e.unsupported("roll needs as many axes as shifts");
-        for (std::size_t i = 0; i != a.dims.size(); ++i) {
-            const std::size_t axis = build::axis_in(e, a.dims[i], e.rank(v));
-            if (e.failed() || e.rank(v) == 0) return v;
-            v = rolled(e, v, axis, a.shifts[i]);
-        }
+        for (std::size_t i = 0; i != a.dims.size() && e.rank(v) != 0; ++i)
+            v = rolled(e, v, build::axis_in(e, a.dims[i], e.rank(v)), a.shifts[i]);
         return v;
     }
 
 private:
-    static value rolled(emit<produces>& e, value v, std::size_t axis, std::int64_t shift) {
+    static value rolled(emit<ops<aten::narrow, aten::cat>> e, value v, std::size_t axis, std::int64_t shift) {
         const std::int64_t size = e.shape(v)[axis];
         const std::int64_t tail = size == 0 ? 0 : (shift % size + size) % size;
         if (tail == 0) return v;
-        const auto dim = static_cast<std::int64_t>(axis);
-        const value parts[] = {
-            e.make<aten::narrow>({.self = v, .dim = dim, .start = size - tail, .length = tail}),
-            e.make<aten::narrow>({.self = v, .dim = dim, .start = 0, .length = size - tail})};
-        return e.make<aten::cat>({.tensors = list<value>(parts, 2), .dim = dim});
+        const value parts[] = {narrow(e, v, axis, size - tail, tail), narrow(e, v, axis, 0, size - tail)};
+        return cat(e, parts, axis);
     }
 };
 
@@ -3121,53 +2955,57 @@ private:
 
 namespace headrace {
 
-/// round to the nearest, ties to even; trunc toward zero; frac(x) = x - trunc(x); sign(x), which is 0 for
-/// NaN; signbit tells -0 from 0, and copysign gives one number the sign of another. x - floor(x) is exact in
-/// floating-point arithmetic, so that ties are recognised as such. Integers stay.
+/// round goes to the nearest, ties to even: x - floor(x) is exact in floating-point arithmetic, so that ties
+/// are recognised as such. sign(NaN) is 0; signbit tells -0 from 0.
 struct decompose_rounding : pass {
-    using targets = ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn,
-                        aten::signbit, aten::copysign_tensor>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "round, trunc, frac, sign, signbit, copysign by floor, ceil, comparisons";
 
-    value operator()(const args<aten::round>& a, emit<produces>& e) const {
-        return is_floating(e.dtype(a.self)) ? nearest_even(formula::term_of(e, a.self)).v : a.self;
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::round> = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return nearest_even(x); }, x);
+            },
+            on<aten::round_decimals> = [](auto x, const auto& a) {
+                const auto real = [&] { return as(x, dtype::float32); };
+                const double factor = std::pow(10.0, static_cast<double>(std::abs(a.decimals)));
+                const auto power = [&] { return x.constant(factor, dtype::float32); };
+                return choose(
+                    !is_floating(x.dtype()), x,
+                    a.decimals == 0, [&] { return nearest_even(x); },
+                    a.decimals > 0, [&] { return in_result_type(nearest_even(real() * power()) / power()); },
+                    [&] { return in_result_type(nearest_even(real() / power()) * power()); });
+            },
+            on<aten::trunc> = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return trunc(x); }, x);
+            },
+            on<aten::frac> = [](auto x) { return x - trunc(x); },
+            on<aten::sign, aten::sgn> = [](auto x) {
+                const auto of_real = [&] {
+                    return where(x > 0, x.constant(1), where(x < 0, x.constant(-1), x.constant(0)));
+                };
+                return choose(
+                    is_boolean(x.dtype()), x,
+                    is_floating(x.dtype()), of_real,
+                    [&] { return clamp(x, -1, 1); });
+            },
+            on<aten::signbit> = [](auto x) {
+                return choose(
+                    is_boolean(x.dtype()), [&] { return x.filled(false); },
+                    is_floating(x.dtype()), [&] { return is_negative(x); },
+                    [&] { return x < 0; });
+            },
+            real_rules(on<aten::copysign_tensor> = [](auto x, auto sign) {
+                const auto magnitude = abs(x);
+                return where(is_negative(sign), -magnitude, magnitude);
+            }));
     }
-    value operator()(const args<aten::round_decimals>& a, emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self))) return a.self;
-        if (a.decimals == 0) return nearest_even(formula::term_of(e, a.self));
-        const auto x = formula::real(e, a.self);
-        const auto power = x.number(std::pow(10.0, static_cast<double>(std::abs(a.decimals))));
-        return in_result_type(a.decimals > 0 ? nearest_even(x * power) / power
-                                             : nearest_even(x / power) * power);
-    }
-    value operator()(const args<aten::trunc>& a, emit<produces>& e) const {
-        return is_floating(e.dtype(a.self)) ? trunc(formula::term_of(e, a.self)).v : a.self;
-    }
-    value operator()(const args<aten::frac>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        return x - trunc(x);
-    }
-    template <one_of<ops<aten::sign, aten::sgn>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        if (is_boolean(e.dtype(x))) return x;
-        if (!is_floating(e.dtype(x))) return clamp(x, -1, 1);
-        return where(x > 0, x.number(1), where(x < 0, x.number(-1), x.number(0)));
-    }
-    value operator()(const args<aten::signbit>& a, emit<produces>& e) const {
-        const auto x = formula::term_of(e, a.self);
-        if (is_boolean(e.dtype(x))) return e.splat(false, dtype::boolean, e.shape(x));
-        return is_floating(e.dtype(x)) ? is_negative(x).v : (x < 0).v;
-    }
-    value operator()(const args<aten::copysign_tensor>& a, emit<produces>& e) const {
-        const auto magnitude = abs(formula::real(e, a.self));
-        const auto negative = is_negative(formula::real(e, a.other));
-        return in_result_type(where(negative, -magnitude, magnitude));
-    }
+    // clang-format on
 
 private:
-    template <class Term>
-    static Term nearest_even(const Term& x) {
+    static auto nearest_even(const auto& x) {
         const auto below = floor(x);
         const auto rest = x - below;
         const auto even = floor((below + 1) * 0.5) * 2;  // of `below` and its successor
@@ -3181,35 +3019,44 @@ private:
 
 namespace headrace {
 
-/// The ops that move blocks of channels are a view, a permutation and a view (PyTorch, torch.nn.PixelShuffle,
-/// PixelUnshuffle and ChannelShuffle). Leading axes are one batch, so that rank 6 is enough.
+/// Blocks of channels move (PyTorch, torch.nn.PixelShuffle, PixelUnshuffle and ChannelShuffle). Leading axes
+/// are one batch, so that rank 6 is enough.
 struct decompose_shuffles : pass {
-    using targets = ops<aten::pixel_shuffle, aten::pixel_unshuffle, aten::channel_shuffle>;
-    using produces = ops<aten::reshape, aten::permute>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "pixel_shuffle, pixel_unshuffle, channel_shuffle as view, permute, view";
 
-    value operator()(const args<aten::pixel_shuffle>& a, emit<produces>& e) const {
-        const std::int64_t r = a.upscale_factor;
-        const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.channels % (r * r) != 0)
-            return e.unsupported("the square of the factor must divide the channels");
-        return moved(e, a.self, shape_builder{s.batch, s.channels / (r * r), r, r, s.height, s.width},
-                     shape_builder{0, 1, 4, 2, 5, 3});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::pixel_shuffle> = [](auto x, const auto& a) {
+                const image s = image_of(x.shape());
+                const std::int64_t r = a.upscale_factor;
+                return choose(
+                    r < 1 || s.channels % (r * r) != 0,
+                    [&] { return x.unsupported("the square of the factor must divide the channels"); },
+                    [&] { return moved(x, {s.batch, s.channels / (r * r), r, r, s.height, s.width},
+                                       {0, 1, 4, 2, 5, 3}); });
+            },
+            on<aten::pixel_unshuffle> = [](auto x, const auto& a) {
+                const image s = image_of(x.shape());
+                const std::int64_t r = a.downscale_factor;
+                return choose(
+                    r < 1 || s.height % r != 0 || s.width % r != 0,
+                    [&] { return x.unsupported("the factor must divide height and width"); },
+                    [&] { return moved(x, {s.batch, s.channels, s.height / r, r, s.width / r, r},
+                                       {0, 1, 3, 5, 2, 4}); });
+            },
+            on<aten::channel_shuffle> = [](auto x, const auto& a) {
+                const sizes s = x.shape();
+                return choose(
+                    s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0,
+                    [&] { return x.unsupported("the groups must divide the channels"); },
+                    [&] { return moved(x, {s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
+                                       {0, 2, 1, 3}); });
+            });
     }
-    value operator()(const args<aten::pixel_unshuffle>& a, emit<produces>& e) const {
-        const std::int64_t r = a.downscale_factor;
-        const image s = image_of(e.shape(a.self));
-        if (r < 1 || s.height % r != 0 || s.width % r != 0)
-            return e.unsupported("the factor must divide height and width");
-        return moved(e, a.self, shape_builder{s.batch, s.channels, s.height / r, r, s.width / r, r},
-                     shape_builder{0, 1, 3, 5, 2, 4});
-    }
-    value operator()(const args<aten::channel_shuffle>& a, emit<produces>& e) const {
-        const sizes s(e.shape(a.self));
-        if (s.size() < 2 || a.groups < 1 || s[1] % a.groups != 0)
-            return e.unsupported("the groups must divide the channels");
-        return moved(e, a.self, shape_builder{s[0], a.groups, s[1] / a.groups, element_count(s.subspan(2))},
-                     shape_builder{0, 2, 1, 3});
-    }
+    // clang-format on
 
 private:
     struct image {
@@ -3220,10 +3067,9 @@ private:
         const std::size_t lead = s.size() - 3;
         return {element_count(s.first(lead)), s[lead], s[lead + 1], s[lead + 2]};
     }
-    static value moved(emit<produces>& e, value v, sizes split, sizes order) {
-        v = e.make<aten::reshape>({.self = v, .shape = int_list(split)});
-        v = e.make<aten::permute>({.self = v, .dims = int_list(order)});
-        return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+    static auto moved(const auto& x, const int_list& split, const int_list& order) {
+        const auto blocks = call<aten::permute>(call<aten::reshape>(x, split), order);
+        return call<aten::reshape>(blocks, x.result_meta().shape);
     }
 };
 
@@ -3233,65 +3079,56 @@ private:
 
 namespace headrace {
 
-/// Activations made of the logistic function and its logarithm (PyTorch, torch.nn):
-///
-///     silu(x) = x · sigmoid(x)                        glu(a, b) = a · sigmoid(b), a and b the halves of an
-///     axis softplus(x) = log(1 + exp(βx)) / β, or x where βx is above the threshold mish(x) = x ·
-///     tanh(softplus(x)) = x · n / (n + 2) with n = exp(x) · (exp(x) + 2) log_sigmoid(x) = min(x, 0) - log(1
-///     + exp(-|x|)) logit(x) = log(x / (1 - x)), x first limited to [ε, 1 - ε] if ε is given
+/// Activations made of the logistic function and its logarithm (PyTorch, torch.nn).
 struct decompose_sigmoids : pass {
-    using targets = ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward,
-                        aten::logit, aten::glu>;
-    using produces = joined<formula_ops, ops<aten::slice_tensor>>;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
 
-    value operator()(const args<aten::silu>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(x * sigmoid(x));
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            real_rules(
+                on<aten::silu> = [](auto x) { return x * sigmoid(x); },
+                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); 1 is reached at 20.
+                on<aten::mish> = [](auto x) {
+                    const auto power = exp(min(x, 20));
+                    const auto n = power * (power + 2);
+                    return x * (n / (n + 2));
+                },
+                // log(1 + exp(βx)) / β, or x where βx is above the threshold.
+                on<aten::softplus> = [](auto x, const auto& a) {
+                    const double beta = a.beta.to_double();
+                    const auto scaled = choose(beta == 1, x, [&] { return x * beta; });
+                    const auto y = max(scaled, 0) + log(exp(-abs(scaled)) + 1);
+                    const auto unscaled = choose(beta == 1, y, [&] { return y / beta; });
+                    return where(scaled > a.threshold.to_double(), x, unscaled);
+                },
+                on<aten::log_sigmoid> = [](auto x) { return log_of_sigmoid(x); },
+                // The second result serves the gradient only.
+                on<aten::log_sigmoid_forward> = [](auto x) {
+                    return std::tuple(log_of_sigmoid(x), exp(-abs(x)));
+                }),
+            on<aten::logit> = [](auto self, const auto& a) {
+                const auto real = [&] { return as(self, dtype::float32); };
+                const auto p = choose(is_floating(self.dtype()), self, real);
+                const auto limit = [&] { return clamp(p, *a.eps, 1 - *a.eps); };
+                const auto limited = choose(a.eps.has_value(), limit, p);
+                const auto x = as(limited, dtype::float32);
+                return in_result_type(log(x / (1 - x)));
+            },
+            // The halves of an axis, the first times the sigmoid of the second.
+            on<aten::glu> = [](auto x, const auto& a) {
+                const std::int64_t size = x.size(a.dim);
+                const auto half = [&](std::int64_t start, std::int64_t end) {
+                    return as(call<aten::slice_tensor>(x, a.dim, start, end), dtype::float32);
+                };
+                return in_result_type(half(0, size / 2) * sigmoid(half(size / 2, size)));
+            });
     }
-    value operator()(const args<aten::mish>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto power = exp(min(x, 20));  // from there on the fraction is 1
-        const auto n = power * (power + 2);
-        return in_result_type(x * (n / (n + 2)));
-    }
-    value operator()(const args<aten::softplus>& a, emit<produces>& e) const {
-        const double beta = a.beta.to_double();
-        const auto x = formula::real(e, a.self);
-        const auto scaled = beta == 1 ? x : x * beta;
-        const auto y = max(scaled, 0) + log(exp(-abs(scaled)) + 1);
-        return in_result_type(where(scaled > a.threshold.to_double(), x, beta == 1 ? y : y / beta));
-    }
-    value operator()(const args<aten::log_sigmoid>& a, emit<produces>& e) const {
-        return in_result_type(log_of_sigmoid(formula::real(e, a.self)));
-    }
-    /// The second result serves the gradient only.
-    std::tuple<value, value> operator()(const args<aten::log_sigmoid_forward>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return {in_result_type(log_of_sigmoid(x)), in_result_type(exp(-abs(x)), 1)};
-    }
-    value operator()(const args<aten::logit>& a, emit<produces>& e) const {
-        const auto self =
-            is_floating(e.dtype(a.self)) ? formula::term_of(e, a.self) : formula::real(e, a.self);
-        const auto x = formula::real(e, a.eps ? clamp(self, *a.eps, 1 - *a.eps) : self);
-        return in_result_type(log(x / (1 - x)));
-    }
-    value operator()(const args<aten::glu>& a, emit<produces>& e) const {
-        const auto axis = normalized_axis(a.dim, e.rank(a.self));
-        if (!axis) return e.unsupported("glu: axis out of range");
-        const std::int64_t size = e.shape(a.self)[*axis];
-        const auto half = [&](std::int64_t start, std::int64_t end) {
-            const auto dim = static_cast<std::int64_t>(*axis);
-            return formula::real(
-                e, e.make<aten::slice_tensor>({.self = a.self, .dim = dim, .start = start, .end = end}));
-        };
-        return in_result_type(half(0, size / 2) * sigmoid(half(size / 2, size)));
-    }
+    // clang-format on
 
 private:
-    template <class Term>
-    static Term log_of_sigmoid(const Term& x) {
-        return min(x, 0) - log(exp(-abs(x)) + 1);
-    }
+    static auto log_of_sigmoid(const auto& x) { return min(x, 0) - log(exp(-abs(x)) + 1); }
 };
 
 }  // namespace headrace
@@ -3300,58 +3137,42 @@ private:
 
 namespace headrace {
 
-/// Along an axis, with m the largest x, so that no exponential overflows:
-///
-///     softmax(x) = exp(x - m) / sum(exp(x - m))        log_softmax(x) = x - m - log(sum(exp(x - m)))
-///     logsumexp(x) = m + log(sum(exp(x - m)))
-///
-/// _safe_softmax gives 0 where all x are -infinity, and softmax NaN, as PyTorch does.
+/// Along an axis, with m the largest x, so that no exponential overflows. _safe_softmax gives 0 where all x
+/// are -infinity, and softmax NaN, as PyTorch does.
 struct decompose_softmax : pass {
-    using targets = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int,
-                        aten::_log_softmax, aten::logsumexp>;
-    using produces = joined<formula_ops, ops<aten::amax, aten::sum_dim_intlist, aten::view>>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        auto x = formula::real(e, a.self);
-        if (e.rank(a.self) == 0) x = {&e, e.make<aten::view>({.self = x, .size = {1}})};
-        const auto largest = maximum(x, {a.dim});
-        const auto shifted = x - largest;
-        const auto powers = exp(shifted);
-        const auto total = sum(powers, {a.dim});
-        auto y = powers;
-        if constexpr (one_of<Op, ops<aten::log_softmax_int, aten::_log_softmax>>) {
-            y = shifted - log(total);
-        } else {
-            y = powers / total;
-        }
-        if constexpr (std::is_same_v<Op, aten::_safe_softmax>) {
-            y = where(largest == -std::numeric_limits<double>::infinity(), 0, y);
-        }
-        return shaped(in_result_type(y), e);
+    // clang-format off
+    static auto rewrites() {
+        return reduction_rules(
+            on<aten::softmax_int, aten::_softmax> = [](auto x, const auto& a) {
+                return softmax(x, largest(x, axis(a)), axis(a));
+            },
+            on<aten::_safe_softmax> = [](auto x, const auto& a) {
+                const auto m = largest(x, axis(a));
+                return where(m == -infinity, 0, softmax(x, m, axis(a)));
+            },
+            on<aten::log_softmax_int, aten::_log_softmax> = [](auto x, const auto& a) {
+                const auto shifted = x - largest(x, axis(a));
+                return shifted - log(sum(exp(shifted), axis(a)));
+            },
+            on<aten::logsumexp> = [](auto x, const auto& a) {
+                const auto m = largest(x, a.dim);
+                const auto shift = where(abs(m) == infinity, 0, m);  // infinity - infinity would be NaN
+                return log(sum(exp(x - shift), a.dim)) + shift;
+            });
     }
-    value operator()(aten::logsumexp, const args<aten::logsumexp>& a, emit<produces>& e) const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        auto x = formula::real(e, a.self);
-        if (e.rank(a.self) == 0) x = {&e, e.make<aten::view>({.self = x, .size = {1}})};
-        const int_list axes = e.rank(a.self) == 0 ? int_list{0} : a.dim;
-        const auto largest = maximum(x, axes);
-        const auto shift = where(abs(largest) == infinity, 0, largest);  // infinity - infinity would be NaN
-        return shaped(in_result_type(log(sum(exp(x - shift), axes)) + shift), e);
-    }
+    // clang-format on
 
 private:
-    template <class Term>
-    static Term maximum(const Term& x, const int_list& axes) {
-        return {x.e, x.e->template make<aten::amax>({.self = x.v, .dim = axes, .keepdim = true})};
-    }
-    template <class Term>
-    static Term sum(const Term& x, const int_list& axes) {
-        return {x.e, x.e->template make<aten::sum_dim_intlist>({.self = x.v, .dim = axes, .keepdim = true})};
-    }
-    static value shaped(value v, emit<produces>& e) {
-        const int_list& shape = e.result_meta().shape;
-        return e.shape(v) == shape ? v : e.make<aten::view>({.self = v, .size = shape});
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    static int_list axis(const auto& a) { return {a.dim}; }
+    static auto softmax(const auto& x, const auto& m, const int_list& axes) {
+        const auto powers = exp(x - m);
+        return powers / sum(powers, axes);
     }
 };
 
@@ -3361,15 +3182,17 @@ private:
 
 namespace headrace {
 
-/// stack(x, y) = cat(x[None], y[None]) along the new axis.
 struct decompose_stack : pass {
-    using targets = ops<aten::stack>;
+    using phase = decomposition;
+    static constexpr std::string_view summary = "stack(x, y) as cat(x[None], y[None]) along the new axis";
+
+    using targeted_ops = ops<aten::stack>;
     using produces = ops<aten::unsqueeze, aten::cat>;
 
     value operator()(const args<aten::stack>& a, emit<produces>& e) const {
-        std::pmr::vector<value> parts;
+        value_list parts;
         for (const value v : a.tensors) parts.push_back(e.make<aten::unsqueeze>({.self = v, .dim = a.dim}));
-        return e.make<aten::cat>({.tensors = list<value>(parts), .dim = a.dim});
+        return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
     }
 };
 
@@ -3379,53 +3202,43 @@ struct decompose_stack : pass {
 
 namespace headrace {
 
-/// TOSA transposes convolutions of two dimensions only (TOSA 1.0, 2.2.10). One of three is a forward
-/// convolution of the input with stride - 1 zeros between its elements and dilation · (kernel - 1) - padding
-/// around them, by the weight turned around in space, its channels swapped.
+/// TOSA transposes convolutions of two dimensions only (TOSA 1.0, 2.2.10). In the forward convolution, the
+/// input has stride - 1 zeros between its elements and dilation · (kernel - 1) - padding around them.
 struct decompose_transposed_volumes : pass {
-    using targets = ops<aten::convolution>;
-    using produces = ops<aten::convolution, aten::constant_pad_nd, aten::reshape, aten::narrow, aten::flip,
-                         aten::transpose_int>;
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    static constexpr std::string_view summary =
+        "transposed conv3d as a conv3d of the spread input by the flipped weight";
 
-    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
-        if (!a.transposed || e.rank(a.input) != 5 || a.groups != 1) return std::nullopt;
-        value input = a.input;
-        for (std::size_t i = 0; i != 3; ++i) input = spread(e, input, 2 + i, a.stride[i]);
-        shape_builder around;
-        for (std::size_t i = 3; i-- != 0;) {
-            const std::int64_t before = a.dilation[i] * (e.shape(a.weight)[2 + i] - 1) - a.padding[i];
-            around.push_back(before);
-            around.push_back(before + a.output_padding[i]);
-        }
-        const value turned = e.make<aten::flip>({.self = a.weight, .dims = {2, 3, 4}});
-        return e.make<aten::convolution>(
-            {.input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(around)}),
-             .weight = e.make<aten::transpose_int>({.self = turned, .dim0 = 0, .dim1 = 1}),
-             .bias = a.bias,
-             .stride = {1, 1, 1},
-             .padding = {0, 0, 0},
-             .dilation = a.dilation,
-             .transposed = false,
-             .output_padding = {0, 0, 0},
-             .groups = 1});
+    static auto rewrites() {
+        return rules(on<aten::convolution> = [](auto x, auto weight, const auto& a) {
+            const auto forward = [&] {
+                shape_builder around;
+                for (std::size_t i = 3; i-- != 0;) {
+                    const std::int64_t before = a.dilation[i] * (weight.shape()[2 + i] - 1) - a.padding[i];
+                    around.append(shape_builder{before, before + a.output_padding[i]});
+                }
+                const auto wide = spread(spread(spread(x, 2, a.stride[0]), 3, a.stride[1]), 4, a.stride[2]);
+                const auto flipped = call<aten::flip>(weight, int_list{2, 3, 4});
+                return call<aten::convolution>(
+                    call<aten::constant_pad_nd>(wide, around), call<aten::transpose_int>(flipped, 0, 1),
+                    a.bias, int_list{1, 1, 1}, int_list{0, 0, 0}, a.dilation, false, int_list{0, 0, 0}, 1);
+            };
+            return choose(a.transposed && x.rank() == 5 && a.groups == 1, forward, unchanged);
+        });
     }
 
 private:
     // Rows of one element, padded to rows of `stride`, in one line again.
-    static value spread(emit<produces>& e, value v, std::size_t axis, std::int64_t stride) {
-        if (stride == 1 || !v) return v;
-        const shape_builder shape(e.shape(v));
-        const std::int64_t before = element_count(sizes(shape).first(axis));
-        const std::int64_t after = element_count(sizes(shape).subspan(axis + 1));
-        const value apart = e.make<aten::reshape>({.self = v, .shape = {before, shape[axis], 1, after}});
-        const value padded = e.make<aten::constant_pad_nd>({.self = apart, .pad = {0, 0, 0, stride - 1}});
-        shape_builder wide(shape);
-        wide[axis] *= stride;
-        const value line = e.make<aten::reshape>({.self = padded, .shape = int_list(wide)});
-        return e.make<aten::narrow>({.self = line,
-                                     .dim = static_cast<std::int64_t>(axis),
-                                     .start = 0,
-                                     .length = wide[axis] - (stride - 1)});
+    static auto spread(const auto& x, std::size_t axis, std::int64_t stride) {
+        const auto spread_out = [&] {
+            const build::three_axes k = build::around(x.shape(), axis);
+            const auto apart = call<aten::reshape>(x, int_list{k.before, k.size, 1, k.after});
+            const auto padded = call<aten::constant_pad_nd>(apart, int_list{0, 0, 0, stride - 1});
+            const auto line = call<aten::reshape>(padded, build::with_axis(x.shape(), axis, k.size * stride));
+            return call<aten::narrow>(line, static_cast<std::int64_t>(axis), 0, (k.size - 1) * stride + 1);
+        };
+        return choose(stride == 1, x, spread_out);
     }
 };
 
@@ -3435,85 +3248,73 @@ private:
 
 namespace headrace {
 
-/// tan(x) = sin(x) / cos(x). The inverses are minimax polynomials of our own (Lawson's iteration in float64,
-/// relative error 5e-9 for asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it
-/// by
+/// The inverses are minimax polynomials of our own (Lawson's iteration in float64, relative error 5e-9 for
+/// asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it by
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
-    using targets =
-        ops<aten::tan, aten::asin, aten::acos, aten::atan, aten::atan2, aten::deg2rad, aten::rad2deg>;
-    using produces = formula_ops;
+    using phase = function_decomposition;
+    static constexpr std::string_view summary =
+        "tan(x) as sin(x) / cos(x); asin, acos, atan, atan2 by polynomials";
 
-    value operator()(const args<aten::tan>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        return in_result_type(sin(x) / cos(x));
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::tan>     = [](auto x) { return sin(x) / cos(x); },
+            on<aten::deg2rad> = [](auto x) { return x * (half_pi / 90); },
+            on<aten::rad2deg> = [](auto x) { return x * (90 / half_pi); },
+            on<aten::asin> = [](auto x) {
+                const auto [outer, angle] = reduced_asin(x);
+                const auto y = where(outer, half_pi - angle * 2, angle);
+                return where(x < 0, -y, y);
+            },
+            on<aten::acos> = [](auto x) {
+                const auto [outer, angle] = reduced_asin(x);
+                const auto doubled = angle * 2;
+                const auto beyond = where(x < 0, pi - doubled, doubled);
+                return where(outer, beyond, half_pi - where(x < 0, -angle, angle));
+            },
+            on<aten::atan> = [](auto x) {
+                const auto magnitude = abs(x);
+                const auto steep = magnitude > 1;
+                const auto angle = short_atan(where(steep, reciprocal(magnitude), magnitude));
+                const auto y = where(steep, half_pi - angle, angle);
+                return where(x < 0, -y, y);
+            },
+            // The angle of the point (x, y), in all four quadrants, signed zeros included.
+            on<aten::atan2> = [](auto y, auto x) {
+                const auto up = abs(y);
+                const auto along = abs(x);
+                const auto larger = max(up, along);
+                const auto diagonal = where(larger == 0, larger, larger.constant(1));
+                const auto angle = short_atan(where(up == along, diagonal, min(up, along) / larger));
+                const auto upper = where(up > along, half_pi - angle, angle);
+                const auto half_turn = where(is_negative(x), pi - upper, upper);
+                return where(is_negative(y), -half_turn, half_turn);
+            });
     }
-    value operator()(const args<aten::asin>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto [outer, angle] = reduced_asin(x);
-        const auto y = where(outer, half_pi - angle * 2, angle);
-        return in_result_type(where(x < 0, -y, y));
-    }
-    value operator()(const args<aten::acos>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto [outer, angle] = reduced_asin(x);
-        const auto doubled = angle * 2;
-        const auto beyond = where(x < 0, std::numbers::pi - doubled, doubled);
-        return in_result_type(where(outer, beyond, half_pi - where(x < 0, -angle, angle)));
-    }
-    value operator()(const args<aten::atan>& a, emit<produces>& e) const {
-        const auto x = formula::real(e, a.self);
-        const auto magnitude = abs(x);
-        const auto steep = magnitude > 1;
-        const auto angle = short_atan(where(steep, reciprocal(magnitude), magnitude));
-        const auto y = where(steep, half_pi - angle, angle);
-        return in_result_type(where(x < 0, -y, y));
-    }
-    /// The angle of the point (other, self), in all four quadrants, signed zeros included.
-    value operator()(const args<aten::atan2>& a, emit<produces>& e) const {
-        const auto y = formula::real(e, a.self);
-        const auto x = formula::real(e, a.other);
-        const auto up = abs(y);
-        const auto along = abs(x);
-        const auto steep = up > along;
-        const auto larger = max(up, along);
-        const auto slope =
-            where(up == along, where(larger == 0, larger, larger.number(1)), min(up, along) / larger);
-        auto angle = short_atan(slope);
-        angle = where(steep, half_pi - angle, angle);
-        angle = where(is_negative(x), std::numbers::pi - angle, angle);
-        return in_result_type(where(is_negative(y), -angle, angle));
-    }
-
-    value operator()(const args<aten::deg2rad>& a, emit<produces>& e) const {
-        return in_result_type(formula::real(e, a.self) * (half_pi / 90));
-    }
-    value operator()(const args<aten::rad2deg>& a, emit<produces>& e) const {
-        return in_result_type(formula::real(e, a.self) * (90 / half_pi));
-    }
+    // clang-format on
 
 private:
-    static constexpr double half_pi = std::numbers::pi / 2;
+    static constexpr double pi = std::numbers::pi;
+    static constexpr double half_pi = pi / 2;
 
-    /// asin of |x| up to 1/2 and of √((1 - |x|)/2) beyond, and which it is.
-    template <class Term>
-    static std::pair<Term, Term> reduced_asin(const Term& x) {
+    // Is |x| above 1/2, and asin of |x|, or of √((1 - |x|)/2) if it is.
+    static auto reduced_asin(const auto& x) {
         const auto magnitude = abs(x);
         const auto outer = magnitude > 0.5;
         const auto half = where(outer, sqrt((1 - magnitude) * 0.5), magnitude);
         const auto squared = half * half;
-        return {outer, half + half * squared *
-                                  polynomial(squared, {0.166667539, 0.0749524179, 0.0454770947, 0.0241476266,
-                                                       0.0422185182})};
+        const auto series =
+            polynomial(squared, 0.166667539, 0.0749524179, 0.0454770947, 0.0241476266, 0.0422185182);
+        return std::tuple(outer, half + half * squared * series);
     }
-    /// atan on [0, 1].
-    template <class Term>
-    static Term short_atan(const Term& x) {
+    // atan on [0, 1].
+    static auto short_atan(const auto& x) {
         const auto squared = x * x;
         return x + x * squared *
-                       polynomial(squared, {-0.333331527, 0.199937721, -0.142110488, 0.106659786,
-                                            -0.075521581, 0.0432111918, -0.0163675142, 0.00292058838});
+                       polynomial(squared, -0.333331527, 0.199937721, -0.142110488, 0.106659786, -0.075521581,
+                                  0.0432111918, -0.0163675142, 0.00292058838);
     }
 };
 
@@ -3523,80 +3324,68 @@ private:
 
 namespace headrace {
 
-/// var(x) = sum((x - mean(x))^2) * (1 / max(0, N - correction)), and std(x) = sqrt(var(x)) (PyTorch,
-/// torch.var). Where N <= correction that is 0 * inf = NaN or inf, as PyTorch has it. Two passes, in FP32:
-/// the mean of the squares less the square of the mean would cancel.
+/// For N <= c the variance is 0 · inf = NaN or inf, as PyTorch has it. The mean is subtracted before
+/// squaring, in float32: the mean of the squares less the square of the mean would cancel.
 struct decompose_var : pass {
-    using targets =
-        ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
-            aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>;
-    using produces = joined<produces_of<decompose_mean>, ops<aten::sub_tensor, aten::sqrt, aten::reshape>>;
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
 
-    template <one_of<ops<aten::var, aten::var_dim, aten::var_correction>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return narrowed(e, spread(e, a).variance);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::var, aten::var_dim, aten::var_correction> = [](auto x, const auto& a) {
+                return in_result_type(std::get<0>(moments(x, a)));
+            },
+            on<aten::std_, aten::std_dim, aten::std_correction> = [](auto x, const auto& a) {
+                return in_result_type(call<aten::sqrt>(std::get<0>(moments(x, a))));
+            },
+            on<aten::var_mean_dim, aten::var_mean_correction> = [](auto x, const auto& a) {
+                const auto [variance, mean] = moments(x, a);
+                return std::tuple(in_result_type(variance), without_axes(mean));
+            },
+            on<aten::std_mean_dim, aten::std_mean_correction> = [](auto x, const auto& a) {
+                const auto [variance, mean] = moments(x, a);
+                return std::tuple(in_result_type(call<aten::sqrt>(variance)), without_axes(mean));
+            });
     }
-    template <one_of<ops<aten::std_, aten::std_dim, aten::std_correction>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return narrowed(e, e.make<aten::sqrt>(spread(e, a).variance));
-    }
-    template <one_of<
-        ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
-                  Op>
-    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        moments m = spread(e, a);
-        if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>)
-            m.variance = e.make<aten::sqrt>(m.variance);
-        const value mean = e.make<aten::reshape>({.self = m.mean, .shape = e.result_meta(1).shape});
-        return {narrowed(e, m.variance), narrowed(e, mean)};
-    }
+    // clang-format on
 
 private:
-    struct moments {
-        value mean;  ///< with the axes that were reduced
-        value variance;
-    };
-    struct over {
-        int_list dim;
-        bool keepdim;
-    };
-
-    template <class Args>
-    static moments spread(emit<produces>& e, const Args& a) {
-        const auto axes = reduced_axes(a, e.rank(a.self));
-        if (!axes) return {e.fail(axes.error()), {}};
-        shape_builder list;
-        std::int64_t count = 1;
-        for (std::size_t i = 0; i != e.rank(a.self); ++i) {
-            if (!axes.value().contains(i)) continue;
-            list.push_back(static_cast<std::int64_t>(i));
-            count *= e.shape(a.self)[i];
-        }
-        bool keepdim = false;
-        if constexpr (requires { a.keepdim; }) keepdim = a.keepdim;
-        const dtype wide = build::summing_type(e.dtype(a.self));
-        const value mean = decompose_mean::mean_of(e, a.self, over{int_list(list), true}, wide);
-        const value x =
-            wide == e.dtype(a.self) ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = wide});
-        const value off = e.make<aten::sub_tensor>(x, mean);
-        const value sum = e.make<aten::sum_dim_intlist>({.self = e.make<aten::mul_tensor>(off, off),
-                                                         .dim = int_list(list),
-                                                         .keepdim = keepdim,
-                                                         .dtype = wide});
-        const double freedom = std::max(0.0, static_cast<double>(count) - correction_of(a));
-        return {mean, e.make<aten::mul_tensor>(sum, e.splat(1.0 / freedom, wide, e.rank(sum)))};
+    // The variance, and the mean with the axes that were reduced.
+    static auto moments(const auto& x, const auto& a) {
+        const std::optional<int_list> axes = axes_of(a);
+        const dtype wide = build::summing_type(x.dtype());
+        const auto mean = average(x, axes, true, wide);
+        const auto off = as(x, wide) - mean;
+        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim_of(a), wide);
+        const double freedom = std::max(0.0, reduced_count(x, mean) - correction_of(a));
+        return std::tuple(total * (1 / freedom), mean);
     }
-    template <class Args>
-    static double correction_of(const Args& a) {
+    static auto without_axes(const auto& mean) {
+        return in_result_type(call<aten::reshape>(mean, mean.result_meta(1).shape), 1);
+    }
+
+    static std::optional<int_list> axes_of(const auto& a) {
+        if constexpr (requires { a.dim; }) {
+            return a.dim;
+        } else {
+            return std::nullopt;
+        }
+    }
+    static bool keepdim_of(const auto& a) {
+        if constexpr (requires { a.keepdim; }) {
+            return a.keepdim;
+        } else {
+            return false;
+        }
+    }
+    static double correction_of(const auto& a) {
         if constexpr (requires { a.unbiased; }) {
             return a.unbiased ? 1 : 0;
         } else {
             return a.correction ? a.correction->to_double() : 1;
         }
-    }
-    static value narrowed(emit<produces>& e, value v) {
-        const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 
@@ -3606,17 +3395,23 @@ private:
 
 namespace headrace {
 
+struct decompose_dilated_pooling;
 /// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are
 /// separable: first height and width of every slice, the slices standing beside the channels, and then the
 /// depth of every column. A window's number of elements is the product of those along its axes, which holds
 /// for clipped windows as well, so that averages of averages are right.
 struct decompose_volumes : pass {
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_dilated_pooling>;
+    static constexpr std::string_view summary =
+        "3-d pooling and upsampling as 2-d of every slice, then of every column";
+
     using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
     using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
-    using targets = joined<max_pools, adaptive_averages, nearest, linear,
-                           ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
+    using targeted_ops = joined<max_pools, adaptive_averages, nearest, linear,
+                                ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
     using produces =
         ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
             aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;
@@ -3624,63 +3419,51 @@ struct decompose_volumes : pass {
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
                                         emit<produces>& e) const {
-        if (second_is_used(e)) return {refuse_indices(e), {}};
-        return {max_pool(a, e), {}};
+        return {refuses_indices(e) ? value{} : max_pool(a, e), {}};
     }
     value operator()(const args<aten::avg_pool3d>& a, emit<produces>& e) const {
         const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
             padding(a.padding);
-        // The caller's divisor replaces both: sums first.
-        const auto divisor = a.divisor_override ? std::optional<std::int64_t>(1) : std::nullopt;
-        return separately(
-            e, a.self,
-            [&](value v, const image&) {
-                return e.make<aten::avg_pool2d>({.self = v,
-                                                 .kernel_size = kernel.plane(),
-                                                 .stride = stride.plane(),
-                                                 .padding = padding.plane(),
-                                                 .ceil_mode = a.ceil_mode,
-                                                 .count_include_pad = a.count_include_pad,
-                                                 .divisor_override = divisor});
-            },
-            [&](value v, const image&) {
-                return e.make<aten::avg_pool2d>({.self = v,
-                                                 .kernel_size = {kernel.depth, 1},
-                                                 .stride = {stride.depth, 1},
-                                                 .padding = {padding.depth, 0},
-                                                 .ceil_mode = a.ceil_mode,
-                                                 .count_include_pad = a.count_include_pad,
-                                                 .divisor_override = a.divisor_override});
-            });
+        return separately(e, a.self, [&](value v, const part& p) {
+            // The caller's divisor replaces both: sums first.
+            const bool sums = a.divisor_override && !p.of_columns;
+            return e.make<aten::avg_pool2d>(
+                {.self = v,
+                 .kernel_size = kernel.of(p, 1),
+                 .stride = stride.of(p, 1),
+                 .padding = padding.of(p, 0),
+                 .ceil_mode = a.ceil_mode,
+                 .count_include_pad = a.count_include_pad,
+                 .divisor_override = sums ? std::optional<std::int64_t>(1) : a.divisor_override});
+        });
     }
     template <one_of<adaptive_averages> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto pool = [&](value v, const image& to) {
-            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = {to.height, to.width}});
-        };
-        return separately(e, a.self, pool, pool);
+        return separately(e, a.self, [&](value v, const part& p) {
+            return e.make<aten::adaptive_avg_pool2d>({.self = v, .output_size = p.size});
+        });
     }
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool3d>& a, emit<produces>& e) const {
-        if (second_is_used(e)) return {refuse_indices(e), {}};
-        const auto pool = [&](value v, const image& to) {
-            node* made =
-                e.make_node<aten::adaptive_max_pool2d>({.self = v, .output_size = {to.height, to.width}});
-            return made == nullptr ? value{} : made->result();
+        if (refuses_indices(e)) return {};
+        const auto pool = [&](value v, const part& p) {
+            return e.make<aten::adaptive_max_pool2d>({.self = v, .output_size = p.size});
         };
-        return {separately(e, a.self, pool, pool), {}};
+        return {separately(e, a.self, pool), {}};
     }
     template <one_of<nearest> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+        return separately(e, resized_input(a), [&](value v, const part& p) {
+            const auto [h, w] = scales_of(a, p);
             return e.make<aten::upsample_nearest2d>(
-                {.self = v, .output_size = {to.height, to.width}, .scales_h = h, .scales_w = w});
+                {.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
         });
     }
     template <one_of<linear> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return resized(e, a, [&](value v, const image& to, std::optional<double> h, std::optional<double> w) {
+        return separately(e, resized_input(a), [&](value v, const part& p) {
+            const auto [h, w] = scales_of(a, p);
             return e.make<aten::upsample_bilinear2d>({.self = v,
-                                                      .output_size = {to.height, to.width},
+                                                      .output_size = p.size,
                                                       .align_corners = a.align_corners,
                                                       .scales_h = h,
                                                       .scales_w = w});
@@ -3688,85 +3471,71 @@ struct decompose_volumes : pass {
     }
 
 private:
-    struct image {
-        std::int64_t height, width;
+    /// One of the two steps, and the height and width of what it makes.
+    struct part {
+        bool of_columns;
+        int_list size;
     };
     /// Three numbers, or one for all.
     struct triple {
         explicit triple(const int_list& n)
             : depth(n[0]), height(n[n.size() == 3 ? 1 : 0]), width(n[n.size() - 1]) {}
-        [[nodiscard]] int_list plane() const { return {height, width}; }
+        /// Those of a step: columns have no width.
+        [[nodiscard]] int_list of(const part& p, std::int64_t none) const {
+            return p.of_columns ? int_list{depth, none} : int_list{height, width};
+        }
         std::int64_t depth, height, width;
     };
 
-    template <class Args>
-    static value max_pool(const Args& a, emit<produces>& e) {
+    static value max_pool(const auto& a, emit<produces>& e) {
         const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
             padding(a.padding), dilation(a.dilation);
-        return separately(
-            e, a.self,
-            [&](value v, const image&) {
-                return e.make<aten::max_pool2d>({.self = v,
-                                                 .kernel_size = kernel.plane(),
-                                                 .stride = stride.plane(),
-                                                 .padding = padding.plane(),
-                                                 .dilation = dilation.plane(),
-                                                 .ceil_mode = a.ceil_mode});
-            },
-            [&](value v, const image&) {
-                return e.make<aten::max_pool2d>({.self = v,
-                                                 .kernel_size = {kernel.depth, 1},
-                                                 .stride = {stride.depth, 1},
-                                                 .padding = {padding.depth, 0},
-                                                 .dilation = {dilation.depth, 1},
-                                                 .ceil_mode = a.ceil_mode});
-            });
+        return separately(e, a.self, [&](value v, const part& p) {
+            return e.make<aten::max_pool2d>({.self = v,
+                                             .kernel_size = kernel.of(p, 1),
+                                             .stride = stride.of(p, 1),
+                                             .padding = padding.of(p, 0),
+                                             .dilation = dilation.of(p, 1),
+                                             .ceil_mode = a.ceil_mode});
+        });
     }
 
-    template <class Args, class Resize>
-    static value resized(emit<produces>& e, const Args& a, Resize&& resize) {
-        std::optional<double> d, h, w;
+    using scale = std::optional<double>;
+    static std::pair<scale, scale> scales_of(const auto& a, const part& p) {
         if constexpr (requires { a.scale_factors; }) {
-            if (a.scale_factors && a.scale_factors->size() == 3) {
-                d = (*a.scale_factors)[0];
-                h = (*a.scale_factors)[1];
-                w = (*a.scale_factors)[2];
-            }
+            if (!a.scale_factors || a.scale_factors->size() != 3) return {};
+            const auto& s = *a.scale_factors;
+            return p.of_columns ? std::pair<scale, scale>(s[0], {}) : std::pair<scale, scale>(s[1], s[2]);
         } else {
-            d = a.scales_d;
-            h = a.scales_h;
-            w = a.scales_w;
+            return p.of_columns ? std::pair<scale, scale>(a.scales_d, {}) : std::pair(a.scales_h, a.scales_w);
         }
-        return separately(
-            e, detail::resized_input(a), [&](value v, const image& to) { return resize(v, to, h, w); },
-            [&](value v, const image& to) { return resize(v, to, d, std::nullopt); });
     }
 
-    /// `planes` makes images of a size from [N, C · D, H, W], and `columns` the result's depth from
-    /// [N, C, D, H · W].
-    template <class Planes, class Columns>
-    static value separately(emit<produces>& e, value v, Planes&& planes, Columns&& columns) {
+    /// `step` makes images of a size from [N, C · D, H, W], and then the result's depth from [N, C, D, H ·
+    /// W].
+    template <class Step>
+    static value separately(emit<produces>& e, value v, Step&& step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;
         const std::size_t lead = in.size() - 3;
         const std::int64_t batch = lead == 2 ? in[0] : 1;
         const std::int64_t channels = in[lead - 1];
-        const image plane{out[lead + 1], out[lead + 2]};
-        const auto viewed = [&](value x, int_list shape) {
+        const int_list plane{out[lead + 1], out[lead + 2]};
+        const std::int64_t area = plane[0] * plane[1];
+        const auto reshaped = [&](value x, int_list shape) {
             return e.make<aten::reshape>({.self = x, .shape = shape});
         };
-        v = viewed(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
-        v = planes(v, plane);
-        v = viewed(v, {batch, channels, in[lead], plane.height * plane.width});
-        v = columns(v, image{out[lead], plane.height * plane.width});
-        return viewed(v, out);
+        v = reshaped(v, {batch, channels * in[lead], in[lead + 1], in[lead + 2]});
+        v = step(v, part{false, plane});
+        v = reshaped(v, {batch, channels, in[lead], area});
+        v = step(v, part{true, {out[lead], area}});
+        return reshaped(v, out);
     }
 
-    static bool second_is_used(const emitter& e) {
-        return use_count({const_cast<node*>(&e.current()), 1}) != 0;
-    }
-    static value refuse_indices(emitter& e) {
-        return e.unsupported("TOSA's poolings give no indices; use only the first result");
+    static bool refuses_indices(emitter& e) {
+        if (use_count({const_cast<node*>(&e.current()), 1}) == 0) return false;
+        e.unsupported("TOSA's poolings give no indices; use only the first result");
+        return true;
     }
 };
 
@@ -3776,39 +3545,41 @@ private:
 
 namespace headrace {
 
-/// unfold(x, d, size, step)[…, u, …, c] = x[…, u * step + c, …]: windows that tile the axis are a view;
-/// overlapping ones are taken by index, all at once. The window's axis then moves to the end.
+/// Windows that tile the axis are a view; overlapping ones are taken by index, all at once. The window's axis
+/// then moves to the end.
 struct decompose_windows : pass {
-    using targets = ops<aten::unfold>;
-    using produces = ops<aten::narrow, aten::index_select, aten::reshape, aten::movedim_int>;
+    using phase = decomposition;
+    static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
 
-    value operator()(const args<aten::unfold>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dimension, e.rank(a.self));
-        if (e.failed() || e.rank(a.self) == 0) return e.unsupported("unfold of a single number; use reshape");
-        if (a.step < 1 || a.size < 1 || a.size > e.shape(a.self)[axis]) {
-            return e.unsupported("windows must have elements, step on, and fit in the axis");
-        }
-        const std::int64_t windows = (e.shape(a.self)[axis] - a.size) / a.step + 1;
-        const auto dim = static_cast<std::int64_t>(axis);
-        const value taken =
-            a.size == a.step
-                ? e.make<aten::narrow>({.self = a.self, .dim = dim, .start = 0, .length = windows * a.size})
-                : e.make<aten::index_select>({.self = a.self, .dim = dim, .index = places(e, windows, a)});
-        const std::int64_t apart[] = {windows, a.size};
-        const shape_builder shape = build::with_axes(e.shape(a.self), axis, 1, apart);
-        const value split = e.make<aten::reshape>({.self = taken, .shape = int_list(shape)});
-        return e.make<aten::movedim_int>({.self = split, .source = dim + 1, .destination = -1});
+    // clang-format off
+    static auto rewrites() {
+        return rules(on<aten::unfold> = [](auto x, const auto& a) {
+            const std::size_t axis = x.axis(a.dimension);
+            const char* misfit = "windows must have elements, step on, and fit in the axis";
+            const bool fits = a.step >= 1 && a.size >= 1 && a.size <= x.size(a.dimension);
+            return choose(
+                x.rank() == 0, [&] { return x.unsupported("unfold of a single number; use reshape"); },
+                !fits, [&] { return x.unsupported(misfit); },
+                [&] { return windows_of(x, static_cast<std::int64_t>(axis), a); });
+        });
     }
+    // clang-format on
 
 private:
-    static value places(emit<produces>& e, std::int64_t windows, const args<aten::unfold>& a) {
-        std::pmr::vector<std::int32_t> at;
-        for (std::int64_t u = 0; u != windows; ++u) {
-            for (std::int64_t c = 0; c != a.size; ++c)
-                at.push_back(static_cast<std::int32_t>(u * a.step + c));
-        }
-        const auto count = static_cast<std::int64_t>(at.size());
-        return e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), at);
+    static auto windows_of(const auto& x, std::int64_t axis, const args<aten::unfold>& a) {
+        const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
+        const std::int64_t count = sides[0] * sides[1];
+        const auto by_index = [&] {
+            std::pmr::vector<std::int32_t> index;
+            for (std::int64_t i = 0; i != count; ++i)
+                index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
+            return call<aten::index_select>(x, axis, x.tensor(dtype::int32, sizes(&count, 1), index));
+        };
+        const auto taken = choose(
+            a.size == a.step, [&] { return call<aten::narrow>(x, axis, 0, count); }, by_index);
+        const auto split =
+            call<aten::reshape>(taken, build::with_axes(x.shape(), static_cast<std::size_t>(axis), 1, sides));
+        return call<aten::movedim_int>(split, axis + 1, -1);
     }
 };
 
@@ -3829,6 +3600,434 @@ using decompose_passes =
               decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
               decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
               decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
+
+}  // namespace headrace
+
+// ---- headrace/ir/purity.hpp ----
+
+namespace headrace {
+
+/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
+/// TOSA's variables), and ops that write in place.
+[[nodiscard]] constexpr bool has_effects(const op_info& op) {
+    return op.has(trait::no_results | trait::in_place);
+}
+
+/// The same of one node: an op that holds graphs has the effects of what is in them.
+[[nodiscard]] inline bool has_effects(const node& n) {
+    bool found = has_effects(*n.op);
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        for (const node& inner : region->nodes()) {
+            found = found || (!is<builtin::output>(inner) && has_effects(inner));
+        }
+    });
+    return found;
+}
+
+/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
+/// dialect that does not say so, no op is.
+[[nodiscard]] inline bool is_pure(const node& n) {
+    if (n.result_count == 0 || has_effects(*n.op)) return false;
+    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::region) return false;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/fold/fold_constants.hpp ----
+
+namespace headrace {
+
+/// `Evaluator` executes nodes:
+///
+///     using tensor_type = …;
+///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
+///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // constant data
+///
+/// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
+/// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
+/// are not stored either: weights stay quantized.
+template <class Evaluator>
+struct fold_constants : pass {
+    using runs_after = pass_list<functional, no_dead_code>;
+    using ensures = pass_list<constants_folded>;
+    static constexpr std::string_view summary = "computes nodes whose operands are constants";
+    static constexpr std::string_view name = "fold_constants";
+    static constexpr bool repeatable = true;
+    using produces = ops<builtin::constant>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
+
+protected:
+    static std::size_t fold(graph& g) {
+        std::size_t folded = 0;
+        detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
+        return folded;
+    }
+
+private:
+    static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
+    static constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20U;
+
+    using dequantize_ops =
+        ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
+
+    class run {
+    public:
+        explicit run(graph& g) : graph_(g), known_(g.id_bound()) {}
+
+        std::size_t fold() {
+            for (node& n : graph_.nodes()) {
+                if (is_computable(n)) compute(n);
+            }
+            const std::pmr::vector<node*> stored = choose_stored();
+            for (node* n : stored) {
+                store(*n);
+                known_[n->id].results.clear();
+            }
+            for (node* n : stored) detail::erase_dead(graph_, *n);
+            return stored.size();
+        }
+
+    private:
+        struct computed {
+            std::pmr::vector<typename Evaluator::tensor_type> results;
+            std::uint64_t from_bytes = 0;  // of the constants that it comes from
+            bool folded = false;
+            bool dequantized = false;
+            bool kept = false;  // stays a node, as it is too large or dequantized
+        };
+
+        // The computed nodes that become constants; frees the results of the others. Users come first, as a
+        // node is not needed if all its users are stored.
+        std::pmr::vector<node*> choose_stored() {
+            std::pmr::vector<node*> stored;
+            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
+                computed& c = known_[n->id];
+                const bool needed = c.folded && is_needed(*n);
+                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
+                if (needed && !c.kept) {
+                    stored.push_back(n);
+                } else {
+                    c.results.clear();
+                }
+            }
+            return stored;
+        }
+
+        static bool is_computable(const node& n) {
+            return is_pure(n) && !n.op->has(trait::per_reader) && !is<tosa::const_shape>(n) &&
+                   !is<tosa::const_>(n);
+        }
+        static std::uint64_t bytes_of(const node& n) {
+            std::uint64_t bytes = 0;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) bytes += packed_bytes(*n.results[i].meta);
+            return bytes;
+        }
+        static bool has_metadata(const node& n) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
+            }
+            return true;
+        }
+        // Constants and shapes are read when a node that may be folded asks for them.
+        bool is_known(const node& n) {
+            computed& c = known_[n.id];
+            if (!c.results.empty()) return true;
+            if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
+            auto evaluated = Evaluator::evaluate(n, {});
+            if (!evaluated) return false;
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
+            if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
+            return true;
+        }
+        void compute(node& n) {
+            if (!has_metadata(n) || bytes_of(n) > max_bytes) return;
+            for (const edge& e : n.operand_edges()) {
+                if (!is_known(*e.source)) return;
+            }
+            computed& c = known_[n.id];
+            std::pmr::vector<typename Evaluator::tensor_type> operands;
+            for (const edge& e : n.operand_edges()) {
+                operands.push_back(known_[e.source->id].results[e.slot->result]);
+                c.from_bytes += known_[e.source->id].from_bytes;
+                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
+            }
+            c.dequantized = is_floating(n.results[0].meta->dtype) &&
+                            (c.dequantized || set_of<dequantize_ops>.contains(*n.op));
+            auto evaluated = Evaluator::evaluate(n, operands);
+            if (!evaluated) return;
+            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
+            c.folded = true;
+        }
+        bool is_needed(const node& n) const {
+            for (const edge& e : n.uses()) {
+                const computed& user = known_[e.target->id];
+                if (!user.folded || user.kept) return true;
+            }
+            return false;
+        }
+        void store(node& n) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                const value old = n.result(i);
+                if (use_count(old) == 0) continue;
+                const tensor_meta& meta = *n.results[i].meta;
+                const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
+                    Evaluator::store(known_[n.id].results[i], meta, data);
+                });
+                graph_.inherit_annotations(*made.producer, n);
+                made.producer->results[0].name = n.results[i].name;
+                graph_.replace_all_uses(old, made);
+            }
+        }
+
+        graph& graph_;
+        std::pmr::vector<computed> known_;  // by id
+    };
+};
+
+/// The same, before quantized parts are lowered, which need to know what is constant.
+template <class Evaluator>
+struct fold_quantized_constants : fold_constants<Evaluator> {
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantized_constants_folded>;
+    static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts";
+    static constexpr std::string_view name = "fold_quantized_constants";
+    using targeted_ops =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel>;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/fold/merge_duplicates.hpp ----
+
+namespace headrace {
+
+/// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
+[[nodiscard]] inline bool same_computation(const node& a, const node& b) {
+    if (a.op != b.op || a.result_count != b.result_count) return false;
+    for (std::uint32_t i = 0; i != a.result_count; ++i) {
+        if (a.results[i].meta != b.results[i].meta) return false;
+    }
+    return equal_arguments(*a.op, a.arguments, b.arguments);
+}
+
+/// Common subexpression elimination; the first node stays.
+struct merge_duplicates : pass {
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantizers_merged, duplicates_merged>;
+    using invalidates = pass_list<distinct_outputs>;
+    static constexpr std::string_view summary = "merges nodes that compute the same from the same operands";
+
+    using produces = ops<>;
+    static constexpr bool repeatable = true;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t merged = 0;
+        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        return merged;
+    }
+
+private:
+    static std::size_t merge(graph& g) {
+        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
+        std::size_t merged = 0;
+        for (node* n = g.first(); n != nullptr;) {
+            node& current = *n;
+            n = n->next;
+            if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
+            const std::uint64_t hash = hash_arguments(*current.op, current.arguments);
+            const auto [from, to] = seen.equal_range(hash);
+            const auto same =
+                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
+            if (same == to) {
+                seen.emplace(hash, &current);
+                continue;
+            }
+            for (std::uint32_t i = 0; i != current.result_count; ++i) {
+                g.replace_all_uses(current.result(i), same->second->result(i));
+            }
+            g.erase(current);
+            ++merged;
+        }
+        return merged;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/constants.hpp ----
+
+namespace headrace {
+
+/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
+template <class Read>
+void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
+    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
+    const std::int64_t count = meta.elements();
+    for (std::int64_t i = 0; i != count; ++i) {
+        std::int64_t left = i;
+        std::int64_t at = data.strides.empty() ? left : 0;
+        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d])
+            at += left % meta.shape[d] * data.strides[d];
+        read(data.bytes + at * width);
+    }
+}
+
+/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
+/// is computed from constants alone has been folded where this is asked.
+[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(v);
+    if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
+    const std::size_t width = traits_of(meta.dtype).bits / 8U;
+    if (width == 0) return std::nullopt;  // packed
+    const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
+    const int unused = 64 - 8 * static_cast<int>(width);
+    std::pmr::vector<std::int64_t> numbers;
+    numbers.reserve(static_cast<std::size_t>(meta.elements()));
+    for_each_element(constant->data, meta, [&](const std::byte* at) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, at, width);
+        numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                                    : static_cast<std::int64_t>(bits));
+    });
+    return numbers;
+}
+
+/// The one element of such a constant; nothing if it has several.
+[[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
+    const auto numbers = constant_integers(v);
+    return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
+}
+
+/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
+    if (const auto integers = constant_integers(v))
+        return std::pmr::vector<double>(integers->begin(), integers->end());
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(v);
+    std::pmr::vector<double> numbers;
+    const auto read_all = [&]<class Number>(Number number) {
+        numbers.reserve(static_cast<std::size_t>(meta.elements()));
+        for_each_element(constant->data, meta, [&](const std::byte* at) {
+            std::memcpy(&number, at, sizeof number);
+            numbers.push_back(static_cast<double>(number));
+        });
+        return numbers;
+    };
+    if (meta.dtype == dtype::float64) return read_all(double{});
+    if (meta.dtype == dtype::float32) return read_all(float{});
+    return std::nullopt;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/fold/merge_equal_constants.hpp ----
+
+namespace headrace {
+
+struct merge_duplicates;
+/// Only constants of the same type and shape are hashed, and those with equal hashes are compared byte by
+/// byte.
+struct merge_equal_constants : pass {
+    using runs_after = pass_list<constants_folded>;
+    using runs_before = pass_list<merge_duplicates>;
+    static constexpr std::string_view summary = "merges constants with the same type, shape and elements";
+
+    using produces = ops<>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t merged = 0;
+        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        return merged;
+    }
+
+private:
+    struct entry {
+        node* constant;
+        std::uint64_t hash;
+        std::size_t position;
+
+        [[nodiscard]] const tensor_meta& meta() const { return *constant->results[0].meta; }
+    };
+
+    static std::size_t merge(graph& g) {
+        std::pmr::vector<entry> entries;
+        for (node& n : g.nodes()) {
+            if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
+        }
+        std::size_t merged = 0;
+        std::ranges::sort(entries, by_metadata);
+        const auto end = entries.end();
+        for (auto from = entries.begin(), to = from; from != end; from = to) {
+            to = std::find_if_not(from, end, [&](const entry& e) { return e.meta() == from->meta(); });
+            if (to - from > 1) merged += merge_alike(g, std::span(from, to));
+        }
+        return merged;
+    }
+    /// Merges constants with the same metadata.
+    static std::size_t merge_alike(graph& g, std::span<entry> alike) {
+        for (entry& e : alike) e.hash = hash_of_data(*e.constant);
+        std::ranges::sort(alike, [](const entry& a, const entry& b) {
+            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
+        });
+        std::size_t merged = 0;
+        std::pmr::vector<entry> kept;
+        for (const entry& e : alike) {
+            if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
+            const auto same = std::ranges::find_if(
+                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
+            if (same == kept.end()) {
+                kept.push_back(e);
+                continue;
+            }
+            g.replace_all_uses(e.constant->result(), same->constant->result());
+            g.erase(*e.constant);
+            ++merged;
+        }
+        return merged;
+    }
+
+    static bool by_metadata(const entry& a, const entry& b) {
+        if (a.meta().dtype != b.meta().dtype) return a.meta().dtype < b.meta().dtype;
+        const sizes x(a.meta().shape);
+        const sizes y(b.meta().shape);
+        if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
+        return a.position < b.position;
+    }
+
+    /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
+    /// (INT4) have none.
+    static std::span<const std::byte> bytes_of(const node& n, std::pmr::vector<std::byte>& copy) {
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        const tensor_meta& meta = *n.results[0].meta;
+        if (data.strides.empty()) return {data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))};
+        const std::size_t width = traits_of(meta.dtype).bits / 8U;
+        copy.clear();
+        for_each_element(data, meta, [&](const std::byte* at) { copy.insert(copy.end(), at, at + width); });
+        return copy;
+    }
+    /// FNV-1a.
+    static std::uint64_t hash_of_data(const node& n) {
+        std::uint64_t hash = 14695981039346656037U;
+        std::pmr::vector<std::byte> copy;
+        for (const std::byte b : bytes_of(n, copy))
+            hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
+        return hash;
+    }
+    static bool same_data(const node& a, const node& b) {
+        std::pmr::vector<std::byte> copy_a, copy_b;
+        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
+    }
+};
 
 }  // namespace headrace
 
@@ -4064,36 +4263,13 @@ namespace headrace {
 
 namespace headrace {
 
-/// Does a node of that op do something even if nothing uses its results? So do the ops without results
-/// (asserts, TOSA's variables) and PyTorch's in-place ops, whose base name ends in one underscore.
-[[nodiscard]] constexpr bool has_effects(const op_info& op) {
-    if (op.results == 0) return true;
-    const std::size_t first = op.name.find('.');
-    const std::size_t last = op.name.rfind('.');
-    if (first == std::string_view::npos || first == last) return false;
-    const std::string_view base = op.name.substr(first + 1, last - first - 1);
-    return base.ends_with('_') && !base.ends_with("__");
-}
-
 namespace detail {
-
-// An op that holds graphs has the effects of what is in them.
-[[nodiscard]] inline bool node_has_effects(const node& n) {
-    bool found = has_effects(*n.op);
-    for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region == nullptr) return;
-        for (const node& inner : region->nodes()) {
-            found = found || (!is<builtin::output>(inner) && node_has_effects(inner));
-        }
-    });
-    return found;
-}
 
 // The nodes that the outputs or an effect need, as colours: white ones are dead.
 [[nodiscard]] inline node_colors color_live_nodes(const graph& g) {
     std::pmr::vector<node*> roots;
     for (node& n : g.nodes()) {
-        if (node_has_effects(n)) roots.push_back(&n);
+        if (has_effects(n)) roots.push_back(&n);
     }
     node_colors colors(g);
     boost::queue<node*> pending;
@@ -4144,372 +4320,15 @@ inline std::size_t eliminate_dead_code(graph& g) {
 
 }  // namespace headrace
 
-// ---- headrace/passes/support/same_node.hpp ----
-
-namespace headrace {
-
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run?
-[[nodiscard]] inline bool is_pure(const node& n) {
-    if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (n.op->dialect != &info_of_dialect<aten::dialect> &&
-        n.op->dialect != &info_of_dialect<tosa::dialect> &&
-        n.op->dialect != &info_of_dialect<quantized_decomposed::dialect>)
-        return false;
-    if (is<tosa::custom>(n) || is<tosa::variable_read>(n) || is<tosa::identity>(n)) return false;
-    for (const field_info& f : *n.op) {
-        if (f.kind == field_kind::region) return false;
-    }
-    return true;
-}
-
-/// NPUs fuse a RESCALE with the operator that reads it, or that it reads, where it has one reader. So each
-/// reader keeps its own, also of a constant, which is smaller before it than after it.
-[[nodiscard]] inline bool belongs_to_reader(const node& n) { return is<tosa::rescale>(n); }
-
-/// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
-[[nodiscard]] inline bool same_computation(const node& a, const node& b) {
-    if (a.op != b.op || a.result_count != b.result_count) return false;
-    for (std::uint32_t i = 0; i != a.result_count; ++i) {
-        if (a.results[i].meta != b.results[i].meta) return false;
-    }
-    return equal_arguments(*a.op, a.arguments, b.arguments);
-}
-
-/// Equal for nodes that compute the same.
-[[nodiscard]] inline std::uint64_t computation_hash(const node& n) {
-    return hash_arguments(*n.op, n.arguments);
-}
-
-}  // namespace headrace
-
-// ---- headrace/passes/fold/fold_constants.hpp ----
-
-namespace headrace {
-
-/// Computes what depends on constants alone and puts the results in its place. `Evaluator` executes nodes:
-///
-///     using tensor_type = …;
-///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
-///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // as a constant's
-///     data
-///
-/// A result that is larger than the constants it comes from is only stored up to 64 KiB, so that broadcasts
-/// of a number do not become tables; what is computed from it on the way to a smaller one is. Dequantized
-/// numbers are not stored either: weights stay the codes that they are.
-template <class Evaluator>
-struct fold_constants : pass {
-    static constexpr std::string_view name = "fold_constants";
-    static constexpr bool repeatable = true;
-    using produces = ops<builtin::constant>;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const { return fold(g); }
-
-protected:
-    static std::size_t fold(graph& g) {
-        std::size_t folded = 0;
-        detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
-        return folded;
-    }
-
-private:
-    static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t most_at_once = std::uint64_t{256} << 20U;
-
-    class run {
-    public:
-        explicit run(graph& g) : graph_(g), known_(g.id_bound()) {}
-
-        std::size_t fold() {
-            for (node& n : graph_.nodes()) {
-                if (is_computable(n)) compute(n);
-            }
-            std::pmr::vector<node*> stored;
-            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
-                computed& c = known_[n->id];
-                const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
-                if (needed && !c.kept) {
-                    stored.push_back(n);
-                } else {
-                    c.results.clear();  // memory: what nobody needs goes before the constants are made
-                }
-            }
-            for (node* n : stored) {
-                store(*n);
-                known_[n->id].results.clear();
-            }
-            for (node* n : stored) detail::erase_dead(graph_, *n);
-            return stored.size();
-        }
-
-    private:
-        struct computed {
-            std::pmr::vector<typename Evaluator::tensor_type> results;
-            std::uint64_t from_bytes = 0;  // of the constants below
-            bool folded = false;
-            bool dequantized = false;  // real numbers that are stored as their codes
-            bool kept = false;         // too large to store, or stored as codes already
-        };
-
-        static bool is_computable(const node& n) {
-            return is_pure(n) && !belongs_to_reader(n) && !is<tosa::const_shape>(n) && !is<tosa::const_>(n);
-        }
-        static std::uint64_t bytes_of(const node& n) {
-            std::uint64_t bytes = 0;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const tensor_meta& meta = *n.results[i].meta;
-                bytes += packed_bytes(meta);
-            }
-            return bytes;
-        }
-        static bool is_real(const node& n) { return is_floating(n.results[0].meta->dtype); }
-        static bool is_dequantize(const node& n) {
-            return is<quantized_decomposed::dequantize_per_tensor>(n) ||
-                   is<quantized_decomposed::dequantize_per_channel>(n);
-        }
-        static bool has_metadata(const node& n) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
-            }
-            return true;
-        }
-        // Constants and shapes are looked at when something that may be folded asks for them.
-        bool is_known(const node& n) {
-            computed& c = known_[n.id];
-            if (!c.results.empty()) return true;
-            if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
-            auto evaluated = Evaluator::evaluate(n, {});
-            if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
-            return true;
-        }
-        void compute(node& n) {
-            if (!has_metadata(n) || bytes_of(n) > most_at_once) return;
-            for (const edge& e : n.operand_edges()) {
-                if (!is_known(*e.source)) return;
-            }
-            computed& c = known_[n.id];
-            std::pmr::vector<typename Evaluator::tensor_type> operands;
-            for (const edge& e : n.operand_edges()) {
-                operands.push_back(known_[e.source->id].results[e.slot->result]);
-                c.from_bytes += known_[e.source->id].from_bytes;
-                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
-            }
-            c.dequantized = is_real(n) && (c.dequantized || is_dequantize(n));
-            auto evaluated = Evaluator::evaluate(n, operands);
-            if (!evaluated) return;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            c.folded = true;
-        }
-        bool is_needed(const node& n) const {
-            for (const edge& e : n.uses()) {
-                const computed& user = known_[e.target->id];
-                if (!user.folded || user.kept) return true;
-            }
-            return false;
-        }
-        void store(node& n) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const value old = n.result(i);
-                if (use_count(old) == 0) continue;
-                const tensor_meta& meta = *n.results[i].meta;
-                const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
-                    Evaluator::store(known_[n.id].results[i], meta, data);
-                });
-                graph_.inherit_annotations(*made.producer, n);
-                made.producer->results[0].name = n.results[i].name;
-                graph_.replace_all_uses(old, made);
-            }
-        }
-
-        graph& graph_;
-        std::pmr::vector<computed> known_;  // by id
-    };
-};
-
-/// The same in graphs with quantized parts, before these are lowered: what is quantized there is known then.
-template <class Evaluator>
-struct fold_quantized_constants : fold_constants<Evaluator> {
-    static constexpr std::string_view name = "fold_quantized_constants";
-    using targets =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
-            quantized_decomposed::dequantize_per_channel>;
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/fold/merge_duplicates.hpp ----
-
-namespace headrace {
-
-/// Nodes that compute the same from the same operands become one, the first (common subexpressions).
-struct merge_duplicates : pass {
-    using produces = ops<>;
-    static constexpr bool repeatable = true;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t merged = 0;
-        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
-        return merged;
-    }
-
-private:
-    static std::size_t merge(graph& g) {
-        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
-        std::size_t merged = 0;
-        for (node* n = g.first(); n != nullptr;) {
-            node& current = *n;
-            n = n->next;
-            if (!is_pure(current) || belongs_to_reader(current)) continue;
-            const std::uint64_t hash = computation_hash(current);
-            const auto [from, to] = seen.equal_range(hash);
-            const auto same =
-                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
-            if (same == to) {
-                seen.emplace(hash, &current);
-                continue;
-            }
-            for (std::uint32_t i = 0; i != current.result_count; ++i) {
-                g.replace_all_uses(current.result(i), same->second->result(i));
-            }
-            g.erase(current);
-            current.owner = nullptr;
-            ++merged;
-        }
-        return merged;
-    }
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/fold/merge_equal_constants.hpp ----
-
-namespace headrace {
-
-/// Makes constants of the same type, shape and elements one: the first. Only those that agree in type and
-/// shape are hashed (FNV-1a), and equal hashes are compared element by element.
-struct merge_equal_constants : pass {
-    using produces = ops<>;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t merged = 0;
-        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
-        return merged;
-    }
-
-private:
-    struct entry {
-        node* constant;
-        std::uint64_t hash;
-        std::size_t position;
-
-        [[nodiscard]] const tensor_meta& meta() const { return *constant->results[0].meta; }
-    };
-
-    static std::size_t merge(graph& g) {
-        std::pmr::vector<entry> entries;
-        for (node& n : g.nodes()) {
-            if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
-        }
-        std::size_t merged = 0;
-        std::ranges::sort(entries, by_metadata);
-        const auto end = entries.end();
-        for (auto from = entries.begin(), to = from; from != end; from = to) {
-            to = std::find_if_not(from, end, [&](const entry& e) { return e.meta() == from->meta(); });
-            if (to - from > 1) merged += merge_alike(g, std::span(from, to));
-        }
-        return merged;
-    }
-    /// Of constants with the same metadata.
-    static std::size_t merge_alike(graph& g, std::span<entry> alike) {
-        for (entry& e : alike) e.hash = hash_of_data(*e.constant);
-        std::ranges::sort(alike, [](const entry& a, const entry& b) {
-            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
-        });
-        std::size_t merged = 0;
-        std::pmr::vector<entry> kept;
-        for (const entry& e : alike) {
-            if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
-            const auto same = std::ranges::find_if(
-                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
-            if (same == kept.end()) {
-                kept.push_back(e);
-                continue;
-            }
-            g.replace_all_uses(e.constant->result(), same->constant->result());
-            g.erase(*e.constant);
-            e.constant->owner = nullptr;
-            ++merged;
-        }
-        return merged;
-    }
-
-    static bool by_metadata(const entry& a, const entry& b) {
-        if (a.meta().dtype != b.meta().dtype) return a.meta().dtype < b.meta().dtype;
-        const sizes x(a.meta().shape);
-        const sizes y(b.meta().shape);
-        if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
-        return a.position < b.position;
-    }
-
-    /// Calls `f(bytes)` for each run of bytes that lie together, in row-major order, until it returns false.
-    /// Packed types (INT4) have no strides.
-    template <class F>
-    static bool each_run(const node& n, F&& f) {
-        const tensor_data& data = args_of<builtin::constant>(n).data;
-        const tensor_meta& meta = *n.results[0].meta;
-        const auto count = static_cast<std::uint64_t>(meta.elements());
-        if (data.strides.empty()) return f(std::span(data.bytes, bytes_in_memory(meta)));
-        const std::size_t width = traits_of(meta.dtype).bits / 8U;
-        for (std::uint64_t i = 0; i != count; ++i) {
-            std::int64_t at = 0;
-            auto left = static_cast<std::int64_t>(i);
-            for (std::size_t d = meta.rank(); d-- != 0; left /= meta.shape[d])
-                at += left % meta.shape[d] * data.strides[d];
-            if (!f(std::span(data.bytes + at * static_cast<std::int64_t>(width), width))) return false;
-        }
-        return true;
-    }
-    static std::uint64_t hash_of_data(const node& n) {
-        std::uint64_t hash = 14695981039346656037U;
-        each_run(n, [&](std::span<const std::byte> bytes) {
-            for (const std::byte b : bytes)
-                hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
-            return true;
-        });
-        return hash;
-    }
-    static bool same_data(const node& a, const node& b) {
-        const bool packed = args_of<builtin::constant>(a).data.strides.empty();
-        if (packed && args_of<builtin::constant>(b).data.strides.empty()) {
-            const std::byte* other = args_of<builtin::constant>(b).data.bytes;
-            return each_run(a, [&](std::span<const std::byte> bytes) {
-                return bytes.empty() || std::memcmp(bytes.data(), other, bytes.size()) == 0;
-            });
-        }
-        std::pmr::vector<std::byte> elements;
-        each_run(a, [&](std::span<const std::byte> bytes) {
-            elements.insert(elements.end(), bytes.begin(), bytes.end());
-            return true;
-        });
-        std::size_t at = 0;
-        return each_run(b, [&](std::span<const std::byte> bytes) {
-            const bool same = bytes.empty() || std::memcmp(&elements[at], bytes.data(), bytes.size()) == 0;
-            at += bytes.size();
-            return same;
-        });
-    }
-};
-
-}  // namespace headrace
-
 // ---- headrace/passes/fold/remove_dead_code.hpp ----
 
 namespace headrace {
 
-/// Removes the nodes that no output and no effect depends on (ir/dead_code.hpp).
+/// See ir/dead_code.hpp.
 struct remove_dead_code : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<no_dead_code>;
+    static constexpr std::string_view summary = "removes nodes that no output and no effect depends on";
     static constexpr bool repeatable = true;
 
     using produces = ops<>;
@@ -4530,13 +4349,36 @@ using fold_passes =
 
 }  // namespace headrace
 
+// ---- headrace/passes/tosa_only.hpp ----
+
+namespace headrace {
+
+/// Every op is TOSA's. Nobody ensures it: it is proven from the effects of the passes before.
+struct tosa_only : property {
+    static constexpr auto only = every_op<tosa::dialect>;
+};
+
+/// From TOSA's integer profile to what Ethos-U55 has of it. What is known decides what has to be computed,
+/// and in which layout, so constants are folded and layouts chosen before.
+struct expansion {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/finish/ensure_distinct_outputs.hpp ----
 
 namespace headrace {
 
-/// Gives each output of a graph a tensor of its own, which a TOSA block demands: an output that is an input,
-/// a constant or listed before becomes an IDENTITY of it (TOSA 1.0, 2.13.2).
+/// A TOSA block demands that (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
+    using runs_after = pass_list<tosa_only>;
+    using ensures = pass_list<distinct_outputs>;
+    using invalidates = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary =
+        "copies outputs that are inputs, constants or listed twice, by IDENTITY";
+
     using produces = ops<tosa::identity>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
@@ -4573,10 +4415,12 @@ private:
 
 namespace headrace {
 
-/// Puts the nodes in the order in which a depth-first search from the outputs finishes with them, inputs
-/// first. That order follows from the edges alone. The order in which handlers make nodes does not: C++
-/// leaves open which argument of a call is made first, and compilers differ.
+/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
+/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
+/// argument of a call is evaluated first, and compilers differ.
 struct sort_topologically : pass {
+    using ensures = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -4595,7 +4439,7 @@ private:
         };
         for (node& input : g.inputs()) place(input);
         visit(*end, placed, place);
-        // What no output needs, such as writes of variables, keeps its order.
+        // Nodes that no output needs, such as writes of variables, keep their order.
         std::pmr::vector<node*> rest;
         for (node& n : g.nodes()) {
             if (!placed[n.id]) rest.push_back(&n);
@@ -4624,29 +4468,464 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/match/pattern_expression.hpp ----
+
+namespace headrace {
+
+/// An input of a pattern, by position: what the pattern's callable is called with. As an operand it stands
+/// for any value, as another argument for any literal; where it stands twice, both are the same.
+template <std::size_t I>
+struct wildcard {};
+
+/// The most inputs that a pattern can have.
+inline constexpr std::size_t max_wildcards = 32;
+
+namespace detail {
+
+template <fixed_string Text>
+struct label {
+    static constexpr std::string_view text = Text.view();
+};
+struct no_label {
+    static constexpr std::string_view text{};
+};
+
+template <bool Commutative, bool AnyLiterals, class Label>
+struct call_modifiers {};
+
+}  // namespace detail
+
+/// Expression: a node of that op.
+template <class Op, class Modifiers, class... Arguments>
+struct call_expression {
+    std::tuple<Arguments...> arguments;
+};
+/// Expression: another than the first result of a node.
+template <std::size_t I, class Call>
+struct result_expression {
+    Call call;
+};
+/// Expression: an argument by its name in the schema.
+template <class Label, class T>
+struct named_argument {
+    T item;
+};
+/// Expression: a constant whose elements are all one number.
+struct filled_constant {
+    scalar number;
+};
+/// What a pattern returns, if that is more than one value.
+template <class... Items>
+struct returned_values {
+    std::tuple<Items...> items;
+};
+
+/// In a pattern, in place of a literal: whatever it is.
+struct any_literal_type {};
+inline constexpr any_literal_type any_literal{};
+/// In a pattern, in place of an operand: a constant, whatever its elements are.
+struct any_constant_type {};
+inline constexpr any_constant_type any_constant{};
+
+namespace detail {
+
+// A call with wildcards, which is a pattern's: a node of `Op` whose operands are wildcards and calls, and
+// whose literals are C++ values, any_literal or wildcards. Two calls that are the same are one node, unless
+// they are `named` differently.
+template <class Op>
+struct pattern_call {
+    template <class... Arguments>
+    static constexpr auto read(const Arguments&... arguments) {
+        using plain = call_modifiers<false, false, no_label>;
+        return call_expression<Op, plain, Arguments...>{{arguments...}};
+    }
+};
+
+}  // namespace detail
+
+template <std::size_t I>
+inline constexpr bool is_reading<wildcard<I>> = true;
+template <class Op, class Modifiers, class... Arguments>
+inline constexpr bool is_reading<call_expression<Op, Modifiers, Arguments...>> = true;
+template <std::size_t I, class Call>
+inline constexpr bool is_reading<result_expression<I, Call>> = true;
+template <>
+inline constexpr bool is_reading<any_constant_type> = true;
+
+/// Result `I` of a node that has several.
+template <std::size_t I, class Call>
+[[nodiscard]] constexpr result_expression<I, Call> result_at(const Call& c) {
+    return {c};
+}
+/// An argument by name, after those in order: `call<aten::conv2d>(x, w, with<"groups">(2))`.
+template <fixed_string Name, class T>
+[[nodiscard]] constexpr named_argument<detail::label<Name>, std::decay_t<const T&>> with(const T& item) {
+    return {item};
+}
+/// A constant whose elements are all `number`. A replacement gets one of the type of the first value that it
+/// replaces, and of a shape (1, …, 1) that broadcasts with it.
+[[nodiscard]] constexpr filled_constant filled_with(scalar number) { return {number}; }
+/// In a pattern, a number beside an operand: `x * 0.5`.
+template <reading X>
+    requires(!requires(const X& x) { x.constant(0); })
+[[nodiscard]] constexpr filled_constant constant_beside(const X&, double number) {
+    return filled_with(number);
+}
+/// What a pattern with several outputs returns.
+template <class... Items>
+[[nodiscard]] constexpr returned_values<Items...> returns(const Items&... items) {
+    return {{items...}};
+}
+
+/// The first two operands may be swapped.
+template <class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto commutative(
+    const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<true, A, L>, Ts...>{c.arguments};
+}
+/// Literals that are left out may be any.
+template <class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto any_literals(
+    const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<C, true, L>, Ts...>{c.arguments};
+}
+/// A name, by which a match finds the node: `m["sum"]`.
+template <fixed_string Name, class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto named(const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<C, A, detail::label<Name>>, Ts...>{c.arguments};
+}
+
+namespace detail {
+
+template <class F, std::size_t... I>
+constexpr bool takes_wildcards(std::index_sequence<I...>) {
+    return std::is_invocable_v<const F&, wildcard<I>...>;
+}
+template <class F, std::size_t N = 1>
+constexpr std::size_t count_inputs() {
+    if constexpr (N > max_wildcards) {
+        return 0;
+    } else if constexpr (takes_wildcards<F>(std::make_index_sequence<N>{})) {
+        return N;
+    } else {
+        return count_inputs<F, N + 1>();
+    }
+}
+template <class F, std::size_t... I>
+constexpr auto write_out(const F& f, std::index_sequence<I...>) {
+    return f(wildcard<I>{}...);
+}
+
+}  // namespace detail
+
+/// How many inputs a pattern's callable takes; 0 if it takes no wildcards.
+template <class F>
+inline constexpr std::size_t input_count = detail::count_inputs<F>();
+
+/// Matches callables that take wildcards, from one on, and return an expression.
+template <class F>
+concept pattern_function = input_count<F>
+!= 0;
+
+/// The expression that a pattern's callable writes.
+template <pattern_function F>
+[[nodiscard]] constexpr auto expression_of(const F& f) {
+    return detail::write_out(f, std::make_index_sequence<input_count<F>>{});
+}
+
+}  // namespace headrace
+
+// ---- headrace/match/node_pattern.hpp ----
+
+namespace headrace {
+
+/// Patterns of nodes, as types. Where the matcher of graphs (match/subgraph_matcher.hpp) finds any pattern
+/// in a graph as FX does, these are trees, read from the node that is rewritten towards its operands: they
+/// cost a few comparisons, compile fast, and give each node's arguments with their type.
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct node_pattern {
+    static constexpr auto name = Name;
+    using op_list = Ops;
+};
+/// A constant, whatever its elements are.
+template <fixed_string Name>
+struct constant_pattern {
+    static constexpr auto name = Name;
+    using op_list = ops<builtin::constant>;
+};
+
+/// A node of one of these ops: `node_of<"conv", tosa::conv2d, tosa::depthwise_conv2d>(x)`. The operands are
+/// those that are neither optional nor lists, in order; those that are left out, and all other arguments, may
+/// be anything. A wildcard that stands twice is the same value in both places.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
+    return {};
+}
+/// Such a node, or what its first operand would be: `optional_node<"cast", tosa::cast>(x)`.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
+    return {};
+}
+template <fixed_string Name>
+[[nodiscard]] constexpr constant_pattern<Name> constant_node() {
+    return {};
+}
+
+/// The pattern of a node of an op whose first operand is another of that op: `twice<tosa::clamp>` has an
+/// "outer" and an "inner" one.
+template <op_tag Op>
+struct twice_t {
+    constexpr auto operator()(auto x) const { return node_of<"outer", Op>(node_of<"inner", Op>(x)); }
+};
+template <op_tag Op>
+inline constexpr twice_t<Op> twice{};
+
+namespace detail {
+
+// The named nodes of a pattern, in the order in which they are matched.
+template <class... Nodes>
+struct node_patterns {
+    static constexpr std::size_t size = sizeof...(Nodes);
+};
+template <class... As, class... Bs>
+node_patterns<As..., Bs...> operator+(node_patterns<As...>, node_patterns<Bs...>);
+
+template <class P>
+struct nodes_in {
+    using type = node_patterns<>;
+};
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
+    using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
+                           typename nodes_in<Operands>::type{}));
+};
+template <fixed_string Name>
+struct nodes_in<constant_pattern<Name>> {
+    using type = node_patterns<constant_pattern<Name>>;
+};
+
+template <fixed_string Name, class... Nodes>
+constexpr std::size_t position_of_name(node_patterns<Nodes...>) {
+    constexpr bool same[] = {(Nodes::name.view() == Name.view())..., true};
+    std::size_t i = 0;
+    while (!same[i]) ++i;
+    return i;
+}
+template <std::size_t I, class... Nodes>
+auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
+
+}  // namespace detail
+
+/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
+template <fixed_string Name>
+struct not_in_pattern {};
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = false;
+template <>
+inline constexpr bool node_is_in_pattern<no_fault> = true;
+
+/// What a pattern has matched: its nodes by their names.
+template <class Pattern>
+class node_match {
+    using nodes = typename detail::nodes_in<Pattern>::type;
+    template <fixed_string Name>
+    static constexpr std::size_t position = detail::position_of_name<Name>(nodes{});
+    template <fixed_string Name>
+    static constexpr std::size_t checked_position() {
+        constexpr bool known = position<Name> != nodes::size;
+        static_assert(node_is_in_pattern<std::conditional_t<known, no_fault, not_in_pattern<Name>>>,
+                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
+        return known ? position<Name> : 0;
+    }
+    template <fixed_string Name>
+    using ops_of = typename decltype(detail::node_at<checked_position<Name>()>(nodes{}))::op_list;
+    template <class Op>
+    static args<Op> arguments(ops<Op>);
+
+public:
+    /// The node of that name; null if it is optional and not there.
+    template <fixed_string Name>
+    [[nodiscard]] const node* find() const {
+        return nodes_[checked_position<Name>()];
+    }
+    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    template <fixed_string Name>
+    [[nodiscard]] const auto& get() const {
+        using op_args = decltype(arguments(ops_of<Name>{}));
+        return *static_cast<const op_args*>(find<Name>()->arguments);
+    }
+    /// Does nothing else read what that node computes? Then it is gone after the rewrite.
+    template <fixed_string Name>
+    [[nodiscard]] bool is_sole_use() const {
+        return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
+    }
+
+    /// For the matcher.
+    std::array<const node*, nodes::size> nodes_{};
+};
+
+namespace detail {
+
+// Walks a pattern along the operands of a node.
+template <class Pattern, std::size_t Inputs>
+class node_matcher {
+public:
+    node_match<Pattern> found;
+    std::array<value, Inputs> inputs{};
+
+    bool match(const node& n) {
+        std::size_t next = 0;
+        return match_node(Pattern{}, value{const_cast<node*>(&n), 0}, next);
+    }
+
+private:
+    template <std::size_t I>
+    bool match_node(wildcard<I>, value v, std::size_t&) {
+        if (!inputs[I]) inputs[I] = v;
+        return inputs[I] == v;
+    }
+    template <fixed_string Name>
+    bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
+        found.nodes_[next++] = v.producer;
+        return is<builtin::constant>(*v.producer);
+    }
+    template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+    bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
+        const std::size_t at = next++;
+        if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
+            found.nodes_[at] = v.producer;
+            return true;
+        }
+        if constexpr (Optional) {
+            next = at + 1;
+            return match_first(v, next, Operands{}...);
+        } else {
+            return false;
+        }
+    }
+    template <class First, class... Rest>
+    bool match_first(value v, std::size_t& next, First first, Rest...) {
+        const bool matched = match_node(first, v, next);
+        next += (std::size_t{0} + ... + nodes_in<Rest>::type::size);
+        return matched;
+    }
+    template <class Op, class... Operands>
+    bool match_operands(const node& n, std::size_t& next) {
+        static_assert(sizeof...(Operands) <= plain_operands<Op>,
+                      "match: the op has fewer operands than the pattern gives it");
+        if (!is<Op>(n)) return false;
+        const auto* bytes = static_cast<const std::byte*>(n.arguments);
+        std::size_t i = 0;
+        const auto operand = [&] {
+            return *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i++]);
+        };
+        static_cast<void>(operand);
+        return (match_node(Operands{}, operand(), next) && ...);
+    }
+};
+
+template <class P>
+using pattern_of = decltype(expression_of(std::declval<const P&>()));
+
+}  // namespace detail
+
+/// The rewrite `F` of what the pattern that `P` writes matches; see on_match.
+template <class P, class F, class Policy = as_they_are>
+struct match_rule {};
+
+namespace detail {
+
+template <class P, class F, std::size_t... I>
+auto read_match(std::index_sequence<I...>) {
+    using matched = node_match<pattern_of<P>>;
+    if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
+        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>...>>{};
+    } else {
+        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>..., const matched&>>{};
+    }
+}
+
+template <class P, class F, class Policy>
+struct rule_facts<match_rule<P, F, Policy>> {
+    using targets = typename pattern_of<P>::op_list;
+    using result = typename decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}))::type;
+    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr auto made = Policy::made | made_in<result>::value;
+
+    static bool run(emitter& e, const node& n, value_list& out);
+};
+template <class P, class F, class NewPolicy, class Policy>
+struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
+    using type = match_rule<P, F, NewPolicy>;
+};
+
+template <class P, class F, class Policy>
+bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+    constexpr std::size_t count = input_count<P>;
+    node_matcher<pattern_of<P>, count> matcher;
+    if (!matcher.match(n)) return false;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
+            return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))...), out);
+        } else {
+            return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))..., matcher.found),
+                                       out);
+        }
+    }(std::make_index_sequence<count>{});
+}
+
+template <class P>
+struct match_rules {
+    template <class F>
+    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        return {};
+    }
+};
+
+}  // namespace detail
+
+/// The rewrite of a node together with some that lead to it, in a pass's list of rules:
+///
+///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
+///         [](auto x, const auto& m) { … m.template get<"inner">().min_val … }
+///
+/// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
+/// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
+/// may have other readers; is_sole_use tells.
+template <class P>
+[[nodiscard]] constexpr detail::match_rules<P> on_match(P) {
+    return {};
+}
+
+}  // namespace headrace
+
 // ---- headrace/passes/fold/fuse_clamps.hpp ----
 
 namespace headrace {
 
-/// A CLAMP of a CLAMP is one where their ranges meet. One to the whole range of its type stays: it costs an
-/// NPU nothing, and Vela estimates fewer cycles for a convolution that ends in one.
+/// A CLAMP to the whole range of its type stays: it costs an NPU nothing, and Vela estimates fewer cycles for
+/// a convolution that ends in one.
 struct fuse_clamps : pass {
-    using targets = ops<tosa::clamp>;
-    using produces = ops<tosa::clamp>;
+    using runs_after = pass_list<tosa_only>;
+    static constexpr std::string_view summary = "a CLAMP of a CLAMP is one, where their ranges meet";
     static constexpr bool in_execution_order = true;
 
-    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
-        const auto* inner = match<tosa::clamp>(a.input);
-        if (inner == nullptr || inner->nan_mode != a.nan_mode) return std::nullopt;
-        const auto larger = [](scalar x, scalar y) { return x.to_double() < y.to_double() ? y : x; };
-        const auto smaller = [](scalar x, scalar y) { return y.to_double() < x.to_double() ? y : x; };
-        args<tosa::clamp> both = a;
-        both.input = inner->input;
-        both.min_val = larger(a.min_val, inner->min_val);
-        both.max_val = smaller(a.max_val, inner->max_val);
-        const bool meet = both.min_val.to_double() <= both.max_val.to_double();
-        return meet ? std::optional(e.make<tosa::clamp>(both)) : std::nullopt;
+    // clang-format off
+    static auto rewrites() {
+        return rules(on_match(twice<tosa::clamp>) = [](auto x, const auto& m) {
+            const args<tosa::clamp>& outer = m.template get<"outer">();
+            const args<tosa::clamp>& inner = m.template get<"inner">();
+            const scalar min = less(outer.min_val, inner.min_val) ? inner.min_val : outer.min_val;
+            const scalar max = less(inner.max_val, outer.max_val) ? inner.max_val : outer.max_val;
+            const auto both = [&] { return call<tosa::clamp>(x, min, max, outer.nan_mode); };
+            return choose(inner.nan_mode == outer.nan_mode && !less(max, min), both, unchanged);
+        });
     }
+    // clang-format on
+
+private:
+    static bool less(scalar a, scalar b) { return a.to_double() < b.to_double(); }
 };
 
 }  // namespace headrace
@@ -4654,13 +4933,6 @@ struct fuse_clamps : pass {
 // ---- headrace/passes/support/permuting.hpp ----
 
 namespace headrace::build {
-
-[[nodiscard]] constexpr bool is_identity(sizes perms) {
-    for (std::size_t i = 0; i != perms.size(); ++i) {
-        if (perms[i] != static_cast<std::int64_t>(i)) return false;
-    }
-    return true;
-}
 
 /// The permutation that undoes one.
 [[nodiscard]] constexpr shape_builder inverse(sizes perms) {
@@ -4674,7 +4946,7 @@ namespace headrace::build {
 /// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
 [[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
 
-/// The elements stay in order: only axes of size 1 move.
+/// Do the elements stay in order, as only axes of size 1 move?
 [[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
     std::int64_t last = -1;
     for (const std::int64_t axis : perms) {
@@ -4690,11 +4962,10 @@ struct merged_permutation {
     shape_builder shape;  ///< of the operand
     shape_builder perms;
 };
-/// Axes of size 1 left out, and axes that stay neighbours made one.
+/// The same permutation without axes of size 1, and with axes that stay neighbours made one.
 [[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group =
-        shape_builder::filled(shape.size(), -1);  // of each axis of the operand: its first axis
-    shape_builder moved;                          // first axes, in the order of the result
+    shape_builder group = shape_builder::filled(shape.size(), -1);  // the first axis of each one's group
+    shape_builder moved;  // the first axes, in the order of the result
     std::int64_t last = -2;
     for (const std::int64_t axis : perms) {
         const auto i = static_cast<std::size_t>(axis);
@@ -4726,14 +4997,14 @@ using permute_ops = joined<reshape_ops, transpose_ops>;
 
 /// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
 /// that TOSA does not have is reduced by merging axes that move together.
-template <class E>
-value permute(E& e, value v, sizes perms) {
+inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (!v || is_identity(perms)) return v;
     const shape_builder result = permuted(e.shape(v), perms);
     if (moves_only_ones(e.shape(v), perms)) return reshape(e, v, result);
-    if (perms.size() <= static_cast<std::size_t>(tosa::level_8k::max_rank)) return transpose(e, v, perms);
+    constexpr auto max_rank = static_cast<std::size_t>(tosa::level_8k::max_rank);
+    if (perms.size() <= max_rank) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
-    if (merged.perms.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) {
+    if (merged.perms.size() > max_rank) {
         return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
                              " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
     }
@@ -4742,15 +5013,15 @@ value permute(E& e, value v, sizes perms) {
 
 }  // namespace headrace::build
 
-// ---- headrace/passes/layout/axis_layout.hpp ----
+// ---- headrace/passes/layout/layout_algebra.hpp ----
 
 namespace headrace {
 
-/// Where the elements of a tensor lie: its row-major index is split into factors, outermost first, and
-/// `order[i]` is the factor that is at place i of the order in which they are stored. A RESHAPE keeps the
-/// row-major index and so the layout; a TRANSPOSE is a change of layout. In the canonical form, which all
-/// functions here give, no factor is 1 and those that stay neighbours are one, so that equal layouts have
-/// equal members; both lists are empty for row-major.
+/// Where the elements of a tensor lie: the row-major index is split into factors, outermost first, and
+/// `order[i]` is the factor at place i of the order in which they are stored. A RESHAPE keeps the row-major
+/// index and so the layout; a TRANSPOSE changes the layout. In the canonical form no factor is 1 and factors
+/// that stay neighbours are one, so that equal layouts have equal members; both lists are empty for
+/// row-major. Unless they say otherwise, functions return canonical layouts.
 struct layout {
     shape_builder factors;
     shape_builder order;
@@ -4777,8 +5048,8 @@ struct layout {
     return {stored_factors(l), build::inverse(l.order)};
 }
 
-/// The coarsest split of an index that refines two splits of it; none where no split does, as of 6 = 2·3
-/// and 6 = 3·2. Factors of 1 are left out.
+/// The coarsest split of an index that refines two splits of it, without factors of 1; none where no split
+/// does, as for 6 = 2 * 3 and 6 = 3 * 2.
 [[nodiscard]] constexpr std::optional<shape_builder> common_refinement(sizes a, sizes b) {
     shape_builder reversed;
     std::size_t i = a.size();
@@ -4800,11 +5071,9 @@ struct layout {
     return reversed;
 }
 
-namespace detail {
-
-// The same layout, not canonical, with each factor split as in `split`, which refines its factors.
+/// The same layout with its factors split as in `split`, which refines them; not canonical.
 [[nodiscard]] constexpr layout split_factors(const layout& l, const shape_builder& split) {
-    shape_builder first;  // of each factor: the first of those that it is split into
+    shape_builder first;  // where the parts of each factor begin
     std::size_t at = 0;
     for (const std::int64_t factor : l.factors) {
         first.push_back(static_cast<std::int64_t>(at));
@@ -4820,22 +5089,26 @@ namespace detail {
     return fine;
 }
 
-}  // namespace detail
-
-/// The layout of a tensor that is laid out by `first`, and what is stored then by `second`. None where the
-/// factors of the two do not go together; then only a way by row-major leads from one to the other.
+/// The layout of a tensor that is laid out by `first`, and the result by `second`. None where no split
+/// refines the factors of both: a tensor then has to become row-major in between.
 [[nodiscard]] constexpr std::optional<layout> then(const layout& first, const layout& second) {
     if (first.row_major()) return second;
     if (second.row_major()) return first;
     const auto split = common_refinement(stored_factors(first), second.factors);
     if (!split) return std::nullopt;
-    const layout undo = detail::split_factors(inverse(first), *split);
-    const layout redo = detail::split_factors(second, *split);
+    const layout undo = split_factors(inverse(first), *split);
+    const layout redo = split_factors(second, *split);
     const shape_builder factors = stored_factors(undo);
     return canonical(factors, build::permuted(build::inverse(undo.order), redo.order));
 }
 
-/// A layout, not canonical, whose factors lie each within one axis of a shape.
+}  // namespace headrace
+
+// ---- headrace/passes/layout/axis_layout.hpp ----
+
+namespace headrace {
+
+/// A layout, not canonical, each of whose factors lies within one axis of a shape.
 struct axis_layout {
     layout pieces;
     shape_builder axis;  ///< of each factor
@@ -4849,12 +5122,12 @@ struct axis_layout {
     }
 };
 
-/// The layout of a tensor of that shape by its axes; none where a factor and an axis cut each other.
+/// The layout of a tensor by its axes; none where a factor overlaps two axes partly.
 [[nodiscard]] constexpr std::optional<axis_layout> along_axes(const layout& l, sizes shape) {
     const layout whole = l.row_major() ? layout{{element_count(shape)}, {0}} : l;
     const auto split = common_refinement(whole.factors, shape);
     if (!split) return std::nullopt;
-    axis_layout result{detail::split_factors(whole, *split), {}};
+    axis_layout result{split_factors(whole, *split), {}};
     std::size_t d = 0;
     std::int64_t left = shape.empty() ? 1 : shape[0];
     for (const std::int64_t factor : *split) {
@@ -4865,9 +5138,9 @@ struct axis_layout {
     return result;
 }
 
-/// The layout of a tensor beside one that is laid out so, with the same axes but other sizes of some: axes of
-/// size 1 there take no place, others of another size must not be split. None where that does not say how
-/// it lies: where it has an axis that is 1 here.
+/// The layout of a tensor with the axes in the same order as in `l` but other sizes: `to` instead of `from`.
+/// An axis that gets another size must not be split, unless the size is 1. None where it is, and where an
+/// axis of size 1 gets another size, since `l` has no place for it.
 [[nodiscard]] constexpr std::optional<layout> resized(const axis_layout& l, sizes from, sizes to) {
     shape_builder factors;
     shape_builder place = shape_builder::filled(l.axis.size(), -1);  // of each factor that is kept
@@ -4888,13 +5161,185 @@ struct axis_layout {
     return canonical(factors, order);
 }
 
+/// The layout within axis d.
+[[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
+    shape_builder factors;
+    shape_builder order;
+    std::size_t first = 0;
+    while (first != l.axis.size() && static_cast<std::size_t>(l.axis[first]) != d) ++first;
+    for (std::size_t k = first; k != l.axis.size() && static_cast<std::size_t>(l.axis[k]) == d; ++k)
+        factors.push_back(l.pieces.factors[k]);
+    for (std::size_t i = 0; i != l.axis.size(); ++i) {
+        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - static_cast<std::int64_t>(first));
+    }
+    return canonical(factors, order);
+}
+
+/// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
+[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+                                                                       sizes order) {
+    const auto axes = along_axes(l, shape);
+    if (!axes) return std::nullopt;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
+        if (at == order.size()) return std::nullopt;
+    }
+    std::pmr::vector<layout> blocks;
+    for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
+    return blocks;
+}
+
+/// The layout of a tensor whose axes are stored in that order and have those layouts.
+[[nodiscard]] inline layout from_blocks(sizes shape, std::span<const layout> blocks, sizes order) {
+    shape_builder factors;
+    shape_builder first;
+    for (std::size_t d = 0; d != shape.size(); ++d) {
+        first.push_back(static_cast<std::int64_t>(factors.size()));
+        if (blocks[d].row_major()) {
+            factors.push_back(shape[d]);
+        } else {
+            factors.append(blocks[d].factors);
+        }
+    }
+    shape_builder places;
+    for (const std::int64_t axis : order) {
+        const auto d = static_cast<std::size_t>(axis);
+        if (blocks[d].row_major()) places.push_back(first[d]);
+        for (const std::int64_t k : blocks[d].order) places.push_back(first[d] + k);
+    }
+    return canonical(factors, places);
+}
+
+/// The layout within the last axis; row-major where that is not an axis of the layout.
+[[nodiscard]] inline layout channels_of(const layout& l, sizes shape) {
+    const auto axes = along_axes(l, shape);
+    return axes ? within(*axes, shape.size() - 1) : layout{};
+}
+
+/// The layout of a tensor of shape `other` with the channels in the same order as in `wanted`; none if that
+/// changes more than the order of the channels.
+[[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
+                                                              sizes other) {
+    const shape_builder order = build::axes_in_order(shape.size());
+    auto blocks = blocks_of(wanted, shape, order);
+    if (!blocks) return std::nullopt;
+    for (std::size_t d = 0; d + 1 != shape.size(); ++d) {
+        if (!(*blocks)[d].row_major()) return std::nullopt;
+    }
+    return from_blocks(other, *blocks, order);
+}
+
+/// The layout of a tensor of shape `other` with the pixels in the same order as in `wanted`, and channels of
+/// its own; none if `wanted` does not keep the channels last.
+[[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
+                                                            const layout& channels) {
+    const std::size_t last = shape.size() - 1;
+    const auto axes = along_axes(wanted, shape);
+    if (!axes) return std::nullopt;
+    shape_builder factors;
+    shape_builder order;
+    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
+        if (axes->axis_at(i) != last) {
+            order.push_back(axes->pieces.order[i]);
+        } else if (axes->axis.size() - i != axes->pieces_of(last)) {
+            return std::nullopt;
+        } else {
+            break;
+        }
+    }
+    for (std::size_t k = 0; k != axes->axis.size() && static_cast<std::size_t>(axes->axis[k]) != last; ++k)
+        factors.push_back(axes->pieces.factors[k]);
+    const auto pixels = static_cast<std::int64_t>(factors.size());
+    if (channels.row_major()) {
+        order.push_back(pixels);
+        factors.push_back(other[last]);
+    }
+    for (const std::int64_t k : channels.order) order.push_back(pixels + k);
+    factors.append(channels.factors);
+    return canonical(factors, order);
+}
+
 }  // namespace headrace
 
-// ---- headrace/passes/layout/layout_rules.hpp ----
+// ---- headrace/op/op_query.hpp ----
 
 namespace headrace {
 
-/// How the tensors lie that an op reads and makes.
+namespace detail {
+
+// The traits of a dialect's ops, in the order of its list.
+template <class List>
+struct traits_of_list;
+template <class... Ops>
+struct traits_of_list<ops<Ops...>> {
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
+};
+
+template <class Dialect, trait... Traits>
+struct op_query {
+    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
+
+    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
+
+    static constexpr std::size_t count = [] {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
+        return n;
+    }();
+    static constexpr std::array<std::size_t, count> indices = [] {
+        std::array<std::size_t, count> found{};
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) {
+            if (holds(i)) found[n++] = i;
+        }
+        return found;
+    }();
+    static constexpr op_set<Dialect> set = [] {
+        op_set<Dialect> found;
+        for (const std::size_t i : indices) found.insert_at(0, i);
+        return found;
+    }();
+
+    template <std::size_t... I>
+    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
+        std::index_sequence<I...>);
+    using type = decltype(list(std::make_index_sequence<count>{}));
+};
+
+template <class List>
+struct bases_of_list;
+template <class... Ops>
+struct bases_of_list<ops<Ops...>> {
+    using type = ops<base_of<Ops>...>;
+};
+
+}  // namespace detail
+
+/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
+/// by
+/// |, of which an op needs one:
+///
+///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
+///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
+template <class Dialect, trait... Traits>
+using ops_where = typename detail::op_query<Dialect, Traits...>::type;
+
+/// The same as an op_set: cheaper to compile where nothing needs the types.
+template <class Dialect, trait... Traits>
+inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
+
+/// The ops that the variants in a list are variants of, one for each.
+template <class Variants>
+using bases_of = typename detail::bases_of_list<Variants>::type;
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/layout_kind.hpp ----
+
+namespace headrace {
+
+/// The layouts of the tensors that an op reads and makes.
 struct op_layouts {
     std::pmr::vector<layout> operands;  ///< of its data operands, which come first
     layout result;
@@ -4902,7 +5347,7 @@ struct op_layouts {
     friend bool operator==(const op_layouts&, const op_layouts&) = default;
 };
 
-/// What of a node has a layout to choose: an operand, or its result.
+/// An operand of a node, or its result.
 struct node_port {
     static constexpr std::size_t result = SIZE_MAX;
 
@@ -4913,35 +5358,19 @@ struct node_port {
 
 namespace layout_rules {
 
-/// What the layout of one tensor of an op says of the others.
+/// In which layouts an op can be computed.
 enum class kind : std::uint8_t {
-    fixed,      ///< row-major, all of them
-    move,       ///< RESHAPE, TRANSPOSE: the result is the operand, seen otherwise
-    axes,       ///< any order of the axes, alike for all tensors; the axes that the op works along stay whole
-    channels,   ///< the outer axes as they are, the last in any order of its factors, alike
-    window,     ///< a convolution: likewise, but each of its two tensors by itself
-    pointwise,  ///< a convolution of single pixels: their order is free, too, alike for both tensors
-    matmul,     ///< rows, columns and what is summed over in any order of factors; or all of it transposed
+    fixed,      ///< all tensors row-major
+    move,       ///< RESHAPE, TRANSPOSE: the result has the operand's elements where they are stored
+    axes,       ///< any order of the axes, the same for all tensors; axes that the op works along stay whole
+    channels,   ///< the outer axes in order, the factors of the last in any order, the same for all tensors
+    window,     ///< a convolution: as `channels`, but independently for operand and result
+    pointwise,  ///< a convolution of single pixels: also the pixels in any order, the same for both tensors
+    matmul,     ///< rows, columns and the axis summed over in any order of factors; or all of it transposed
 };
 
-namespace detail {
-
-template <class... Ops>
-[[nodiscard]] bool is_any(const node& n, ops<Ops...>) {
-    return (is<Ops>(n) || ...);
-}
-
-using unary =
-    ops<tosa::clamp, tosa::erf, tosa::sigmoid, tosa::tanh, tosa::abs, tosa::bitwise_not, tosa::ceil,
-        tosa::clz, tosa::cos, tosa::exp, tosa::floor, tosa::log, tosa::logical_not, tosa::negate,
-        tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::cast, tosa::rescale, tosa::table, tosa::identity>;
-using binary =
-    ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
-        tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
-        tosa::logical_or, tosa::logical_xor, tosa::maximum, tosa::minimum, tosa::mul, tosa::pow, tosa::sub,
-        tosa::equal, tosa::greater, tosa::greater_equal>;
-using along_axis = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
-                       tosa::reduce_product, tosa::reduce_sum, tosa::argmax, tosa::reverse>;
+/// The ops that work along the one axis that is their attribute, and keep or reduce it.
+inline constexpr trait along_axis = trait::reduction | trait::reversing;
 
 [[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
 
@@ -4978,34 +5407,34 @@ template <class Op>
     return a != nullptr && has_constant_weights<tosa::conv3d>(*a) ? kind::window : kind::fixed;
 }
 
-[[nodiscard]] inline std::optional<std::int64_t> axis_of(const node& n) {
+/// The axis that an op works along.
+[[nodiscard]] inline std::optional<std::int64_t> worked_axis(const node& n) {
     std::optional<std::int64_t> axis;
     const auto look = [&]<class... Ops>(ops<Ops...>) {
         static_cast<void>(((is<Ops>(n) && (axis = args_of<Ops>(n).axis, true)) || ...));
     };
-    look(joined<along_axis, ops<tosa::concat>>{});
+    look(ops_where<tosa::dialect, along_axis | trait::joining>{});
     return axis;
 }
 
-}  // namespace detail
-
-/// How many operands, from the first, are tensors that the op maps to its result element by element or axis
-/// by axis. The others are parameters: weights, zero points, shapes.
+/// The first so many operands are tensors whose layouts the op relates to that of its result. The others are
+/// parameters: weights, zero points, shapes.
 [[nodiscard]] inline std::size_t data_operands(const node& n) {
     if (is<tosa::concat>(n)) return n.operand_count;
-    if (is<tosa::select>(n)) return 3;
-    return detail::is_any(n, joined<detail::binary, ops<tosa::matmul>>{}) ? 2 : 1;
+    if (n.op->has(trait::ternary)) return 3;
+    return n.op->has(trait::binary) || is<tosa::matmul>(n) ? 2 : 1;
 }
 
 [[nodiscard]] inline kind kind_of(const node& n) {
+    // What no pass has lowered stays as it is.
+    if (!is_of_dialect<tosa::dialect>(n)) return kind::fixed;
     if (n.result_count != 1 || !n.results[0].meta.has_value()) return kind::fixed;
     for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
         if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
     }
-    if (detail::is_any(n, ops<tosa::transpose, tosa::reshape>{})) return kind::move;
-    if (const auto axis = detail::axis_of(n)) {  // along a single element there is nothing to say where it is
-        const sizes shape =
-            is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : detail::shape_of(n.operand(0));
+    if (n.op->has(trait::permuting | trait::reshaping)) return kind::move;
+    if (const auto axis = worked_axis(n)) {  // an axis of one element has no place in a layout
+        const sizes shape = is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : shape_of(n.operand(0));
         return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
     }
     if (const auto* pad = args_if<tosa::pad>(n))
@@ -5016,36 +5445,44 @@ template <class Op>
     const auto* rescale = args_if<tosa::rescale>(n);
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
-    if (detail::is_any(n, joined<detail::unary, detail::binary, ops<tosa::select, tosa::tile>>{}))
-        return kind::axes;
-    if (detail::is_any(n, ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>{}))
+    if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
+    if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
         return kind::channels;
-    return is<tosa::matmul>(n) ? kind::matmul : detail::kind_of_convolution(n);
+    return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 
-/// An op of kind::axes by its axes: the shapes of its tensors at one rank, in which axes that the op does not
-/// have in one of them are 1.
+}  // namespace layout_rules
+}  // namespace headrace
+
+// ---- headrace/passes/layout/layout_rules.hpp ----
+
+namespace headrace {
+
+namespace layout_rules {
+
+/// An op of kind::axes by its axes: the shapes of its tensors at one rank. Axes that a tensor does not have
+/// are 1 there.
 struct axes_of_op {
-    shape_builder full;                        ///< of the tensor that has all
+    shape_builder full;                        ///< of the tensor that has all axes
     std::pmr::vector<shape_builder> operands;  ///< of its data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
 
     explicit axes_of_op(const node& n) {
-        const sizes first = detail::shape_of(n.operand(0));
+        const sizes first = shape_of(n.operand(0));
         result = n.results[0].meta->shape;
         if (is<tosa::argmax>(n)) result.insert(static_cast<std::size_t>(args_of<tosa::argmax>(n).axis), 1);
-        const bool shrinks = detail::is_any(n, joined<detail::along_axis, ops<tosa::slice>>{});
+        const bool shrinks = n.op->has(along_axis | trait::slicing);
         full = shrinks ? shape_builder(first) : result;
         for (std::size_t i = 0; i != data_operands(n); ++i) {
-            operands.emplace_back(detail::shape_of(n.operand(i)));
-            const bool elementwise = detail::is_any(n, joined<detail::binary, ops<tosa::select>>{});
+            operands.emplace_back(shape_of(n.operand(i)));
+            const bool elementwise = n.op->has(trait::binary | trait::ternary);
             for (std::size_t d = 0; d != full.size() && !elementwise; ++d) {
                 if (operands[i][d] != result[d]) whole |= 1U << d;
             }
         }
-        if (const auto axis = detail::axis_of(n)) whole |= 1U << static_cast<unsigned>(*axis);
+        if (const auto axis = worked_axis(n)) whole |= 1U << static_cast<unsigned>(*axis);
         const auto* rescale = args_if<tosa::rescale>(n);
         if (rescale != nullptr && rescale->per_channel && full.size() != 0)
             trailing = 1U << (full.size() - 1);
@@ -5062,64 +5499,6 @@ struct axes_of_op {
         return bits << 1U | std::uint64_t{result[d] != 1};
     }
 };
-
-namespace detail {
-
-// The layout of axis d alone.
-[[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
-    shape_builder factors;
-    shape_builder order;
-    std::size_t first = 0;
-    while (first != l.axis.size() && static_cast<std::size_t>(l.axis[first]) != d) ++first;
-    for (std::size_t k = first; k != l.axis.size() && static_cast<std::size_t>(l.axis[k]) == d; ++k)
-        factors.push_back(l.pieces.factors[k]);
-    for (std::size_t i = 0; i != l.axis.size(); ++i) {
-        if (l.axis_at(i) == d) order.push_back(l.pieces.order[i] - static_cast<std::int64_t>(first));
-    }
-    return canonical(factors, order);
-}
-
-// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
-                                                                       sizes order) {
-    const auto axes = along_axes(l, shape);
-    if (!axes) return std::nullopt;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
-        while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
-        if (at == order.size()) return std::nullopt;
-    }
-    std::pmr::vector<layout> blocks;
-    for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
-    return blocks;
-}
-
-// And back.
-[[nodiscard]] inline layout from_blocks(sizes shape, std::span<const layout> blocks, sizes order) {
-    shape_builder factors;
-    shape_builder first;
-    for (std::size_t d = 0; d != shape.size(); ++d) {
-        first.push_back(static_cast<std::int64_t>(factors.size()));
-        if (blocks[d].row_major()) {
-            factors.push_back(shape[d]);
-        } else {
-            factors.append(blocks[d].factors);
-        }
-    }
-    shape_builder places;
-    for (const std::int64_t axis : order) {
-        const auto d = static_cast<std::size_t>(axis);
-        if (blocks[d].row_major()) places.push_back(first[d]);
-        for (const std::int64_t k : blocks[d].order) places.push_back(first[d] + k);
-    }
-    return canonical(factors, places);
-}
-
-[[nodiscard]] inline shape_builder in_order(std::size_t rank) {
-    shape_builder order;
-    for (std::size_t d = 0; d != rank; ++d) order.push_back(static_cast<std::int64_t>(d));
-    return order;
-}
 
 [[nodiscard]] inline sizes port_shape(const node& n, node_port port) {
     return port.is_result() ? sizes(n.results[0].meta->shape) : shape_of(n.operand(port.index));
@@ -5171,54 +5550,7 @@ namespace detail {
     return found;
 }
 
-// Only the last axis is in another order: `wanted` is one layout of a tensor, the result that of the other,
-// or none.
-[[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
-                                                              sizes other) {
-    const shape_builder order = in_order(shape.size());
-    auto blocks = blocks_of(wanted, shape, order);
-    if (!blocks) return std::nullopt;
-    for (std::size_t d = 0; d + 1 != shape.size(); ++d) {
-        if (!(*blocks)[d].row_major()) return std::nullopt;
-    }
-    return from_blocks(other, *blocks, order);
-}
-
-// Another number of channels behind the same pixels.
-[[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
-                                                            const layout& channels) {
-    const std::size_t last = shape.size() - 1;
-    const auto axes = along_axes(wanted, shape);
-    if (!axes) return std::nullopt;
-    shape_builder factors;
-    shape_builder order;
-    for (std::size_t i = 0; i != axes->axis.size(); ++i) {
-        if (axes->axis_at(i) != last) {
-            order.push_back(axes->pieces.order[i]);
-        } else if (axes->axis.size() - i != axes->pieces_of(last)) {
-            return std::nullopt;
-        } else {
-            break;
-        }
-    }
-    for (std::size_t k = 0; k != axes->axis.size() && static_cast<std::size_t>(axes->axis[k]) != last; ++k)
-        factors.push_back(axes->pieces.factors[k]);
-    const auto pixels = static_cast<std::int64_t>(factors.size());
-    if (channels.row_major()) {
-        order.push_back(pixels);
-        factors.push_back(other[last]);
-    }
-    for (const std::int64_t k : channels.order) order.push_back(pixels + k);
-    factors.append(channels.factors);
-    return canonical(factors, order);
-}
-
-[[nodiscard]] inline layout channels_of(const layout& l, sizes shape) {
-    const auto axes = along_axes(l, shape);
-    return axes ? within(*axes, shape.size() - 1) : layout{};
-}
-
-// Of MATMUL, which axis of which tensor is which: batch, rows, columns, and the one that is summed over.
+// MATMUL's tensors share axes: batch, rows, columns, and the one that is summed over.
 [[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
                                                                   const layout& wanted,
                                                                   const op_layouts& now) {
@@ -5237,7 +5569,7 @@ namespace detail {
         for (std::size_t d = 0; blocks && d != 3; ++d) within_axis[t.axes[d]] = (*blocks)[d];
         return blocks.has_value();
     };
-    // What the wanted layout leaves open stays as it is.
+    // Axes that the wanted layout does not determine stay as they are.
     for (const tensor_axes& t : all) {
         const layout& l = t.port.is_result() ? now.result : now.operands[t.port.index];
         if (!read(t, l, straight)) static_cast<void>(read(t, l, swapped));
@@ -5254,16 +5586,13 @@ namespace detail {
     return found;
 }
 
-}  // namespace detail
-
-/// Are the layouts of an op's operand and of its result chosen apart?
+/// Are the layouts of an op's operand and of its result independent?
 [[nodiscard]] inline bool is_split(kind k) { return k == kind::window; }
 
 /// The layouts of an op with the tensor at `port` laid out as `wanted`; none if it cannot be computed so.
-/// What that leaves open stays as it is `now`.
+/// What that does not determine stays as it is `now`.
 [[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
                                                            const layout& wanted, const op_layouts& now) {
-    using namespace detail;
     switch (k) {
         case kind::fixed:
             return std::nullopt;
@@ -5302,9 +5631,97 @@ namespace detail {
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/minimum_cut.hpp ----
+// ---- headrace/passes/layout/computed_axes.hpp ----
 
-// g++ takes iterators for uninitialized that boost::tie sets.
+namespace headrace {
+
+inline constexpr std::size_t no_axis = SIZE_MAX;
+
+/// An axis of the tensors with which an op is computed: a part of one of the op's own axes, or several
+/// merged.
+struct computed_axis {
+    std::int64_t size;
+    std::size_t axis;  ///< of the op, the first of those merged
+    bool whole;        ///< it is that axis, along which the op works
+};
+
+/// As few axes as possible for an op of kind::axes, in the order in which `l` stores them.
+[[nodiscard]] inline std::pmr::vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
+                                                                 const layout& l) {
+    std::pmr::vector<computed_axis> runs;
+    const auto by_axes = along_axes(l, op.full);
+    const std::uint32_t apart = op.whole | op.trailing;
+    for (std::size_t i = 0; i != by_axes->axis.size(); ++i) {
+        const std::size_t d = by_axes->axis_at(i);
+        const std::int64_t size = by_axes->pieces.factors[static_cast<std::size_t>(by_axes->pieces.order[i])];
+        const bool whole = (op.whole & 1U << d) != 0;
+        const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
+                           (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
+                            (!whole && !runs.back().whole && d == runs.back().axis));
+        if (joins) {
+            runs.back().size *= size;
+        } else {
+            runs.push_back({size, d, whole});
+        }
+    }
+    return runs;
+}
+
+/// The shape with those axes of a tensor that has `shape` among the op's axes, which are `full`.
+[[nodiscard]] inline shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+                                                  const shape_builder& full, const shape_builder& shape) {
+    shape_builder result;
+    for (const computed_axis& a : axes) {
+        const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
+        result.push_back(has ? a.size : a.whole ? shape[a.axis] : 1);
+    }
+    return result;
+}
+
+/// The merged axes split as in the shape of an operand, which then needs no RESHAPE; as they are where that
+/// is not possible. `of_operand` are the operand's sizes along the merged axes.
+[[nodiscard]] inline std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+                                                                sizes shape, sizes of_operand,
+                                                                bool keep_last) {
+    constexpr std::size_t max_axes = 4;  // NPUs split operators of more
+    const auto split = common_refinement(of_operand, shape);
+    if (!split || shape.size() > max_axes) return runs;
+    std::pmr::vector<computed_axis> fine;
+    shape_builder of_fine;  // the sizes of the operand along them
+    std::size_t at = 0;
+    for (std::size_t i = 0; i != runs.size(); ++i) {
+        const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
+        if (keep) {
+            fine.push_back(runs[i]);
+            of_fine.push_back(of_operand[i]);
+        }
+        for (std::int64_t left = of_operand[i]; left != 1; left /= (*split)[at++]) {
+            if (keep) continue;
+            fine.push_back({(*split)[at], runs[i].axis, false});
+            of_fine.push_back((*split)[at]);
+        }
+    }
+    if (fine.size() > max_axes) return runs;
+    // With the axes of size 1 that the operand has, no RESHAPE is needed.
+    std::pmr::vector<computed_axis> padded;
+    std::size_t next = 0;
+    for (const std::int64_t size : shape) {
+        if (next != fine.size() && of_fine[next] == size) {
+            padded.push_back(fine[next++]);
+        } else if (size == 1) {
+            padded.push_back({1, no_axis, false});
+        } else {
+            return fine;
+        }
+    }
+    return next == fine.size() ? padded : fine;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/binary_choice.hpp ----
+
+// g++ warns of iterators that boost::tie does initialize.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -5315,17 +5732,17 @@ namespace detail {
 
 namespace headrace {
 
-/// Choices between two alternatives, 0 and 1, each with a cost of its own, and costs of pairs. The cheapest
-/// is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph Cuts?", 2004),
-/// which Boost.Graph finds.
+/// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
+/// combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph
+/// Cuts?", 2004), which Boost.Graph finds.
 class binary_choice {
 public:
     explicit binary_choice(std::size_t choices) : of_one_(choices) {}
 
-    /// What alternative 1 of a choice costs more than 0; may be negative.
+    /// Adds to what alternative 1 of a choice costs more than 0; may be negative.
     void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
-    /// The costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. Where equal choices cost
-    /// more than unequal ones, which no cut can say, the least is changed that makes them cost the same.
+    /// Adds the costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. A cut cannot express
+    /// that equal choices cost more than unequal ones; they cost the same then.
     void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
         of_one_[first] += cost[1][0] - cost[0][0];
         of_one_[second] += cost[1][1] - cost[1][0];
@@ -5333,10 +5750,10 @@ public:
         if (apart > 0) arcs_.push_back({first, second, apart});
     }
 
-    /// For each choice: is it 1? Of equally cheap ones the one with the fewest.
+    /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
     [[nodiscard]] std::pmr::vector<bool> cheapest() const {
         flow_network network(of_one_.size() + 2);
-        const std::size_t zero = of_one_.size();  // the side of the source
+        const std::size_t zero = of_one_.size();  // the source's side
         const std::size_t one = zero + 1;
         for (std::size_t i = 0; i != of_one_.size(); ++i) {
             if (of_one_[i] > 0) add_arc(network, zero, i, of_one_[i]);
@@ -5384,11 +5801,11 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/layout_search.hpp ----
+// ---- headrace/passes/layout/layout_table.hpp ----
 
 namespace headrace {
 
-/// Layouts, each once, under numbers: 0 is row-major. Two tensors lie alike if their numbers are equal.
+/// Numbers for layouts: equal layouts have equal numbers, and 0 is row-major.
 class layout_table {
 public:
     using number = std::uint32_t;
@@ -5400,7 +5817,7 @@ public:
         if (at == items_.size()) items_.push_back(l);
         return static_cast<number>(at);
     }
-    /// How often the bytes of a tensor are moved to bring it from one layout to another.
+    /// How often a tensor's bytes are moved to bring it from one layout to another.
     [[nodiscard]] std::int64_t moves(number from, number to) {
         if (from == to) return 0;
         const auto [at, is_new] = moves_.try_emplace(std::uint64_t{from} << 32U | to);
@@ -5421,11 +5838,17 @@ private:
     std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
 };
 
-/// The layouts of all tensors in a graph, at first as it stands, improved until no move makes the transposes
-/// that they need cheaper. A move changes the layouts of any number of ops at once: from a transpose that
-/// is needed, the layout at its one end is proposed to all that can take it over; which of them do is a
-/// minimum cut. (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with
-/// two layouts that is the optimum.)
+}  // namespace headrace
+
+// ---- headrace/passes/layout/layout_search.hpp ----
+
+namespace headrace {
+
+/// Starts with the layouts of the graph as it is, and improves them until no move makes the transposes that
+/// they need cheaper. A move changes the layouts of any number of ops at once: the layout at one end of a
+/// needed transpose is proposed to all ops that can adopt it, and a minimum cut finds which of them do.
+/// (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with two layouts
+/// that is the optimum.)
 class layout_search {
 public:
     using kind = layout_rules::kind;
@@ -5439,11 +5862,11 @@ public:
         }
     }
 
-    /// Makes moves until none is left that gains something; how many.
+    /// Makes moves until none is an improvement; returns how many.
     std::size_t run() {
         std::size_t moves = 0;
-        // A move may open the way for another; each makes the sum less, so this ends, and soon does.
-        for (int round = 0; round != most_rounds; ++round) {
+        // One move may make another possible.
+        for (int round = 0; round != max_rounds; ++round) {
             const std::size_t before = moves;
             for (const edge* t : needed_transposes()) {
                 if (!needs_transpose(*t)) continue;
@@ -5455,8 +5878,8 @@ public:
         return moves;
     }
 
-    /// The bytes that the transposes of the graph move, and what slices and joins of inner axes cost beside
-    /// them; constants are free.
+    /// The bytes that the transposes of the graph move, and the costs of slices and joins of inner axes.
+    /// Constants are free.
     [[nodiscard]] std::int64_t cost() {
         std::pmr::vector<value> values;
         std::int64_t of_ops = 0;
@@ -5468,13 +5891,13 @@ public:
         return of_ops + cost_of(values);
     }
 
-    /// What a node was when the search began.
+    /// The kind of a node when the search began.
     [[nodiscard]] kind kind_of(const node& n) const { return kinds_[n.id]; }
-    /// How a value is stored.
+    /// The layout in which a value is stored.
     [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
-    /// How an operand of a node is to lie.
+    /// The layout in which a node reads an operand.
     [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
-    /// Is an op computed in another layout than it was?
+    /// Has the layout of an op changed?
     [[nodiscard]] bool is_changed(const node& n) const {
         return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
     }
@@ -5486,7 +5909,7 @@ public:
 private:
     using number = layout_table::number;
 
-    static constexpr int most_rounds = 4;
+    static constexpr int max_rounds = 4;
     static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
@@ -5560,7 +5983,7 @@ private:
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
-    // Of all transposes of the values; readers that want the same layout share one.
+    // Of the transposes of values; readers that want the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
         std::int64_t sum = 0;
         std::pmr::vector<number> wanted;
@@ -5592,7 +6015,8 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with that port laid out so; none if it cannot be.
+    // The layouts of a node with the wanted one at a port, or `none`; cached where they depend on nothing
+    // else.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
@@ -5623,7 +6047,7 @@ private:
     [[nodiscard]] bool covers(const proposal& p, node_port port) const {
         return site_of(*p.n, p.part) == site_of(*p.n, port);
     }
-    // Calls f for each operand of the site, and g for each use of its result.
+    // Calls of_operand for each operand of the site, and of_use for each use of its result.
     template <class F, class G>
     void for_each_edge(const proposal& p, F&& of_operand, G&& of_use) const {
         if (covers(p, {0})) {
@@ -5664,7 +6088,7 @@ private:
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
-    // What the choice between each site's layouts, as they are and as proposed, costs.
+    // For each site: 0 keeps its layouts, 1 takes the proposed ones.
     [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
@@ -5756,13 +6180,14 @@ private:
 
 namespace headrace {
 
-/// Rebuilds the ops whose layouts are others than they were, and makes the transposes that are needed then.
-/// RESHAPEs and TRANSPOSEs on the way go: each operand is brought from where it lies to where it is wanted.
+/// Rebuilds the ops whose layouts have changed, and makes the transposes that they need. The RESHAPEs and
+/// TRANSPOSEs of the graph go: each operand is brought from its stored layout to the one that its reader
+/// wants.
 class layout_rewrite {
 public:
-    using along_axis =
-        ops<tosa::concat, tosa::pad, tosa::slice, tosa::tile, tosa::reverse, tosa::argmax, tosa::reduce_sum,
-            tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all, tosa::reduce_product>;
+    static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
+                                         trait::reversing | trait::reduction;
+    using along_axis = ops_where<tosa::dialect, works_along>;
     using produces = joined<build::permute_ops, along_axis, ops<tosa::matmul>>;
 
     layout_rewrite(graph& g, const layout_search& chosen, pass_context& context)
@@ -5781,13 +6206,6 @@ public:
 private:
     using kind = layout_rules::kind;
     using emitting = emit<produces>;
-
-    /// One axis of the tensor in which an op is computed.
-    struct computed_axis {
-        std::int64_t size;
-        std::size_t axis;  ///< one of those of the op that it stands for
-        bool whole;        ///< it is that axis
-    };
 
     [[nodiscard]] bool is_affected(const node& n) const {
         if (chosen_->is_changed(n)) return true;
@@ -5818,7 +6236,7 @@ private:
 
     // --- moving tensors -----------------------------------------------------------------
 
-    /// The operand as it is wanted there, in that shape; in any where `shape` is empty.
+    /// The operand in the layout that its reader wants, and in that shape; in any if `shape` is empty.
     value bring(emitting& e, const edge& operand, sizes shape) {
         const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
         return shape.empty() ? moved : build::reshape(e, moved, shape);
@@ -5837,31 +6255,28 @@ private:
         moved_[v.producer->id].push_back({v, way, to});
         return to;
     }
-    // By its own axes where they are fine enough: axes of size 1 keep their place then.
+    // By the tensor's own axes where they are fine enough: axes of size 1 keep their place then.
     static value transposed(emitting& e, value v, const layout& way) {
         const auto split = common_refinement(way.factors, e.shape(v));
-        shape_builder own;
-        for (const std::int64_t size : e.shape(v)) {
-            if (size != 1) own.push_back(size);
-        }
-        if (!split || *split != own) return build::permute(e, build::reshape(e, v, way.factors), way.order);
-        const layout fine = detail::split_factors(way, *split);
-        shape_builder axis_of;  // of each factor
+        shape_builder longer_sizes;  // of the axes longer than 1
+        shape_builder longer_axes;
         for (std::size_t d = 0; d != e.rank(v); ++d) {
-            if (e.shape(v)[d] != 1) axis_of.push_back(static_cast<std::int64_t>(d));
+            if (e.shape(v)[d] == 1) continue;
+            longer_sizes.push_back(e.shape(v)[d]);
+            longer_axes.push_back(static_cast<std::int64_t>(d));
         }
-        shape_builder perms;
+        if (!split || *split != longer_sizes)
+            return build::permute(e, build::reshape(e, v, way.factors), way.order);
+        shape_builder perms = build::axes_in_order(e.rank(v));
         std::size_t at = 0;
-        for (std::size_t d = 0; d != e.rank(v); ++d) {
-            const bool one = e.shape(v)[d] == 1;
-            perms.push_back(one ? static_cast<std::int64_t>(d)
-                                : axis_of[static_cast<std::size_t>(fine.order[at])]);
-            at += !one;
+        for (const std::int64_t factor : split_factors(way, *split).order) {
+            perms[static_cast<std::size_t>(longer_axes[at++])] =
+                longer_axes[static_cast<std::size_t>(factor)];
         }
         return build::permute(e, v, perms);
     }
 
-    // What follows uses `v` for the result of `n`.
+    // Makes `v` stand for the result of `n`.
     void replace(emitting& e, node& n, value v) {
         if (!v) return;
         if (chosen_->stored(n.result()).row_major()) {
@@ -5882,8 +6297,7 @@ private:
         }
         if (k == kind::window || k == kind::pointwise) reorder_weights(e, n);
         if (is<tosa::depthwise_conv2d>(n)) {
-            const layout channels =
-                layout_rules::detail::channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
+            const layout channels = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
             reorder(e, n.operands[1], 2, channels);
             reorder(e, n.operands[2], 0, channels);
         }
@@ -5902,15 +6316,14 @@ private:
     }
 
     [[nodiscard]] bool keeps_pixels(const node& n) const {
-        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
-        return layout_rules::detail::with_same_channels(chosen_->demanded(n.operands[0]), shape, shape)
-            .has_value();
+        const sizes shape = layout_rules::shape_of(n.operand(0));
+        return with_same_channels(chosen_->demanded(n.operands[0]), shape, shape).has_value();
     }
-    // A convolution of pixels in whatever order they lie.
+    // A convolution of pixels in the order in which they are stored.
     void compute_pointwise(emitting& e, node& n) {
         value v = bring(e, n.operands[0], {});
         if (!v) return;
-        const sizes own = layout_rules::detail::shape_of(n.operand(0));
+        const sizes own = layout_rules::shape_of(n.operand(0));
         const bool fits = e.rank(v) == 4 && e.shape(v)[3] == own[3];
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
@@ -5926,17 +6339,15 @@ private:
     }
 
     void reorder_weights(emitting& e, node& n) {
-        using layout_rules::detail::channels_of;
-        const layout in =
-            channels_of(chosen_->demanded(n.operands[0]), layout_rules::detail::shape_of(n.operand(0)));
+        const layout in = channels_of(chosen_->demanded(n.operands[0]), layout_rules::shape_of(n.operand(0)));
         const layout out = channels_of(chosen_->stored(n.result()), n.results[0].meta->shape);
         reorder(e, n.operands[1], meta_of(n.operand(1))->rank() - 1, in);
         reorder(e, n.operands[1], 0, out);
         reorder(e, n.operands[2], 0, out);
     }
-    // A constant parameter with its indices along an axis in another order.
+    // Reorders a constant parameter along an axis.
     void reorder(emitting& e, edge& operand, std::size_t axis, const layout& l) {
-        const shape_builder shape(layout_rules::detail::shape_of(*operand.slot));
+        const shape_builder shape(layout_rules::shape_of(*operand.slot));
         if (l.row_major() || shape[axis] == 1) return;
         const value v = reordered(e, *operand.slot, axis, l, shape);
         if (v) g_->set_operand(operand, v);
@@ -5945,27 +6356,26 @@ private:
                            const shape_builder& shape) {
         std::pmr::vector<layout> blocks(shape.size());
         blocks[axis] = l;
-        const layout way =
-            layout_rules::detail::from_blocks(shape, blocks, layout_rules::detail::in_order(shape.size()));
+        const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
         return build::reshape(e, transposed(e, v, way), shape);
     }
 
     [[nodiscard]] bool is_swapped(node& n) const {
-        const sizes shape = layout_rules::detail::shape_of(n.operand(0));
+        const sizes shape = layout_rules::shape_of(n.operand(0));
         const layout a = chosen_->demanded(n.operands[0]);
         const layout b = chosen_->demanded(n.operands[1]);
         const auto straight = [](const layout& l, sizes s) {
-            return layout_rules::detail::blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
+            return blocks_of(l, s, shape_builder{0, 1, 2}).has_value();
         };
-        return !straight(a, shape) || !straight(b, layout_rules::detail::shape_of(n.operand(1))) ||
+        return !straight(a, shape) || !straight(b, layout_rules::shape_of(n.operand(1))) ||
                !straight(chosen_->stored(n.result()), n.results[0].meta->shape);
     }
-    // (A·B)ᵀ = Bᵀ·Aᵀ
+    // (A * B)^T = B^T * A^T
     void swap_matmul(emitting& e, node& n) {
         args<tosa::matmul> a = args_of<tosa::matmul>(n);
-        const auto turned = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
-        const value left = bring(e, n.operands[0], turned(meta_of(a.a)->shape));
-        const value right = bring(e, n.operands[1], turned(meta_of(a.b)->shape));
+        const auto swapped = [](const int_list& s) { return shape_builder{s[0], s[2], s[1]}; };
+        const value left = bring(e, n.operands[0], swapped(meta_of(a.a)->shape));
+        const value right = bring(e, n.operands[1], swapped(meta_of(a.b)->shape));
         a.a = right;
         a.b = left;
         std::swap(a.a_zp, a.b_zp);
@@ -5985,7 +6395,7 @@ private:
         }
         const shape_builder result = computed_shape(axes, op.full, op.result);
         value made{};
-        if (layout_rules::detail::is_any(n, along_axis{})) {
+        if (n.op->has(works_along)) {
             made = make_along_axis(e, n, operands, axes, op, along_axis{});
         } else if (node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                        meta = {meta.dtype, int_list(result), {}};
@@ -5994,7 +6404,7 @@ private:
         }
         replace(e, n, made);
     }
-    // Multipliers for each channel go with their channels.
+    // Multipliers of channels are reordered with them.
     value parameter(emitting& e, node& n, std::size_t i, const layout_rules::axes_of_op& op) {
         const value v = *n.operands[i].slot;
         if (is<tosa::const_shape>(*v.producer)) return v;
@@ -6002,35 +6412,19 @@ private:
         if (rescale == nullptr || !rescale->per_channel || meta_of(v)->elements() == 1) {
             return bring(e, n.operands[i], meta_of(v)->shape);
         }
-        const layout channels = layout_rules::detail::channels_of(chosen_->stored(n.result()), op.full);
+        const layout channels = channels_of(chosen_->stored(n.result()), op.full);
         return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
     }
 
-    // The axes in the order in which they lie: as few as can be, or as many as the operand has already.
+    // The axes in the order in which they are stored: as few as possible, or those of an operand.
     std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        std::pmr::vector<computed_axis> runs;
-        const layout all = layout_of_full(n, op);
-        const auto lies = along_axes(all, op.full);
-        const std::uint32_t apart = op.whole | op.trailing;
-        for (std::size_t i = 0; i != lies->axis.size(); ++i) {
-            const std::size_t d = lies->axis_at(i);
-            const std::int64_t size = lies->pieces.factors[static_cast<std::size_t>(lies->pieces.order[i])];
-            const bool whole = (op.whole & 1U << d) != 0;
-            const bool joins = i != 0 && op.who_has(d) == op.who_has(runs.back().axis) &&
-                               (((apart & 1U << d) | (apart & 1U << runs.back().axis)) == 0 ||
-                                (!whole && !runs.back().whole && d == runs.back().axis));
-            if (joins) {
-                runs.back().size *= size;
-            } else {
-                runs.push_back({size, d, whole});
-            }
-        }
+        const std::pmr::vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
         const reference like = find_reference(e, n, op);
         if (like.shape.empty()) return runs;
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
-                          (apart & ~op.whole) != 0);
+                          (op.trailing & ~op.whole) != 0);
     }
-    // Of the tensor that has all axes.
+    // The layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
         if (op.result == op.full) return chosen_->stored(n.result());
         for (std::size_t i = 0; i != op.operands.size(); ++i) {
@@ -6038,10 +6432,10 @@ private:
         }
         return {};
     }
-    // An operand as whose axes the op is computed: one of all axes if there is one, and one that needs no
-    // transpose rather than one that does.
+    // The operand whose axes the op is computed with: preferably one that has all axes, and then one that
+    // needs no transpose.
     struct reference {
-        shape_builder shape;  ///< in which it lies, or will after the transpose; empty if there is none
+        shape_builder shape;  ///< after its transpose; empty if there is no such operand
         std::size_t operand = 0;
     };
     reference find_reference(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
@@ -6058,54 +6452,6 @@ private:
         }
         return best;
     }
-    // `shape` has the elements of an operand that has the sizes `of_operand` along the runs.
-    static std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
-                                                      sizes shape, sizes of_operand, bool keep_last) {
-        constexpr std::size_t most = 4;  // more axes than that NPUs do not take as they are
-        const auto split = common_refinement(of_operand, shape);
-        if (!split || shape.size() > most) return runs;
-        std::pmr::vector<computed_axis> fine;
-        shape_builder of_fine;  // the sizes of the operand along them
-        std::size_t at = 0;
-        for (std::size_t i = 0; i != runs.size(); ++i) {
-            const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
-            if (keep) {
-                fine.push_back(runs[i]);
-                of_fine.push_back(of_operand[i]);
-            }
-            for (std::int64_t left = of_operand[i]; left != 1; left /= (*split)[at++]) {
-                if (keep) continue;
-                fine.push_back({(*split)[at], runs[i].axis, false});
-                of_fine.push_back((*split)[at]);
-            }
-        }
-        if (fine.size() > most) return runs;
-        // With the axes of size 1 that the operand has, no RESHAPE is needed.
-        std::pmr::vector<computed_axis> padded;
-        std::size_t next = 0;
-        for (const std::int64_t size : shape) {
-            if (next != fine.size() && of_fine[next] == size) {
-                padded.push_back(fine[next++]);
-            } else if (size == 1) {
-                padded.push_back({1, no_axis, false});
-            } else {
-                return fine;
-            }
-        }
-        return next == fine.size() ? padded : fine;
-    }
-    static constexpr std::size_t no_axis = SIZE_MAX;
-
-    static shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
-                                        const shape_builder& full, const shape_builder& shape) {
-        shape_builder result;
-        for (const computed_axis& a : axes) {
-            const bool has = a.axis == no_axis || shape[a.axis] == full[a.axis];
-            result.push_back(has ? a.size : a.whole ? shape[a.axis] : 1);
-        }
-        return result;
-    }
-
     template <class... Ops>
     static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
                                  const std::pmr::vector<computed_axis>& axes,
@@ -6119,10 +6465,10 @@ private:
     static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
                        const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
-            const auto at = std::find_if(axes.begin(), axes.end(), [&](const computed_axis& x) {
+            const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
-            });
-            a.axis = at - axes.begin();
+            };
+            a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
         }
         if constexpr (std::is_same_v<Op, tosa::concat>) {
             a.input1 = list<value>(operands);
@@ -6131,25 +6477,26 @@ private:
         } else {
             a.input = operands[0];
         }
-        // What is said for each axis is 0 for those that others have been joined with.
-        const auto for_each_axis = [&](value items, std::size_t per_axis, std::int64_t otherwise) {
-            shape_builder values;
-            const int_list& old = match<tosa::const_shape>(items)->values;
-            for (const computed_axis& x : axes) {
-                for (std::size_t i = 0; i != per_axis; ++i)
-                    values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
-            }
-            return build::const_shape(e, values);
-        };
         if constexpr (std::is_same_v<Op, tosa::slice>) {
-            a.start = for_each_axis(a.start, 1, 0);
+            a.start = for_each_axis(e, axes, a.start, 1, 0);
             a.size = build::const_shape(e, computed_shape(axes, op.full, op.result));
         } else if constexpr (std::is_same_v<Op, tosa::pad>) {
-            a.padding = for_each_axis(a.padding, 2, 0);
+            a.padding = for_each_axis(e, axes, a.padding, 2, 0);
         } else if constexpr (std::is_same_v<Op, tosa::tile>) {
-            a.multiples = for_each_axis(a.multiples, 1, 1);
+            a.multiples = for_each_axis(e, axes, a.multiples, 1, 1);
         }
         return e.make<Op>(a);
+    }
+    // A shape operand with `per_axis` items for each axis, which are `otherwise` for merged axes.
+    static value for_each_axis(emitting& e, const std::pmr::vector<computed_axis>& axes, value items,
+                               std::size_t per_axis, std::int64_t otherwise) {
+        const int_list& old = match<tosa::const_shape>(items)->values;
+        shape_builder values;
+        for (const computed_axis& x : axes) {
+            for (std::size_t i = 0; i != per_axis; ++i)
+                values.push_back(x.whole ? old[per_axis * x.axis + i] : otherwise);
+        }
+        return build::const_shape(e, values);
     }
 
     struct known_move {
@@ -6160,9 +6507,8 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::pmr::vector<value>
-        actual_;  // of each node by its id: what stands for its result; empty if it itself
-    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the node that is moved
+    std::pmr::vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
+    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the moved node
     std::pmr::vector<node*> replaced_;
 };
 
@@ -6172,12 +6518,17 @@ private:
 
 namespace headrace {
 
-/// Chooses in which order of its axes, and of their parts, each op is computed, so that the fewest bytes are
-/// transposed in the whole graph; see layout_search. Never worse than the graph as it stands. Constants are
-/// transposed for nothing, as they are folded; a convolution takes its channels in any order, as its weights
-/// are reordered.
+/// The result is never worse than the graph as it is; see layout_search. Transposing constants costs nothing,
+/// as they are folded, and a convolution takes its channels in any order, as its weights are reordered.
 struct choose_layouts : pass {
-    using targets = ops<tosa::transpose>;
+    using runs_after = pass_list<tosa_only, constants_folded, nodes_sorted>;
+    using runs_before = pass_list<no_dead_code, constants_folded>;
+    using ensures = pass_list<layouts_chosen>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged>;
+    static constexpr std::string_view summary =
+        "chooses the order of each op's axes so that the fewest bytes are transposed";
+
+    using targeted_ops = ops<tosa::transpose>;
     using produces = layout_rewrite::produces;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
@@ -6198,18 +6549,28 @@ struct choose_layouts : pass {
 
 namespace headrace {
 
-/// A RESHAPE of a RESHAPE is one, and none if it gives the shape that the tensor had.
 struct fuse_reshapes : pass {
-    using targets = ops<tosa::reshape>;
-    using produces = build::reshape_ops;
+    using runs_after = pass_list<tosa_only>;
+    static constexpr std::string_view summary =
+        "a RESHAPE of a RESHAPE is one; one to the shape that the tensor has is none";
     static constexpr bool repeatable = true;
+    static constexpr bool in_execution_order = true;
 
-    std::optional<value> operator()(const args<tosa::reshape>& a, emit<produces>& e) const {
-        value from = a.input1;
-        while (const auto* inner = match<tosa::reshape>(from)) from = inner->input1;
-        const sizes shape(e.result_meta().shape);
-        if (from == a.input1 && e.shape(from) != int_list(shape)) return std::nullopt;
-        return build::reshape(e, from, shape);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on_match(twice<tosa::reshape>) = [](auto x) { return reshaped(x); },
+            on<tosa::reshape> = [](auto x, const args<tosa::reshape>&) {
+                return choose(x.shape() == x.result_meta().shape, x, unchanged);
+            });
+    }
+    // clang-format on
+
+private:
+    static auto reshaped(const auto& x) {
+        return emitting<build::reshape_ops>(
+            [](emit<build::reshape_ops> e, value v) { return build::reshape(e, v, e.result_meta().shape); },
+            x);
     }
 };
 
@@ -6222,17 +6583,29 @@ namespace headrace {
 /// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
 /// a RESHAPE.
 struct fuse_transposes : pass {
-    using targets = ops<tosa::transpose>;
-    using produces = build::permute_ops;
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
+    static constexpr std::string_view summary = "a TRANSPOSE of a TRANSPOSE is one, or none";
     static constexpr bool repeatable = true;
 
-    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        const auto* inner = match<tosa::transpose>(a.input1);
-        const value from = inner != nullptr ? inner->input1 : a.input1;
-        const shape_builder perms =
-            inner != nullptr ? build::composed(inner->perms, a.perms) : shape_builder(a.perms);
-        if (inner == nullptr && !build::moves_only_ones(e.shape(from), perms)) return std::nullopt;
-        return build::permute(e, from, perms);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on_match(twice<tosa::transpose>) = [](auto x, const auto& m) {
+                const sizes inner = m.template get<"inner">().perms;
+                return permuted(x, build::composed(inner, m.template get<"outer">().perms));
+            },
+            on<tosa::transpose> = [](auto x, const auto& a) {
+                const auto reshaped = [&] { return permuted(x, a.perms); };
+                return choose(build::moves_only_ones(x.shape(), a.perms), reshaped, unchanged);
+            });
+    }
+    // clang-format on
+
+private:
+    static auto permuted(const auto& x, const shape_builder& perms) {
+        return emitting<build::permute_ops>(
+            [&](emit<build::permute_ops> e, value v) { return build::permute(e, v, perms); }, x);
     }
 };
 
@@ -6242,9 +6615,14 @@ struct fuse_transposes : pass {
 
 namespace headrace {
 
-/// Makes inputs and outputs of four axes NHWC where channels_last_interface says that their user has them so.
+struct fuse_transposes;
 /// The transposes that this takes meet those of the convolutions.
 struct lay_out_interface : pass {
+    using runs_after = pass_list<tosa_only, nodes_sorted>;
+    using runs_before = pass_list<fuse_transposes, layouts_chosen>;
+    static constexpr std::string_view summary =
+        "makes 4-D inputs and outputs NHWC where channels_last_interface asks for it";
+
     using produces = build::transpose_ops;
 
     [[nodiscard]] bool should_run(const graph& g) const {
@@ -6295,11 +6673,16 @@ private:
 
 namespace headrace {
 
+struct fuse_reshapes;
 /// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
 /// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
 /// the faster; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
-    using targets = ops<tosa::transpose>;
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
+    static constexpr std::string_view summary =
+        "split a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
+    using targeted_ops = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
@@ -6320,7 +6703,12 @@ namespace headrace {
 /// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
 /// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
 struct remove_noop_layout : pass {
-    using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
+    using invalidates = pass_list<distinct_outputs>;
+    static constexpr std::string_view summary =
+        "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
+    using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 
     std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
@@ -6357,111 +6745,22 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/passes/quantize/rescaling.hpp ----
-
-namespace headrace {
-
-/// A positive factor as RESCALE has it: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
-struct fixed_point_factor {
-    std::int64_t multiplier = 0;
-    std::int64_t shift = 0;
-    friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
-};
-
-/// With 31 bits of multiplier (scale32), or 15. Nothing where RESCALE's shifts, 2 to 62, do not reach: a
-/// factor of 2^29 and more, or one that is not positive.
-[[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
-    constexpr int least_shift = 2;
-    constexpr int most_shift = 62;
-    if (!(factor > 0) || std::isinf(factor)) return std::nullopt;
-    const int width = scale32 ? 31 : 15;
-    int exponent = 0;
-    const double mantissa = std::frexp(factor, &exponent);  // in [0.5, 1)
-    auto multiplier = static_cast<std::int64_t>(std::nearbyint(std::ldexp(mantissa, width)));
-    if (multiplier == std::int64_t{1} << width) {
-        multiplier /= 2;
-        ++exponent;
-    }
-    int shift = width - exponent;
-    if (shift > most_shift) {
-        multiplier >>= std::min(width, shift - most_shift);
-        shift = most_shift;
-    }
-    if (shift < least_shift) return std::nullopt;
-    return fixed_point_factor{multiplier, shift};
-}
-
-namespace build {
-
-/// What a RESCALE does besides scaling.
-struct rescaling {
-    std::int64_t input_zero = 0;
-    std::int64_t output_zero = 0;
-    dtype to = dtype::int32;
-    /// The largest distance of an operand's element from its zero point. Elements that RESCALE could not
-    /// take, of 2^(shift - 1) and more, are cut off before.
-    double reach = 0;
-};
-
-using rescale_ops = joined<ops<tosa::rescale, tosa::maximum, tosa::minimum>>;
-
-/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
-template <class E>
-value rescale(E& e, value v, std::span<const double> factors, const rescaling& r) {
-    const dtype from = e.dtype(v);
-    if (!v) return v;
-    const bool scale32 = from != dtype::int48;
-    std::pmr::vector<std::int32_t> multipliers;
-    std::pmr::vector<std::int8_t> shifts;
-    for (const double factor : factors) {
-        const auto fixed = multiplier_and_shift(factor, scale32);
-        if (!fixed) {
-            return e.unsupported("a quantization step is " + number_text(factor) +
-                                 " times another, beyond what RESCALE can scale by");
-        }
-        multipliers.push_back(static_cast<std::int32_t>(fixed->multiplier));
-        shifts.push_back(static_cast<std::int8_t>(fixed->shift));
-    }
-    if (scale32 && from == dtype::int32) {
-        const double most = std::ldexp(1.0, *std::min_element(shifts.begin(), shifts.end()) - 1);
-        if (r.reach >= most) {
-            const auto bound = static_cast<std::int64_t>(std::min(most - 1, 2147483647.0));
-            v = e.template make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
-            v = e.template make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
-        }
-    }
-    const auto count = static_cast<std::int64_t>(factors.size());
-    const std::pmr::vector<std::int16_t> narrow(multipliers.begin(), multipliers.end());
-    const value multiplier =
-        scale32 ? e.template constant<std::int32_t>(dtype::int32, std::array{count}, multipliers)
-                : e.template constant<std::int16_t>(dtype::int16, std::array{count}, narrow);
-    return e.template make<tosa::rescale>(
-        {.input = v,
-         .multiplier = multiplier,
-         .shift = e.template constant<std::int8_t>(dtype::int8, std::array{count}, shifts),
-         .input_zp = zero_point(e, from, r.input_zero),
-         .output_zp = zero_point(e, r.to, r.output_zero),
-         .scale32 = scale32,
-         .per_channel = factors.size() > 1});
-}
-template <class E>
-value rescale(E& e, value v, double factor, const rescaling& r) {
-    return rescale(e, v, std::span(&factor, 1), r);
-}
-
-}  // namespace build
-}  // namespace headrace
-
 // ---- headrace/passes/layout/transpose_by_convolution.hpp ----
 
 namespace headrace {
 
-/// A TRANSPOSE of a few planes to the innermost axis, as of an image to channels-last, as a convolution that
-/// multiplies by 0 and 1: groups of 16 pixels are its channels, the planes its window. Vela estimates a sixth
-/// of the cycles for an Ethos-U85; an Ethos-U55 gains nothing.
+struct fuse_reshapes;
+/// As in an image that becomes channels-last. Groups of 16 pixels are the channels of the convolution, the
+/// planes its window, and its weights are 0 and 1. Vela estimates a sixth of the cycles for an Ethos-U85; an
+/// Ethos-U55 gains nothing.
 struct transpose_by_convolution : pass {
-    using targets = ops<tosa::transpose>;
-    using produces = joined<build::reshape_ops, build::rescale_ops, ops<tosa::conv2d>>;
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
+    static constexpr std::string_view summary =
+        "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
+
+    using targeted_ops = ops<tosa::transpose>;
+    using produces = joined<build::reshape_ops, ops<tosa::conv2d, tosa::rescale>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return g.target().has(target_feature::profile_int) && !g.target().has(target_feature::u55);
@@ -6469,8 +6768,8 @@ struct transpose_by_convolution : pass {
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
         constexpr std::int64_t group = 16;
-        constexpr std::int64_t most_planes = 4;
-        constexpr std::int64_t fewest_pixels = 256;  // where it begins to pay
+        constexpr std::int64_t max_planes = 4;
+        constexpr std::int64_t min_pixels = 256;  // fewer are not worth it
         const auto moved = build::merge_axes(e.shape(a.input1), a.perms);
         const bool batched = moved.perms == shape_builder{0, 2, 1};
         if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(a.input1) != dtype::int8)
@@ -6478,23 +6777,16 @@ struct transpose_by_convolution : pass {
         const std::int64_t batch = batched ? moved.shape[0] : 1;
         const std::int64_t planes = moved.shape[batched ? 1 : 0];
         const std::int64_t pixels = moved.shape[batched ? 2 : 1];
-        if (planes > most_planes || pixels < fewest_pixels || pixels % group != 0) return std::nullopt;
+        if (planes > max_planes || pixels < min_pixels || pixels % group != 0) return std::nullopt;
 
         const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
-        const value sums = e.make<tosa::conv2d>({.input = image,
-                                                 .weight = weights(e, planes, group),
-                                                 .bias = e.splat(0, dtype::int32, 1),
-                                                 .input_zp = build::zero_point(e, dtype::int8),
-                                                 .weight_zp = build::zero_point(e, dtype::int8),
-                                                 .pad = {0, 0, 0, 0},
-                                                 .stride = {1, 1},
-                                                 .dilation = {1, 1},
-                                                 .acc_type = dtype::int32});
-        return build::reshape(e, build::rescale(e, sums, 1.0, {.to = dtype::int8}), e.result_meta().shape);
+        const value sums = e.make<tosa::conv2d>(
+            build::unpadded<tosa::conv2d>(e, image, weights(e, planes, group), e.splat(0, dtype::int32, 1)));
+        return build::reshape(e, build::narrow(e, sums, dtype::int8), e.result_meta().shape);
     }
 
 private:
-    // Output channel (pixel, plane) takes that pixel of that plane.
+    // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const int_list shape{group * planes, planes, 1, group};
         std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
@@ -6514,8 +6806,8 @@ private:
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, as weights take any, and after, when they have been
-/// transposed.
+/// Constants are folded before layouts are chosen, because weights take any layout, and again afterwards,
+/// when they have been transposed.
 template <class Evaluator>
 using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
                                 fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
@@ -6528,18 +6820,18 @@ using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_no
 
 namespace headrace {
 
-/// A TRANSPOSE that layout passes have left.
+/// A TRANSPOSE that the layout passes could not remove.
 struct remaining_transpose {
     std::pmr::string node;  ///< the exported node that it descends from
     std::pmr::vector<std::int64_t> shape;
     std::pmr::vector<std::int64_t> perms;
     std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< what at its two ends wants different layouts
+    std::pmr::string reason;  ///< which ops before and after it want different layouts
 };
 
 namespace detail {
 
-/// What of an op's layout is settled, in words; empty for one that a transpose could move past.
+/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
 [[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
@@ -6565,30 +6857,22 @@ namespace detail {
     return "";
 }
 
-[[nodiscard]] inline std::pmr::string settled_before(const node& transpose) {
-    const node* n = &transpose;
+/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
+template <class Next>
+[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
     std::pmr::string words;
-    while (words.empty() && n->operand_count != 0) {
-        n = n->operand(0).producer;
+    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
         words = settled_layout(*n);
-    }
-    return words;
-}
-[[nodiscard]] inline std::pmr::string settled_after(const node& transpose) {
-    const node* n = &transpose;
-    std::pmr::string words;
-    while (words.empty() && n->first_use != nullptr) {
-        n = n->first_use->target;
-        words = settled_layout(*n);
-    }
     return words;
 }
 
 }  // namespace detail
 
-/// The transposes of a graph of TOSA ops, in execution order, nested graphs aside.
+/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
 [[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
     std::pmr::vector<remaining_transpose> found;
+    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
+    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
     for (const node& n : g.nodes()) {
         const auto* t = args_if<tosa::transpose>(n);
         if (t == nullptr || !n.results[0].meta) continue;
@@ -6598,45 +6882,262 @@ namespace detail {
                          {shape.begin(), shape.end()},
                          {t->perms.begin(), t->perms.end()},
                          static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::settled_before(n) + ", and " + detail::settled_after(n)});
+                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
     }
     return found;
 }
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/casting.hpp ----
+
+/// One builder for each kind of cast, with the ops that it can emit, and `cast` for types that are not known
+/// when the pass is compiled. A pass that knows the kind calls the builder for it and declares less.
+namespace headrace::build {
+
+/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? Without a target
+/// everything is allowed.
+template <op_tag Op>
+bool allows(const target_spec& target, std::initializer_list<dtype> signature) {
+    return target.features == 0 || tosa::is_legal<Op>(target, signature);
+}
+template <op_tag Op>
+bool allows(const emitter& e, std::initializer_list<dtype> signature) {
+    return allows<Op>(e.target(), signature);
+}
+
+/// A CAST, unless the value has that type.
+inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
+    return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
+}
+
+/// Refuses a cast.
+inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
+    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
+                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
+}
+
+// --- choices ---------------------------------------------------------------------------------------------
+
+using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::mul>>;
+
+/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
+/// integers: 8 and 16 bits then pass through float32, which holds them all, and 32 bits through
+/// t * c + f * (1 - c).
+inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
+    const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
+    const dtype type = e.dtype(on_true);
+    const auto choose = [&](value t, value f) {
+        return e.make<tosa::select>({.input1 = with_rank(e, condition, rank),
+                                     .input2 = with_rank(e, t, rank),
+                                     .input3 = with_rank(e, f, rank)});
+    };
+    if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
+    if (type == dtype::int8 || type == dtype::int16) {
+        return cast_directly(
+            e, choose(cast_directly(e, on_true, dtype::float32), cast_directly(e, on_false, dtype::float32)),
+            type);
+    }
+    const auto bit = [&](scalar t, scalar f) {
+        return cast_directly(e, choose(e.splat(t, dtype::float32, rank), e.splat(f, dtype::float32, rank)),
+                             type);
+    };
+    return binary<tosa::add>(e, binary<tosa::mul>(e, on_true, bit(1, 0)),
+                             binary<tosa::mul>(e, on_false, bit(0, 1)));
+}
+
+// --- shifts ----------------------------------------------------------------------------------------------
+
+using logical_shift_ops = ops<tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>;
+
+/// An arithmetic shift of INT32 by the logical one. Both are the same for numbers that are not negative;
+/// negative ones are shifted as -1 - v. The operands have the same rank.
+inline value arithmetic_by_logical_shift(emit<logical_shift_ops> e, value v, value by) {
+    const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
+    const value sign = e.make<tosa::logical_right_shift>(v, number(31));  // 1 below 0
+    const value factor = e.make<tosa::sub>(number(1), e.make<tosa::add>(sign, sign));
+    const value magnitude = multiply(e, e.make<tosa::add>(v, sign), factor);
+    const value shifted = e.make<tosa::logical_right_shift>(magnitude, by);
+    return e.make<tosa::sub>(multiply(e, shifted, factor), sign);
+}
+
+using shift_ops = joined<reshape_ops, logical_shift_ops, ops<tosa::arithmetic_right_shift>>;
+
+/// An arithmetic shift of INT32. Without the integer profile there is only the logical one.
+inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
+    const dtype type = e.dtype(v);
+    if (allows<tosa::arithmetic_right_shift>(e, {type, type, type}))
+        return binary<tosa::arithmetic_right_shift>(e, v, by);
+    const std::size_t rank = std::max(e.rank(v), e.rank(by));
+    return arithmetic_by_logical_shift(e, with_rank(e, v, rank), with_rank(e, by, rank));
+}
+
+// --- casts -----------------------------------------------------------------------------------------------
+
+using truncate_ops = ops<tosa::greater_equal, tosa::floor, tosa::ceil, tosa::select, tosa::cast>;
+
+/// From floating point to an integer, toward zero as in PyTorch; CAST rounds to nearest (spec 2.12.1).
+inline value truncate(emit<truncate_ops> e, value v, dtype to) {
+    const value is_positive = e.make<tosa::greater_equal>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
+    return cast_directly(e, e.make<tosa::select>(is_positive, e.make<tosa::floor>(v), e.make<tosa::ceil>(v)),
+                         to);
+}
+
+using truth_ops = ops<tosa::cast, tosa::equal, tosa::logical_not>;
+
+/// From a number to bool: is it other than 0?
+inline value to_truth(emit<truth_ops> e, value v) {
+    const dtype from = e.dtype(v);
+    if (!v || is_boolean(from)) return v;
+    if (is_integral(from)) {
+        if (allows<tosa::cast>(e, {from, dtype::boolean})) return cast_directly(e, v, dtype::boolean);
+        if (!allows<tosa::cast>(e, {from, dtype::float32})) return no_cast(e, from, dtype::float32);
+        v = cast_directly(e, v, dtype::float32);
+    }
+    return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, e.dtype(v), e.rank(v))));
+}
+
+/// From bool to 0 and 1. TOSA has no CAST between bool and floating point, and without the integer profile
+/// none from bool at all.
+inline value from_truth(emit<ops<tosa::select, tosa::cast>> e, value v, dtype to) {
+    if (is_integral(to) && allows<tosa::cast>(e, {dtype::boolean, to})) return cast_directly(e, v, to);
+    const dtype type = is_integral(to) ? dtype::float32 : to;
+    const value number = e.make<tosa::select>(v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
+    return cast_directly(e, number, to);
+}
+
+using integer_cast_ops = joined<ops<tosa::cast, tosa::logical_left_shift>, logical_shift_ops>;
+
+/// From integers to integers: the low bits where the type is shorter. Without the integer profile they pass
+/// through float32.
+inline value cast_integer(emit<integer_cast_ops> e, value v, dtype to) {
+    const dtype from = e.dtype(v);
+    if (!v || from == to) return v;
+    if (allows<tosa::cast>(e, {from, to})) return cast_directly(e, v, to);
+    if (!allows<tosa::cast>(e, {from, dtype::float32}) || !allows<tosa::cast>(e, {dtype::float32, to}))
+        return no_cast(e, from, to);
+    if (traits_of(to).bits < traits_of(from).bits) {  // repeat the sign bit of the shorter type
+        v = cast_integer(e, v, dtype::int32);
+        const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
+        v = arithmetic_by_logical_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
+    }
+    return cast_directly(e, cast_directly(e, v, dtype::float32), to);
+}
+
+using cast_ops = joined<truncate_ops, truth_ops, integer_cast_ops>;
+
+/// The value as PyTorch casts it, between any two types.
+inline value cast(emit<cast_ops> e, value v, dtype to) {
+    const dtype from = e.dtype(v);
+    if (!v || from == to) return v;
+    if (is_boolean(from)) return from_truth(e, v, to);
+    if (is_boolean(to)) return to_truth(e, v);
+    if (is_floating(from) && is_integral(to)) return truncate(e, v, to);
+    if (is_integral(from) && is_integral(to)) return cast_integer(e, v, to);
+    if (allows<tosa::cast>(e, {from, to})) return cast_directly(e, v, to);
+    if (is_floating(from) && from != dtype::float32 && to != dtype::float32)
+        return cast(e, cast_directly(e, v, dtype::float32), to);
+    return no_cast(e, from, to);
+}
+
+}  // namespace headrace::build
+
 // ---- headrace/passes/legalize/legalize_any_all.hpp ----
 
 namespace headrace {
 
-/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2); numbers count as true unless
+/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers count as true unless
 /// they are 0.
 struct legalize_any_all : pass {
-    using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
-    using produces = joined<build::cast_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";
+    using any_ops = ops<aten::any, aten::any_dim, aten::any_dims>;
+    using all_ops = ops<aten::all, aten::all_dim, aten::all_dims>;
+    using targeted_ops = joined<any_ops, all_ops>;
+    using produces = joined<build::truth_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
-    template <one_of<ops<aten::any, aten::any_dim, aten::any_dims>> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return reduced<tosa::reduce_any>(a, e);
+        using to = std::conditional_t<one_of<Op, any_ops>, tosa::reduce_any, tosa::reduce_all>;
+        const auto step = [&](value v, std::size_t axis) { return build::along<to>(e, v, axis); };
+        // An empty list of axes reduces nothing.
+        return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }
-    template <one_of<ops<aten::all, aten::all_dim, aten::all_dims>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return reduced<tosa::reduce_all>(a, e);
-    }
+};
 
-private:
-    template <op_tag To, class Args>
-    static value reduced(const Args& a, emit<produces>& e) {
-        // An empty list of axes, where one can be given, reduces nothing.
-        const value truth = build::cast(e, a.self, dtype::boolean);
-        const value result = build::reduce(
-            e, truth, a,
-            [&](value v, std::size_t axis) {
-                return e.make<To>({.input = v, .axis = static_cast<std::int64_t>(axis)});
-            },
-            no_axes::none);
-        return build::cast(e, result, e.result_meta().dtype);
-    }
+}  // namespace headrace
+
+// ---- headrace/passes/legalize/promoting.hpp ----
+
+namespace headrace {
+
+namespace build {
+
+/// An integer in a longer type, or a number in a floating-point type: through float32 where the target has no
+/// direct CAST.
+inline value widen_number(emit<ops<tosa::cast>> e, value v, dtype to) {
+    const dtype from = e.dtype(v);
+    if (!v || from == to) return v;
+    const auto has_cast = [&](dtype a, dtype b) { return a == b || allows<tosa::cast>(e, {a, b}); };
+    const bool truncates = is_floating(from) && is_integral(to);
+    if (is_boolean(from) || is_boolean(to) || truncates) return no_cast(e, from, to);
+    if (has_cast(from, to)) return cast_directly(e, v, to);
+    const bool cuts = is_integral(to) && traits_of(to).bits < traits_of(from).bits;
+    if (cuts || !has_cast(from, dtype::float32) || !has_cast(dtype::float32, to)) return no_cast(e, from, to);
+    return cast_directly(e, cast_directly(e, v, dtype::float32), to);
+}
+
+using widen_ops = ops<tosa::select, tosa::cast>;
+
+/// The same of a bool, too.
+inline value widen(emit<widen_ops> e, value v, dtype to) {
+    return is_boolean(e.dtype(v)) && !is_boolean(to) ? from_truth(e, v, to) : widen_number(e, v, to);
+}
+
+using promote_ops = joined<widen_ops, integer_cast_ops>;
+
+/// An operand in the common type of several. That can be shorter: of an int8 tensor and an int32 tensor of
+/// rank 0, it is int8.
+inline value promote(emit<promote_ops> e, value v, dtype to) {
+    const bool integers = is_integral(e.dtype(v)) && is_integral(to);
+    return integers ? cast_integer(e, v, to) : widen(e, v, to);
+}
+
+using align_ops = joined<promote_ops, reshape_ops>;
+
+/// An operand of an elementwise op: promoted to the dtype of the op's result, in the result's rank.
+inline value align(emit<align_ops> e, value v) {
+    const tensor_meta& result = e.result_meta();
+    return with_rank(e, promote(e, v, narrowed(result.dtype)), result.rank());
+}
+/// The same with integers as INT32, in which TOSA computes.
+inline value align_wide(emit<align_ops> e, value v) {
+    const tensor_meta& result = e.result_meta();
+    v = promote(e, v, narrowed(result.dtype));
+    return with_rank(e, is_integral(e.dtype(v)) ? widen_number(e, v, dtype::int32) : v, result.rank());
+}
+/// The result of an op on integers in INT32, cut to the type that PyTorch gives it, in which it wraps around.
+inline value cut(emit<integer_cast_ops> e, value v) {
+    return is_integral(e.dtype(v)) ? cast_integer(e, v, narrowed(e.result_meta().dtype)) : v;
+}
+/// Is the operand other than 0? In the rank of the op's result.
+inline value align_truth(emit<joined<truth_ops, reshape_ops>> e, value v) {
+    return with_rank(e, to_truth(e, v), e.result_meta().rank());
+}
+
+}  // namespace build
+
+/// A policy whose operands go through a builder, and whose results stay as they are.
+template <auto Builder>
+struct operands_by {
+    static constexpr auto made = decltype(made_by<Builder>(symbol<op_set<>{}>()))::made;
+    static term operand(const term& x) { return made_by<Builder>(x); }
+    static term result(const term& y, std::uint32_t) { return y; }
+};
+/// A policy for integers that are computed in INT32.
+struct in_32_bits : operands_by<build::align_wide> {
+    static constexpr auto made = operands_by::made | set_of<build::integer_cast_ops>;
+    static term result(const term& y, std::uint32_t) { return made_by<build::cut>(y); }
 };
 
 }  // namespace headrace
@@ -6646,113 +7147,105 @@ private:
 namespace headrace::build {
 
 /// 0, step, 2 * step, … along one axis, and ones elsewhere: ready to broadcast.
-template <class E>
-value iota(E& e, std::int64_t count, std::int64_t step, std::size_t axis, std::size_t rank,
-           dtype type = dtype::int32) {
+inline value iota(emit<ops<>> e, std::int64_t count, std::int64_t step, std::size_t axis, std::size_t rank,
+                  dtype type = dtype::int32) {
     shape_builder shape = shape_builder::filled(rank, 1);
     shape[axis] = count;
-    return e.constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-        const std::size_t width = traits_of(type).bits / 8U;
-        for (std::int64_t i = 0; i != count; ++i) {
-            headrace::detail::store_element(saturating_mul(i, step), type,
-                                            &data[static_cast<std::size_t>(i) * width]);
-        }
-    });
+    return e.constant_of(type, shape,
+                         [&](std::size_t i) { return saturating_mul(static_cast<std::int64_t>(i), step); });
 }
 
-using number_ops = joined<cast_ops, ops<tosa::select>>;
+// --- bools -----------------------------------------------------------------------------------------------
 
 /// The type that stands for bool where an op takes none: one that the target's profile has.
-template <class E>
-dtype number_for_bool(E& e) {
+inline dtype number_for_bool(const emitter& e) {
     return e.target().has(target_feature::profile_int) && !e.target().has(target_feature::profile_fp)
                ? dtype::int32
                : dtype::float32;
 }
 /// A bool as 0 or 1, anything else as it is. Without CAST, which PRO-FP does not have for bool.
-template <class E>
-value as_number(E& e, value v) {
+inline value as_number(emit<ops<tosa::select>> e, value v) {
     if (!v || !is_boolean(e.dtype(v))) return v;
     const dtype type = number_for_bool(e);
-    return select(e, v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
+    return e.make<tosa::select>(v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
 }
+/// What as_number made of a value of that type, back again.
+inline value from_number(emit<truth_ops> e, value v, dtype type) {
+    return is_boolean(type) ? to_truth(e, v) : v;
+}
+
+// --- indices ---------------------------------------------------------------------------------------------
 
 /// The type in which positions are computed: INT32, or FP32 where the target has no profile with integers,
 /// whose RESHAPE and TILE it then lacks too. FP32 is exact for positions up to 2^24, which exact_positions
 /// checks.
-template <class E>
-dtype index_type(E& e) {
+inline dtype index_type(const emitter& e) {
     return e.target().has(target_feature::profile_int) ? dtype::int32 : dtype::float32;
 }
-template <class E>
-value index_number(E& e, value index) {
-    return cast(e, cast(e, index, dtype::int32), index_type(e));
+inline value index_number(emit<ops<tosa::cast>> e, value index) {
+    return cast_directly(e, cast_directly(e, index, dtype::int32), index_type(e));
 }
 /// Positions as GATHER and SCATTER take them.
-template <class E>
-value as_index(E& e, value position) {
-    if (!position || e.dtype(position) == dtype::int32) return position;
-    return e.template make<tosa::cast>(
-        {.input = position, .output_type = dtype::int32});  // they are integral
+inline value as_index(emit<ops<tosa::cast>> e, value position) {
+    return cast_directly(e, position, dtype::int32);  // they are integral
 }
-template <class E>
-bool exact_positions(E& e, std::int64_t count) {
+inline bool exact_positions(emit<ops<>> e, std::int64_t count) {
     if (index_type(e) == dtype::int32 || count <= std::int64_t{1} << 24) return true;
     e.unsupported("positions above 2^24 need integers: add INT to the target");
     return false;
 }
 
+using index_ops = joined<reshape_ops, ops<tosa::cast>>;
+
 /// The same positions in another shape.
-template <class E>
-value reshape_index(E& e, value v, sizes shape) {
+inline value reshape_index(emit<index_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return as_index(e, reshape(e, index_number(e, v), shape));
 }
 
-using wrap_ops = joined<cast_ops, ops<tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add>>;
+using wrap_ops =
+    ops<tosa::cast, tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add, tosa::select>;
 
 /// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
 /// top bit.
-template <class E>
-value wrap_indices(E& e, value index, std::int64_t size) {
+inline value wrap_indices(emit<wrap_ops> e, value index, std::int64_t size) {
     index = index_number(e, index);
-    const dtype type = e.dtype(index);
-    const std::size_t rank = e.rank(index);
-    const value length = e.splat(size, type, rank);
-    if (type == dtype::int32) {
-        const value negative = e.template make<tosa::logical_right_shift>(index, e.splat(31, type, rank));
-        return binary<tosa::add>(e, index, binary<tosa::mul>(e, negative, length));
+    const auto number = [&](std::int64_t n) { return e.splat(n, e.dtype(index), e.rank(index)); };
+    if (e.dtype(index) == dtype::int32) {
+        const value is_negative = e.make<tosa::logical_right_shift>(index, number(31));
+        return e.make<tosa::add>(index, multiply(e, is_negative, number(size)));
     }
-    const value negative = e.template make<tosa::greater>(e.splat(0, type, rank), index);
-    return select(e, negative, binary<tosa::add>(e, index, length), index);
+    const value is_negative = e.make<tosa::greater>(number(0), index);
+    return e.make<tosa::select>(is_negative, e.make<tosa::add>(index, number(size)), index);
 }
 
-using gather_ops = joined<number_ops, broadcast_ops, ops<tosa::gather>>;
+// --- rows ------------------------------------------------------------------------------------------------
+
+using row_ops = joined<broadcast_ops, truth_ops, ops<tosa::select>>;
+using gather_ops = joined<row_ops, ops<tosa::gather>>;
+using scatter_ops = joined<row_ops, ops<tosa::scatter>>;
+
+/// Indices [N or 1, W] for each batch of values [N, K, C]; nothing if they can be too large.
+inline value batch_indices(emit<joined<broadcast_ops, ops<tosa::cast>>> e, value values, value indices) {
+    if (!values || !indices || !exact_positions(e, e.shape(values)[1])) return {};
+    return as_index(e, broadcast(e, indices, shape_builder{e.shape(values)[0], e.shape(indices)[1]}));
+}
 
 /// GATHER (TOSA 1.0, 2.10.1): values [N, K, C] and indices [N or 1, W] give [N, W, C].
-template <class E>
-value gather(E& e, value values, value indices) {
-    if (!values || !indices || !exact_positions(e, e.shape(values)[1])) return {};
-    const std::int64_t batches = e.shape(values)[0];
-    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
-    const value rows = e.template make<tosa::gather>(as_number(e, values), indices);
-    return cast(e, rows, e.dtype(values));
+inline value gather(emit<gather_ops> e, value values, value indices) {
+    indices = batch_indices(e, values, indices);
+    return from_number(e, e.make<tosa::gather>(as_number(e, values), indices), e.dtype(values));
 }
 
-using scatter_ops = joined<number_ops, broadcast_ops, ops<tosa::scatter>>;
-
-/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows` [N, W,
-/// C]. No index may occur twice in a batch.
-template <class E>
-value scatter(E& e, value values, value indices, value rows) {
-    if (!values || !indices || !rows || !exact_positions(e, e.shape(values)[1])) return {};
-    const std::int64_t batches = e.shape(values)[0];
-    indices = as_index(e, broadcast(e, indices, shape_builder{batches, e.shape(indices)[1]}));
-    const value written = e.template make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
-    return cast(e, written, e.dtype(values));
+/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows`
+/// [N, W, C]. No index may occur twice in a batch.
+inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
+    indices = batch_indices(e, values, indices);
+    const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
+    return from_number(e, written, e.dtype(values));
 }
 
-using position_ops = joined<cast_ops, ops<tosa::mul, tosa::add>>;
+using position_ops = joined<index_ops, ops<tosa::mul, tosa::add>>;
 
 /// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
 /// as GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what
@@ -6761,9 +7254,9 @@ struct element_positions {
     value indices;                ///< [N, W]
     std::int64_t batches = 1;     ///< N
     std::int64_t batch_size = 1;  ///< elements of the tensor in a batch
+    std::int64_t count = 1;       ///< W
 };
-template <class E>
-element_positions positions_along(E& e, value index, sizes shape, std::size_t axis) {
+inline element_positions positions_along(emit<position_ops> e, value index, sizes shape, std::size_t axis) {
     index = index_number(e, index);
     const dtype type = e.dtype(index);
     const shape_builder counts(e.shape(index));
@@ -6774,32 +7267,30 @@ element_positions positions_along(E& e, value index, sizes shape, std::size_t ax
     value offset;
     for (std::size_t i = shape.size(); i-- > lead; stride *= shape[i]) {
         if (i == axis) {
-            position = stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, type, shape.size()));
+            position = stride == 1 ? index : multiply(e, index, e.splat(stride, type, shape.size()));
         } else if (counts[i] > 1) {
             const value along = iota(e, counts[i], stride, i, shape.size(), type);
-            offset = offset ? binary<tosa::add>(e, offset, along) : along;
+            offset = offset ? e.make<tosa::add>(offset, along) : along;
         }
     }
-    if (offset) position = binary<tosa::add>(e, position, offset);
+    if (offset) position = e.make<tosa::add>(position, offset);
     const std::int64_t batches = element_count(shape.first(lead));
-    const std::int64_t each = element_count(sizes(counts).subspan(lead));
-    return {reshape(e, position, shape_builder{batches, each}), batches, stride};
+    const std::int64_t count = element_count(sizes(counts).subspan(lead));
+    return {reshape(e, position, shape_builder{batches, count}), batches, stride, count};
 }
 
-using accumulate_ops =
-    joined<broadcast_ops, cast_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
+using accumulate_ops = joined<index_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
 
 /// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row
 /// more than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
 /// (indices[w] == k ? rows[w] : 0), which a product with 0 and 1 would not be for infinities.
-template <class E>
-value accumulate(E& e, value values, value indices, value rows) {
-    constexpr std::int64_t most = std::int64_t{1} << 24;
+inline value accumulate(emit<accumulate_ops> e, value values, value indices, value rows) {
+    constexpr std::int64_t max_pairs = std::int64_t{1} << 24;
     if (!values || !indices || !rows) return {};
     const shape_builder s(e.shape(values));
     const shape_builder r(e.shape(rows));
     const shape_builder i(e.shape(indices));
-    if (element_count(s) * r[1] > most) {
+    if (element_count(s) * r[1] > max_pairs) {
         return e.unsupported(
             "adding " + number_text(r[1]) + " rows to " + number_text(s[1]) +
             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
@@ -6807,12 +7298,12 @@ value accumulate(E& e, value values, value indices, value rows) {
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;
     const dtype key = number_for_bool(e);
-    const value wanted = reshape(e, cast(e, indices, key), shape_builder{i[0], 1, i[1], i[2]});
-    const value hit = e.template make<tosa::equal>(wanted, iota(e, s[1], 1, 1, 4, key));
-    const value addends = reshape(e, cast(e, rows, wide), shape_builder{r[0], 1, r[1], r[2]});
-    const value picked = select(e, hit, addends, e.splat(0, wide, 4));
-    const value sum = e.template make<tosa::reduce_sum>({.input = picked, .axis = 2});
-    return cast(e, binary<tosa::add>(e, cast(e, values, wide), reshape(e, sum, s)), type);
+    const value wanted = reshape(e, cast_directly(e, indices, key), shape_builder{i[0], 1, i[1], i[2]});
+    const value hit = e.make<tosa::equal>(wanted, iota(e, s[1], 1, 1, 4, key));
+    const value addends = reshape(e, widen(e, rows, wide), shape_builder{r[0], 1, r[1], r[2]});
+    const value picked = e.make<tosa::select>(hit, addends, e.splat(0, wide, 4));
+    const value sum = reshape(e, along<tosa::reduce_sum>(e, picked, 2), s);
+    return cast_directly(e, e.make<tosa::add>(widen(e, values, wide), sum), type);
 }
 
 }  // namespace headrace::build
@@ -6825,168 +7316,147 @@ namespace headrace {
 /// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
 /// bits and NEGATE no largest value, look for the first element that equals the extremum.
 struct legalize_argmax : pass {
-    using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
-    using produces =
-        joined<build::cast_ops, ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min>>;
+    using phase = legalization;
+    static constexpr std::string_view summary =
+        "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
+    using targeted_ops = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
+    using produces = joined<build::reshape_ops, build::widen_ops,
+                            ops<tosa::argmax, tosa::negate, tosa::reduce_max, tosa::reduce_min, tosa::equal>>;
 
     template <one_of<ops<aten::argmax, aten::argmin>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        constexpr bool largest = std::is_same_v<Op, aten::argmax>;
-        const bool whole = !a.dim.has_value();
         const std::int64_t count = e.meta(a.self).elements();
-        const value v = whole ? build::reshape(e, a.self, sizes(&count, 1)) : a.self;
-        return position(e, v, whole ? 0 : *a.dim, largest, e.result_meta().shape);
+        const value v = a.dim ? a.self : build::reshape(e, a.self, sizes(&count, 1));
+        return position(e, v, a.dim.value_or(0), std::is_same_v<Op, aten::argmax>, e.result_meta().shape);
     }
     template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         constexpr bool largest = std::is_same_v<Op, aten::max_dim>;
         const value v = build::with_rank(e, a.self, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
-        const value extremum = build::cast(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
+        const value extremum = build::cast_directly(e, reduced(e, number(e, v), axis, largest), e.dtype(v));
         return {build::reshape(e, extremum, e.result_meta(0).shape),
                 position(e, v, a.dim, largest, e.result_meta(1).shape)};
     }
 
 private:
     // Bools and integers are compared as INT32.
-    static value number(emit<produces>& e, value v) {
-        return is_floating(e.dtype(v)) ? v : build::cast(e, v, dtype::int32);
+    static value number(emit<build::widen_ops> e, value v) {
+        return is_floating(e.dtype(v)) ? v : build::widen(e, v, dtype::int32);
     }
-    static value reduced(emit<produces>& e, value v, std::size_t i, bool largest) {
-        if (!v || e.shape(v)[i] == 1) return v;
-        const auto axis = static_cast<std::int64_t>(i);
-        return largest ? e.make<tosa::reduce_max>({.input = v, .axis = axis})
-                       : e.make<tosa::reduce_min>({.input = v, .axis = axis});
+    static value reduced(emit<ops<tosa::reduce_max, tosa::reduce_min>> e, value v, std::size_t axis,
+                         bool largest) {
+        if (!v || e.shape(v)[axis] == 1) return v;
+        return largest ? build::along<tosa::reduce_max>(e, v, axis)
+                       : build::along<tosa::reduce_min>(e, v, axis);
     }
     static value position(emit<produces>& e, value v, std::int64_t dim, bool largest, sizes shape) {
         v = number(e, build::with_rank(e, v, std::max<std::size_t>(e.rank(v), 1)));
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         if (e.failed()) return {};
         const bool floats = is_floating(e.dtype(v));
-        return build::reshape_index(
-            e, floats ? of_floats(e, v, axis, largest) : of_integers(e, v, axis, largest), shape);
-    }
-    static value of_floats(emit<produces>& e, value v, std::size_t axis, bool largest) {
-        return e.make<tosa::argmax>(
-            {.input = largest ? v : build::negate(e, v), .axis = static_cast<std::int64_t>(axis)});
+        const value found = floats ? build::along<tosa::argmax>(e, largest ? v : build::negate(e, v), axis)
+                                   : of_integers(e, v, axis, largest);
+        return build::reshape_index(e, found, shape);
     }
     static value of_integers(emit<produces>& e, value v, std::size_t axis, bool largest) {
+        if (!build::allows<tosa::equal>(e, {dtype::int32, dtype::int32, dtype::boolean}))
+            return e.unsupported("integers need the profile INT; add it to the target");
         const std::int64_t size = e.shape(v)[axis];
         const value found = e.make<tosa::equal>(v, reduced(e, v, axis, largest));
         const value at = build::iota(e, size, 1, axis, e.rank(v));
-        return reduced(e, build::select(e, found, at, e.splat(size, dtype::int32, e.rank(v))), axis, false);
+        const value candidates = e.make<tosa::select>(found, at, e.splat(size, dtype::int32, e.rank(v)));
+        return reduced(e, candidates, axis, false);
     }
 };
 
 }  // namespace headrace
 
-// ---- headrace/pass/op_map.hpp ----
-
-namespace headrace {
-
-/// One entry of an op_map.
-template <op_tag From, op_tag To>
-struct becomes {};
-
-/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
-template <class... Entries>
-struct op_map;
-template <class... From, class... To>
-struct op_map<becomes<From, To>...> {
-    // Overload resolution finds the entry of a key: one base class for each.
-    struct entries : std::type_identity<becomes<From, To>>... {};
-    template <class Key, class Mapped>
-    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
-
-    using keys = ops<From...>;
-    using values = joined<ops<To...>>;  // each once
-    template <class Key>
-    using at = decltype(find<Key>(entries{}));
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/legalize/integers.hpp ----
+// ---- headrace/passes/legalize/comparing.hpp ----
 
 namespace headrace::build {
 
-/// The type that stands for PyTorch's in a lowered graph: indices have 32 bits there.
-[[nodiscard]] constexpr dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
+using difference_ops =
+    joined<reshape_ops, ops<tosa::logical_left_shift, tosa::logical_right_shift, tosa::cast,
+                            tosa::greater_equal, tosa::select, tosa::sub, tosa::add, tosa::mul>>;
 
-/// The common type of operands, as PyTorch promotes them.
-template <class... Operands>
-[[nodiscard]] dtype common_type(const emitter& e, const Operands&... operands) {
-    return narrowed(result_type(e.meta(operands)...));
-}
-
-/// Integers as INT32, in which TOSA computes; others as they are.
-inline value widened(emit<cast_ops> e, value v) {
-    return is_integral(e.dtype(v)) ? cast(e, v, dtype::int32) : v;
-}
-
-using compare_ops = joined<cast_ops, ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_xor,
-                                         tosa::logical_and, tosa::logical_or, tosa::logical_not>>;
-
-/// A float32 whose sign, or being 0, is that of a - b, exactly: INT32 operands are taken in halves of 16
-/// bits.
-inline value ordered_difference(emit<compare_ops> e, value a, value b) {
-    const auto real = [&](value v) {
-        return e.make<tosa::cast>({.input = v, .output_type = dtype::float32});
-    };
+/// For INT32 operands, a float32 that is 0 or has a sign just as a - b: the halves of 16 bits are subtracted.
+inline value ordered_difference(emit<difference_ops> e, value a, value b) {
+    const auto real = [&](value v) { return cast_directly(e, v, dtype::float32); };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
     const auto halves = [&](value v) {
         const value by = e.splat(16, dtype::int32, e.rank(v));
-        const value low =
-            binary<tosa::logical_right_shift>(e, binary<tosa::logical_left_shift>(e, v, by), by);
-        const value high = real(binary<tosa::logical_right_shift>(e, v, by));
-        const value negative = e.make<tosa::greater_equal>(high, number(32768, v));
-        return std::pair(select(e, negative, e.make<tosa::sub>(high, number(65536, v)), high), real(low));
+        const value low = e.make<tosa::logical_right_shift>(e.make<tosa::logical_left_shift>(v, by), by);
+        const value high = real(e.make<tosa::logical_right_shift>(v, by));
+        const value is_negative = e.make<tosa::greater_equal>(high, number(32768, v));
+        const value below_zero = e.make<tosa::sub>(high, number(65536, v));
+        return std::pair(e.make<tosa::select>(is_negative, below_zero, high), real(low));
     };
     const auto [a_high, a_low] = halves(a);
     const auto [b_high, b_low] = halves(b);
     const value high = binary<tosa::sub>(e, a_high, b_high);
-    return binary<tosa::add>(e, binary<tosa::mul>(e, high, number(65536, high)),
-                             binary<tosa::sub>(e, a_low, b_low));
+    return binary<tosa::add>(e, multiply(e, high, number(65536, high)), binary<tosa::sub>(e, a_low, b_low));
 }
+
+template <op_tag Op>
+using compare_by_floats_ops = joined<difference_ops, ops<Op>>;
+
+/// A comparison of integers for targets without the integer profile.
+template <op_tag Op>
+value compare_by_floats(emit<compare_by_floats_ops<Op>> e, value a, value b) {
+    if (e.dtype(a) == dtype::int8 || e.dtype(a) == dtype::int16) {
+        return binary<Op>(e, cast_directly(e, a, dtype::float32), cast_directly(e, b, dtype::float32));
+    }
+    const value difference = ordered_difference(e, a, b);
+    return e.template make<Op>(difference, e.splat(0, dtype::float32, e.rank(difference)));
+}
+
+/// How a comparison of bools is written with NOT and an operator of logic.
+template <op_tag Op>
+using logic_of = std::conditional_t<
+    std::is_same_v<Op, tosa::equal>, tosa::logical_xor,
+    std::conditional_t<std::is_same_v<Op, tosa::greater>, tosa::logical_and, tosa::logical_or>>;
+
+template <op_tag Op>
+using compare_ops = joined<compare_by_floats_ops<Op>, ops<tosa::logical_not, logic_of<Op>>>;
 
 /// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
 template <op_tag Op>
-value compare(emit<compare_ops> e, value a, value b) {
+value compare(emit<compare_ops<Op>> e, value a, value b) {
     const dtype type = e.dtype(a);
     if (is_boolean(type)) {
-        if (std::is_same_v<Op, tosa::equal>) {
-            return e.make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
+        if constexpr (std::is_same_v<Op, tosa::equal>) {
+            return e.template make<tosa::logical_not>(binary<tosa::logical_xor>(e, a, b));
+        } else {
+            return binary<logic_of<Op>>(e, a, e.template make<tosa::logical_not>(b));
         }
-        const value other = e.make<tosa::logical_not>(b);
-        return std::is_same_v<Op, tosa::greater> ? binary<tosa::logical_and>(e, a, other)
-                                                 : binary<tosa::logical_or>(e, a, other);
     }
     if (!is_integral(type)) return binary<Op>(e, a, b);
-    if (allows<Op>(e, {dtype::int32, dtype::int32, dtype::boolean})) {
-        return binary<Op>(e, widened(e, a), widened(e, b));
-    }
-    if (type == dtype::int8 || type == dtype::int16) {
-        return binary<Op>(e, cast(e, a, dtype::float32), cast(e, b, dtype::float32));
-    }
-    const value difference = ordered_difference(e, a, b);
-    return binary<Op>(e, difference, e.splat(0, dtype::float32, e.rank(difference)));
+    if (!allows<Op>(e, {dtype::int32, dtype::int32, dtype::boolean})) return compare_by_floats<Op>(e, a, b);
+    return binary<Op>(e, widen_number(e, a, dtype::int32), widen_number(e, b, dtype::int32));
 }
 
-using extremum_ops = joined<compare_ops, ops<tosa::maximum, tosa::minimum>>;
+/// The operator of logic that the maximum or minimum of bools is.
+template <op_tag Op>
+using logic_of_extremum =
+    std::conditional_t<std::is_same_v<Op, tosa::maximum>, tosa::logical_or, tosa::logical_and>;
+
+template <op_tag Op>
+using extremum_ops = joined<compare_by_floats_ops<tosa::greater>, select_ops, ops<Op, logic_of_extremum<Op>>>;
 
 /// MAXIMUM or MINIMUM of two operands of one type.
 template <op_tag Op>
-value extremum(emit<extremum_ops> e, value a, value b) {
-    constexpr bool largest = std::is_same_v<Op, tosa::maximum>;
+value extremum(emit<extremum_ops<Op>> e, value a, value b) {
     const dtype type = e.dtype(a);
-    if (is_boolean(type))
-        return largest ? binary<tosa::logical_or>(e, a, b) : binary<tosa::logical_and>(e, a, b);
+    if (is_boolean(type)) return binary<logic_of_extremum<Op>>(e, a, b);
     if (!is_integral(type)) return binary<Op>(e, a, b);
     if (allows<Op>(e, {dtype::int32, dtype::int32, dtype::int32})) {
-        return cast(e, binary<Op>(e, widened(e, a), widened(e, b)), type);
+        const auto wide = [&](value v) { return widen_number(e, v, dtype::int32); };
+        return cast_directly(e, binary<Op>(e, wide(a), wide(b)), type);
     }
-    const value greater = compare<tosa::greater>(e, a, b);
-    return largest ? select(e, greater, a, b) : select(e, greater, b, a);
+    const value greater = compare_by_floats<tosa::greater>(e, a, b);
+    constexpr bool is_maximum = std::is_same_v<Op, tosa::maximum>;
+    return select(e, greater, is_maximum ? a : b, is_maximum ? b : a);
 }
 
 }  // namespace headrace::build
@@ -6995,47 +7465,51 @@ value extremum(emit<extremum_ops> e, value a, value b) {
 
 namespace headrace {
 
-/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4). Operands are first cast to the type that PyTorch
-/// promotes them to. Short integers are computed in 32 bits and cut back, which is how they wrap around in
-/// PyTorch. The sum of booleans is their `or`, the product their `and`. Integers divided toward zero are
-/// INTDIV.
+struct decompose_division;
+/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4) of the type that PyTorch promotes them to. Integers are
+/// computed in 32 bits and cut back, which is how short ones wrap around in PyTorch. The sum of booleans is
+/// their `or`, the product their `and`. Integers divided toward zero are INTDIV.
 struct legalize_binary : pass {
-    using table = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
-                         becomes<aten::mul_tensor, tosa::mul>>;
-    using extrema = op_map<becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;
-    using targets = joined<table::keys, extrema::keys, ops<aten::div_tensor_mode, aten::pow_tensor_tensor>>;
-    using produces = joined<table::values, build::extremum_ops, ops<tosa::intdiv, tosa::pow>>;
+    using phase = legalization;
+    using runs_after = pass_list<unit_alpha, decompose_division>;
+    static constexpr std::string_view summary = "sums, products, powers, maxima and minima of two tensors";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        const value x = build::cast(e, a.self, type);
-        const value y = build::cast(e, a.other, type);
-        if (is_boolean(type)) {
-            if (std::is_same_v<Op, aten::add_tensor>) return build::binary<tosa::logical_or>(e, x, y);
-            if (std::is_same_v<Op, aten::mul_tensor>) return build::binary<tosa::logical_and>(e, x, y);
-            return e.unsupported("sub: PyTorch does not subtract booleans");
-        }
-        return build::cast(e, build::binary<table::at<Op>>(e, build::widened(e, x), build::widened(e, y)),
-                           type);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<in_32_bits>(
+                on<aten::add_tensor> = [](auto x, auto y) {
+                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_or>(x, y); },
+                                  [&] { return call<tosa::add>(x, y); });
+                },
+                on<aten::sub_tensor> = [](auto x, auto y) {
+                    return choose(!is_boolean(x.dtype()), [&] { return call<tosa::sub>(x, y); },
+                                  refused(x, "sub: PyTorch does not subtract booleans"));
+                },
+                on<aten::mul_tensor> = [](auto x, auto y) {
+                    return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_and>(x, y); },
+                                  [&] { return made_by<build::multiply>(x, y); });
+                },
+                on<aten::div_tensor_mode> = [](auto x, auto y) {
+                    return choose(is_integral(x.dtype()), [&] { return call<tosa::intdiv>(x, y); },
+                                  refused(x, "div: only integers can be divided toward zero here"));
+                },
+                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                    return choose(is_floating(x.dtype()), [&] { return call<tosa::pow>(x, y); },
+                                  refused(x, "pow: TOSA's POW takes floating-point operands only"));
+                }),
+            rules_with<operands_by<promoted>>(
+                on<aten::maximum> = made_by<build::extremum<tosa::maximum>>,
+                on<aten::minimum> = made_by<build::extremum<tosa::minimum>>));
     }
-    template <one_of<extrema::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::extremum<extrema::at<Op>>(e, build::cast(e, a.self, type),
-                                                build::cast(e, a.other, type));
+    // clang-format on
+
+private:
+    static auto refused(const auto& x, const char* reason) {
+        return [=] { return x.unsupported(reason); };
     }
-    value operator()(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a,
-                     emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.exponent);
-        if (!is_floating(type)) return e.unsupported("pow: TOSA's POW takes floating-point operands only");
-        return build::binary<tosa::pow>(e, build::cast(e, a.self, type), build::cast(e, a.exponent, type));
-    }
-    value operator()(aten::div_tensor_mode, const args<aten::div_tensor_mode>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        if (!is_integral(type)) return e.unsupported("div: only integers can be divided toward zero here");
-        const auto operand = [&](value v) { return build::widened(e, build::cast(e, v, type)); };
-        return build::cast(e, build::binary<tosa::intdiv>(e, operand(a.self), operand(a.other)), type);
+    static value promoted(emit<build::promote_ops> e, value v) {
+        return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
 };
 
@@ -7049,49 +7523,45 @@ namespace headrace {
 /// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
-    using targets = ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
-                        aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
-    using produces =
-        joined<build::cast_ops, ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
-                                    tosa::logical_and, tosa::logical_or, tosa::logical_xor>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "bitwise logic and shifts to TOSA's";
 
-    value operator()(const args<aten::bitwise_and_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_and, tosa::logical_and>(e, a.self, a.other);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<operands_by<build::align>>(
+                on<aten::bitwise_and_tensor> = of_bits<tosa::bitwise_and, tosa::logical_and>{},
+                on<aten::bitwise_or_tensor>  = of_bits<tosa::bitwise_or, tosa::logical_or>{},
+                on<aten::bitwise_xor_tensor> = of_bits<tosa::bitwise_xor, tosa::logical_xor>{},
+                on<aten::bitwise_left_shift_tensor> = call<tosa::logical_left_shift>),
+            rules_with<in_32_bits>(
+                on<aten::bitwise_right_shift_tensor> = made_by<build::arithmetic_right_shift>),
+            on<aten::bitwise_not> = [](auto x) {
+                const bool has_not = build::allows<tosa::bitwise_not>(x.target(), {x.dtype(), x.dtype()});
+                const auto by_subtraction = [&] {
+                    const auto wide = made_by<build::widen_number>(x, dtype::int32);
+                    return made_by<build::cut>(call<tosa::sub>(wide.constant(-1), wide));
+                };
+                return choose(is_boolean(x.dtype()), [&] { return call<tosa::logical_not>(x); },
+                              has_not, [&] { return call<tosa::bitwise_not>(x); }, by_subtraction);
+            });
     }
-    value operator()(const args<aten::bitwise_or_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_or, tosa::logical_or>(e, a.self, a.other);
-    }
-    value operator()(const args<aten::bitwise_xor_tensor>& a, emit<produces>& e) const {
-        return lower<tosa::bitwise_xor, tosa::logical_xor>(e, a.self, a.other);
-    }
-    value operator()(const args<aten::bitwise_not>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_boolean(type)) return e.make<tosa::logical_not>(a.self);
-        if (build::allows<tosa::bitwise_not>(e, {type, type})) return e.make<tosa::bitwise_not>(a.self);
-        const value wide = build::widened(e, a.self);
-        return build::cast(e, e.make<tosa::sub>(e.splat(-1, dtype::int32, e.rank(wide)), wide), type);
-    }
-    value operator()(const args<aten::bitwise_left_shift_tensor>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::binary<tosa::logical_left_shift>(e, build::cast(e, a.self, type),
-                                                       build::cast(e, a.other, type));
-    }
-    value operator()(const args<aten::bitwise_right_shift_tensor>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        const auto operand = [&](value v) { return build::widened(e, build::cast(e, v, type)); };
-        return build::cast(e, build::arithmetic_right_shift(e, operand(a.self), operand(a.other)), type);
-    }
+    // clang-format on
 
 private:
     template <op_tag OfBits, op_tag OfTruth>
-    static value lower(emit<produces>& e, value a, value b) {
-        const dtype type = build::common_type(e, a, b);
-        a = build::cast(e, a, type);
-        b = build::cast(e, b, type);
-        if (is_boolean(type)) return build::binary<OfTruth>(e, a, b);
-        if (build::allows<OfBits>(e, {type, type, type})) return build::binary<OfBits>(e, a, b);
-        return e.unsupported("bitwise: integers need the profile INT; add it to the target");
-    }
+    struct of_bits {
+        auto operator()(const auto& x, const auto& y) const {
+            const dtype type = x.dtype();
+            const auto refused = [&] {
+                return x.unsupported("bitwise: integers need the profile INT; add it to the target");
+            };
+            return choose(
+                is_boolean(type), [&] { return call<OfTruth>(x, y); },
+                build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
+                refused);
+        }
+    };
 };
 
 }  // namespace headrace
@@ -7102,11 +7572,14 @@ namespace headrace {
 
 /// Lowers casts (TOSA 1.0, 2.12.1).
 struct legalize_cast : pass {
-    using targets = ops<aten::_to_copy>;
-    using produces = build::cast_ops;
+    using phase = legalization;
+    using runs_after = pass_list<canonical_casts>;
+    static constexpr std::string_view summary = "casts to CAST, with PyTorch's rounding toward zero";
 
-    value operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
-        return build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
+    static auto rewrites() {
+        return rules(on<aten::_to_copy> = [](auto x) {
+            return made_by<build::cast>(x, narrowed(x.result_meta().dtype));
+        });
     }
 };
 
@@ -7118,14 +7591,16 @@ namespace headrace {
 
 /// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or
 /// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
-/// there it is MAXIMUM and MINIMUM.
+/// there the limits become operands of maximum and minimum.
 struct legalize_clamp : pass {
-    using targets = ops<aten::clamp>;
-    using produces = joined<build::extremum_ops, ops<tosa::clamp>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";
+    using targeted_ops = ops<aten::clamp>;
+    using produces = ops<tosa::cast, tosa::clamp, aten::maximum, aten::minimum>;
 
     value operator()(const args<aten::clamp>& a, emit<produces>& e) const {
-        const dtype type = build::narrowed(e.result_meta().dtype);
-        const value x = build::cast(e, a.self, type);
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value x = build::widen_number(e, a.self, type);
         const auto is_nan = [](const std::optional<scalar>& limit) {
             return limit && std::isnan(limit->to_double());
         };
@@ -7139,8 +7614,8 @@ struct legalize_clamp : pass {
         }
         const auto limit = [&](scalar s) { return e.splat(s, type, e.rank(x)); };
         value y = x;
-        if (a.min) y = build::extremum<tosa::maximum>(e, y, limit(low));
-        if (a.max) y = build::extremum<tosa::minimum>(e, y, limit(high));
+        if (a.min) y = e.make<aten::maximum>(y, limit(low));
+        if (a.max) y = e.make<aten::minimum>(y, limit(high));
         return y;
     }
 
@@ -7159,15 +7634,22 @@ namespace headrace {
 
 /// Lowers comparisons (TOSA 1.0, 2.7) of operands of the type that PyTorch promotes them to.
 struct legalize_comparison : pass {
-    using table = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
-                         becomes<aten::ge_tensor, tosa::greater_equal>>;
-    using targets = table::keys;
-    using produces = build::compare_ops;
+    using phase = legalization;
+    static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::compare<table::at<Op>>(e, build::cast(e, a.self, type), build::cast(e, a.other, type));
+    static auto rewrites() {
+        return rules(
+            on<aten::eq_tensor> = [](auto x, auto y) { return compared<tosa::equal>(x, y); },
+            on<aten::gt_tensor> = [](auto x, auto y) { return compared<tosa::greater>(x, y); },
+            on<aten::ge_tensor> = [](auto x, auto y) { return compared<tosa::greater_equal>(x, y); });
+    }
+
+private:
+    template <op_tag Op>
+    static auto compared(const auto& x, const auto& y) {
+        const dtype type = narrowed(result_type(x.meta(), y.meta()));
+        return made_by<build::compare<Op>>(made_by<build::promote>(x, type),
+                                           made_by<build::promote>(y, type));
     }
 };
 
@@ -7177,18 +7659,21 @@ struct legalize_comparison : pass {
 
 namespace headrace {
 
-/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1). Tensors without elements add nothing and are left out, as are the
-/// empty tensors of rank 1 that torch.cat tolerates among others; operands are cast to their common type.
+/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1) of tensors of the type that PyTorch promotes them to. Tensors
+/// without elements add nothing and are left out, as are the empty tensors of rank 1 that torch.cat tolerates
+/// among others.
 struct legalize_concat : pass {
-    using targets = ops<aten::cat, aten::concat>;
-    using produces = joined<build::concat_ops, build::cast_ops>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "cat to CONCAT";
+    using targeted_ops = ops<aten::cat, aten::concat>;
+    using produces = joined<build::concat_ops, build::widen_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
+        const dtype type = narrowed(e.result_meta().dtype);
         std::pmr::vector<value> parts;
         for (const value v : a.tensors) {
-            if (e.meta(v).elements() != 0) parts.push_back(build::cast(e, v, type));
+            if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
         }
         if (parts.empty()) {
             return e.unsupported(
@@ -7208,7 +7693,10 @@ namespace headrace {
 /// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
 /// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using phase = legalization;
+    using runs_after = pass_list<constants_in_regions>;
+    static constexpr std::string_view summary = "cond and while_loop to COND_IF and WHILE_LOOP";
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = ops<tosa::cond_if, tosa::while_loop>;
 
     value_list operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
@@ -7238,7 +7726,7 @@ private:
             e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
-    // A loop also gives what it was handed on; what is after the node's own results is dropped.
+    // The body also returns the inputs that it does not carry; the loop's results for these are not read.
     static void hand_on(graph& body, std::size_t carried) {
         value_list values;
         for (const value v : body.outputs()) values.push_back(v);
@@ -7257,11 +7745,17 @@ private:
 
 namespace headrace {
 
+struct decompose_grouped_convolution;
+struct decompose_transposed_volumes;
 /// Lowers a convolution of one group, or depthwise, to CONV2D, DEPTHWISE_CONV2D, CONV3D or TRANSPOSE_CONV2D
 /// (TOSA 1.0, 2.2.3 to 2.2.5 and 2.2.10) between transposes to and from channels-last. One spatial dimension
 /// becomes two, the first of size 1.
 struct legalize_convolution : pass {
-    using targets = ops<aten::convolution>;
+    using phase = legalization;
+    using runs_after =
+        pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
+    static constexpr std::string_view summary = "convolution to TOSA's four, with channels last";
+    using targeted_ops = ops<aten::convolution>;
     using produces = build::convolution_ops;
 
     value operator()(const args<aten::convolution>& a, emit<produces>& e) const {
@@ -7280,19 +7774,22 @@ namespace headrace {
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
 struct legalize_creation : pass {
-    using targets = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
-                        aten::eye_m, aten::linspace>;
+    using phase = legalization;
+    using runs_after = pass_list<canonical_fills>;
+    static constexpr std::string_view summary = "full, arange, eye and linspace to constants";
+    using targeted_ops = ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye,
+                             aten::eye_m, aten::linspace>;
     using produces = ops<>;
 
     value operator()(const args<aten::full>& a, emit<produces>& e) const {
         return filled(e, [&](std::int64_t) { return a.fill_value; });
     }
-    value operator()(const args<aten::arange>& a, emit<produces>& e) const { return range(e, 0, a.end, 1); }
+    value operator()(const args<aten::arange>&, emit<produces>& e) const { return range(e, 0, 1); }
     value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
-        return range(e, a.start, a.end, 1);
+        return range(e, a.start, 1);
     }
     value operator()(const args<aten::arange_start_step>& a, emit<produces>& e) const {
-        return range(e, a.start, a.end, a.step);
+        return range(e, a.start, a.step);
     }
     value operator()(const args<aten::eye>& a, emit<produces>& e) const { return identity(e, a.n); }
     value operator()(const args<aten::eye_m>& a, emit<produces>& e) const { return identity(e, a.m); }
@@ -7308,24 +7805,19 @@ struct legalize_creation : pass {
 
 private:
     /// A constant for the result: element i of its row-major order is at(i).
-    template <class At>
-    static value filled(emit<produces>& e, At&& at) {
-        const dtype type = build::narrowed(e.result_meta().dtype);
-        const auto [least, most] =
-            is_integral(type) ? build::bounds_of(type) : std::pair<scalar, scalar>(0, 0);
-        const std::size_t size = traits_of(type).bits / 8U;
+    static value filled(emit<produces>& e, const auto& at) {
+        const dtype type = narrowed(e.result_meta().dtype);
+        const auto [least, most] = build::bounds_of(type);
         bool fits = true;
-        const value v = e.constant({type, e.result_meta().shape, {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; (i + 1) * size <= data.size(); ++i) {
-                const scalar number = at(static_cast<std::int64_t>(i));
-                const std::int64_t rounded = number.to_int();
-                if (is_integral(type)) fits = fits && rounded >= least.to_int() && rounded <= most.to_int();
-                fits = fits && detail::store_element(number, type, &data[i * size]);
-            }
+        const value v = e.constant_of(type, e.result_meta().shape, [&](std::size_t i) -> scalar {
+            const scalar number = at(static_cast<std::int64_t>(i));
+            const std::int64_t whole = number.to_int();
+            fits = fits && (!is_integral(type) || (least.to_int() <= whole && whole <= most.to_int()));
+            return number;
         });
         return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
     }
-    static value range(emit<produces>& e, scalar start, scalar, scalar step) {
+    static value range(emit<produces>& e, scalar start, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();
         return filled(e, [&](std::int64_t i) -> scalar {
             if (integral) return saturating_add(start.to_int(), saturating_mul(i, step.to_int()));
@@ -7343,17 +7835,20 @@ private:
 
 namespace headrace {
 
-/// cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): with s = 1, 2, 4, …, x[i] += x[i -
-/// s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that does not hold
-/// it. What is shifted in is -0, the one number that changes nothing when it is added.
+/// cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): with s = 1, 2, 4, …,
+/// x[i] += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that
+/// does not hold it. What is shifted in is -0, the one number that changes nothing when it is added.
 struct legalize_cumsum : pass {
-    using targets = ops<aten::cumsum>;
-    using produces = joined<build::cast_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";
+    using targeted_ops = ops<aten::cumsum>;
+    using produces =
+        joined<build::widen_ops, build::reshape_ops, build::slice_ops, build::pad_ops, ops<tosa::add>>;
 
     value operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
+        const dtype type = narrowed(e.result_meta().dtype);
         const dtype wide = build::summing_type(type);
-        value v = build::with_rank(e, build::cast(e, build::cast(e, a.self, type), wide),
+        value v = build::with_rank(e, build::widen(e, build::widen(e, a.self, type), wide),
                                    std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return {};
@@ -7362,9 +7857,9 @@ struct legalize_cumsum : pass {
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
             const value moved =
                 build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0, nothing);
-            v = build::binary<tosa::add>(e, v, moved);
+            v = e.make<tosa::add>(v, moved);
         }
-        return build::cast(e, build::reshape(e, v, e.result_meta().shape), type);
+        return build::cast_directly(e, build::reshape(e, v, e.result_meta().shape), type);
     }
 };
 
@@ -7377,20 +7872,19 @@ namespace headrace {
 /// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
 /// are those of size 1 whose size changes, and repeats count whole copies.
 struct legalize_expand : pass {
-    using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
-    using produces = build::broadcast_ops;
+    using phase = legalization;
+    static constexpr std::string_view summary = "expand, repeat and tile to TILE";
 
-    template <one_of<ops<aten::expand, aten::broadcast_to, aten::expand_as>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::broadcast(e, a.self, e.result_meta().shape);
+    static auto rewrites() {
+        return rules(
+            on<aten::expand, aten::broadcast_to, aten::expand_as> =
+                [](auto x, const auto&...) { return made_by<build::broadcast>(x, x.result_meta().shape); },
+            on<aten::repeat> = [](auto x, const auto& a) { return made_by<tiled>(x, a.repeats); },
+            on<aten::tile> = [](auto x, const auto& a) { return made_by<tiled>(x, a.dims); });
     }
-    value operator()(const args<aten::repeat>& a, emit<produces>& e) const {
-        return tiled(e, a.self, a.repeats);
-    }
-    value operator()(const args<aten::tile>& a, emit<produces>& e) const { return tiled(e, a.self, a.dims); }
 
 private:
-    static value tiled(emit<produces>& e, value v, sizes repeats) {
+    static value tiled(emit<build::broadcast_ops> e, value v, sizes repeats) {
         const std::size_t rank = std::max(repeats.size(), e.rank(v));
         shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
         multiples.append(repeats);
@@ -7408,7 +7902,9 @@ namespace headrace {
 
 /// Lowers flip to REVERSE, one axis at a time (TOSA 1.0, 2.9.5).
 struct legalize_flip : pass {
-    using targets = ops<aten::flip>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "flip to REVERSE";
+    using targeted_ops = ops<aten::flip>;
     using produces = build::reverse_ops;
 
     value operator()(const args<aten::flip>& a, emit<produces>& e) const {
@@ -7432,7 +7928,9 @@ namespace headrace {
 /// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
 /// positions that are computed.
 struct legalize_gather : pass {
-    using targets = ops<aten::index_select, aten::embedding, aten::gather>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
+    using targeted_ops = ops<aten::index_select, aten::embedding, aten::gather>;
     using produces = joined<build::gather_ops, build::position_ops>;
 
     value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
@@ -7444,7 +7942,7 @@ struct legalize_gather : pass {
     }
     value operator()(const args<aten::gather>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
+        if (refuse_empty(e)) return {};
         const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
         const value elements = build::reshape(e, a.self, shape_builder{at.batches, at.batch_size, 1});
         return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
@@ -7452,7 +7950,7 @@ struct legalize_gather : pass {
 
 private:
     static value rows(emit<produces>& e, value v, std::size_t axis, value index) {
-        if (e.failed() || refuse_empty(e)) return {};
+        if (refuse_empty(e)) return {};
         const build::three_axes k = build::around(e.shape(v), axis);
         index = build::index_number(e, index);
         index = build::reshape(e, index, shape_builder{1, e.meta(index).elements()});
@@ -7460,85 +7958,13 @@ private:
             build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
-    static bool refuse_empty(emit<produces>& e) {
-        if (e.result_meta().elements() != 0) return false;
-        e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
-        return true;
+    // Or has the rewrite failed already?
+    static bool refuse_empty(emitter& e) {
+        if (e.result_meta().elements() == 0)
+            e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
+        return e.failed();
     }
 };
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/constants.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
-template <class Read>
-void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
-    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
-    const std::int64_t count = meta.elements();
-    for (std::int64_t i = 0; i != count; ++i) {
-        std::int64_t left = i;
-        std::int64_t at = data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d]) {
-            at += left % meta.shape[d] * data.strides[d];
-        }
-        read(data.bytes + at * width);
-    }
-}
-
-}  // namespace detail
-
-/// The elements of an integral or boolean constant in row-major order, whatever its strides; nothing if the
-/// value is computed. For decisions that shapes depend on: what is computed from constants is left to
-/// folding.
-[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
-    if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
-    const std::size_t width = traits_of(meta.dtype).bits / 8U;
-    if (width != 1 && width != 2 && width != 4 && width != 6 && width != 8) return std::nullopt;
-    const bool with_sign = is_integral(meta.dtype) && name_of(meta.dtype)[0] == 'i';
-    const int unused = 64 - 8 * static_cast<int>(width);
-    std::pmr::vector<std::int64_t> numbers;
-    numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, at, width);
-        numbers.push_back(with_sign ? static_cast<std::int64_t>(bits << unused) >> unused
-                                    : static_cast<std::int64_t>(bits));
-    });
-    return numbers;
-}
-
-/// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
-    if (const auto integers = constant_integers(v)) {
-        return std::pmr::vector<double>(integers->begin(), integers->end());
-    }
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
-    if (meta.dtype != dtype::float32 && meta.dtype != dtype::float64) return std::nullopt;
-    std::pmr::vector<double> numbers;
-    numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    detail::for_each_element(constant->data, meta, [&](const std::byte* at) {
-        if (meta.dtype == dtype::float64) {
-            double number = 0;
-            std::memcpy(&number, at, sizeof number);
-            numbers.push_back(number);
-        } else {
-            float number = 0;
-            std::memcpy(&number, at, sizeof number);
-            numbers.push_back(static_cast<double>(number));
-        }
-    });
-    return numbers;
-}
 
 }  // namespace headrace
 
@@ -7552,8 +7978,7 @@ using tensor_index_list = std::pmr::vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
-template <class E>
-tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
+inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>> indices) {
     tensor_index_list given;
     for (const std::optional<value>& index : indices) {
         if (!index || !(is_boolean(e.dtype(*index)) || e.dtype(*index) == dtype::uint8)) {
@@ -7576,7 +8001,7 @@ tensor_index_list without_masks(E& e, list<std::optional<value>> indices) {
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
             }
             const auto count = static_cast<std::int64_t>(coordinates.size());
-            given.push_back(e.template constant<std::int32_t>(dtype::int32, sizes(&count, 1), coordinates));
+            given.push_back(e.constant<std::int32_t>(dtype::int32, sizes(&count, 1), coordinates));
         }
     }
     return given;
@@ -7603,8 +8028,8 @@ struct indexed_rows {
 }
 
 /// Does an index list of constants name a row twice? Nothing if some index is computed.
-template <class E>
-std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes shape, sizes together) {
+inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
+                                           sizes together) {
     std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
@@ -7630,11 +8055,10 @@ std::optional<bool> names_row_twice(E& e, const tensor_index_list& given, sizes 
     return std::ranges::adjacent_find(rows) != rows.end();
 }
 
-using indexed_ops = joined<wrap_ops, permute_ops, reshape_ops, ops<tosa::mul, tosa::add>>;
+using indexed_ops = joined<wrap_ops, permute_ops>;
 
 /// At least one axis must be indexed, by something other than a mask.
-template <class E>
-indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
+inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_list& given) {
     indexed_rows at;
     const shape_builder axes = axes_indexed(given);
     const std::size_t rank = e.rank(self);
@@ -7658,7 +8082,7 @@ indexed_rows rows_at(E& e, value self, const tensor_index_list& given) {
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
         const value scaled =
-            stride == 1 ? index : binary<tosa::mul>(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
+            stride == 1 ? index : multiply(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;
     }
     const shape_builder together(e.shape(row));
@@ -7682,10 +8106,12 @@ namespace headrace {
 /// one, in which the row is the sum of the indices, each times its stride; negative indices count from the
 /// end. As in PyTorch (and NumPy), indices that are not neighbours put their axes first.
 struct legalize_index : pass {
-    using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "x[indices] to GATHER";
+    using targeted_ops = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
     using produces = joined<build::indexed_ops, build::gather_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         if (e.result_meta().elements() == 0) {
             return e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");
@@ -7710,13 +8136,15 @@ namespace headrace {
 /// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
 /// refused.
 struct legalize_index_put : pass {
-    using targets = ops<aten::index_put, aten::_unsafe_index_put>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "x[indices] = values to SCATTER, x[mask] = value to SELECT";
+    using targeted_ops = ops<aten::index_put, aten::_unsafe_index_put>;
     using produces = joined<build::indexed_ops, build::gather_ops, build::scatter_ops, build::accumulate_ops,
-                            build::broadcast_ops, build::select_ops>;
+                            build::select_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const value values = build::cast(e, a.values, e.dtype(a.self));
+        const value values = build::widen(e, a.values, e.dtype(a.self));
         if (const auto mask = only_mask(e, a.indices)) {
             if (const auto spread = over_mask(e, values, *mask, e.rank(a.self))) {
                 return masked(e, a.self, *mask, *spread, a.accumulate);
@@ -7804,37 +8232,31 @@ namespace headrace {
 /// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
 /// which let NaN through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
 struct legalize_limits : pass {
-    using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
+    using targeted_ops = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
     using produces = joined<build::reshape_ops,
                             ops<tosa::reduce_max, tosa::reduce_min, tosa::reduce_any, tosa::reduce_all>>;
 
     template <one_of<ops<aten::amax, aten::max>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return largest(a, e);
+        return reduced<tosa::reduce_max, tosa::reduce_any>(a, e);
     }
     template <one_of<ops<aten::amin, aten::min>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return smallest(a, e);
+        return reduced<tosa::reduce_min, tosa::reduce_all>(a, e);
     }
     std::tuple<value, value> operator()(const args<aten::aminmax>& a, emit<produces>& e) const {
-        return {smallest(a, e), largest(a, e)};
+        return {reduced<tosa::reduce_min, tosa::reduce_all>(a, e),
+                reduced<tosa::reduce_max, tosa::reduce_any>(a, e)};
     }
 
 private:
-    template <class Args>
-    static value largest(const Args& a, emit<produces>& e) {
-        return reduced<tosa::reduce_max, tosa::reduce_any>(a, e);
-    }
-    template <class Args>
-    static value smallest(const Args& a, emit<produces>& e) {
-        return reduced<tosa::reduce_min, tosa::reduce_all>(a, e);
-    }
     template <op_tag OfNumbers, op_tag OfBools, class Args>
     static value reduced(const Args& a, emit<produces>& e) {
-        return build::reduce(e, a.self, a, [&](value v, std::size_t i) {
-            const auto axis = static_cast<std::int64_t>(i);
-            return is_boolean(e.dtype(v)) ? e.make<OfBools>({.input = v, .axis = axis})
-                                          : e.make<OfNumbers>({.input = v, .axis = axis});
+        return build::reduce(e, a.self, a, [&](value v, std::size_t axis) {
+            return is_boolean(e.dtype(v)) ? build::along<OfBools>(e, v, axis)
+                                          : build::along<OfNumbers>(e, v, axis);
         });
     }
 };
@@ -7847,19 +8269,14 @@ namespace headrace {
 
 /// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
 struct legalize_logical : pass {
-    using table =
-        op_map<becomes<aten::logical_and, tosa::logical_and>, becomes<aten::logical_or, tosa::logical_or>,
-               becomes<aten::logical_xor, tosa::logical_xor>>;
-    using targets = joined<table::keys, ops<aten::logical_not>>;
-    using produces = joined<table::values, build::cast_ops>;
+    using phase = legalization;
+    static constexpr std::string_view summary =
+        "logical_and, logical_or, logical_xor and logical_not to TOSA's";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::binary<table::at<Op>>(e, build::cast(e, a.self, dtype::boolean),
-                                            build::cast(e, a.other, dtype::boolean));
-    }
-    value operator()(aten::logical_not, const args<aten::logical_not>& a, emit<produces>& e) const {
-        return e.make<tosa::logical_not>(build::cast(e, a.self, dtype::boolean));
+    static auto rewrites() {
+        return rules_with<operands_by<build::align_truth>>(
+            on<aten::logical_and> = call<tosa::logical_and>, on<aten::logical_or> = call<tosa::logical_or>,
+            on<aten::logical_xor> = call<tosa::logical_xor>, on<aten::logical_not> = call<tosa::logical_not>);
     }
 };
 
@@ -7869,32 +8286,35 @@ struct legalize_logical : pass {
 
 namespace headrace {
 
+struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
 /// channels.
 struct legalize_matmul : pass {
-    using targets = ops<aten::bmm, aten::linear>;
-    using produces = joined<ops<tosa::matmul, tosa::conv2d>, build::reshape_ops, build::cast_ops>;
+    using phase = legalization;
+    using runs_after = pass_list<decompose_matmul>;
+    static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
+    using targeted_ops = ops<aten::bmm, aten::linear>;
+    using produces = joined<build::reshape_ops, ops<tosa::matmul, tosa::conv2d, tosa::cast>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type))
             return e.unsupported("products of integer matrices; TOSA has them quantized only");
-        // bfloat16 accumulates in float32 and only then rounds (spec 2.2.7).
+        // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
                                                  .b = a.mat2,
                                                  .a_zp = build::zero_point(e, type),
                                                  .b_zp = build::zero_point(e, e.dtype(a.mat2)),
                                                  .output_type = wide});
-        return build::cast(e, made, type);
+        return build::cast_directly(e, made, type);
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
         if (e.rank(a.weight) != 2)
             return e.unsupported("linear with a weight vector; give it a weight matrix");
-        const value bias =
-            a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
+        const value bias = a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
         return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };
@@ -7907,19 +8327,20 @@ namespace headrace {
 
 /// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
 struct legalize_one_hot : pass {
-    using targets = ops<aten::one_hot>;
-    using produces = joined<build::cast_ops, ops<tosa::equal>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";
+    using targeted_ops = ops<aten::one_hot>;
+    using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
         if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");
         const dtype key = build::number_for_bool(e);
         shape_builder shape(e.shape(a.self));
         shape.push_back(1);
-        const value wanted = build::reshape(e, build::cast(e, a.self, key), shape);
+        const value wanted = build::reshape(e, build::widen(e, a.self, key), shape);
         const value classes = build::iota(e, a.num_classes, 1, shape.size() - 1, shape.size(), key);
         const value hot = build::as_number(e, e.make<tosa::equal>(wanted, classes));
-        if (key == dtype::int32) return hot;
-        return e.make<tosa::cast>({.input = hot, .output_type = dtype::int32});  // exact: 0 or 1
+        return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
     }
 };
 
@@ -7934,11 +8355,14 @@ namespace headrace {
 /// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
 /// that of the whole tensor.
 struct legalize_pad : pass {
-    using targets = ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
-                        aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
-                        aten::replication_pad3d>;
+    using phase = legalization;
+    static constexpr std::string_view summary =
+        "padding to PAD, or to joins of slices, borders and mirror images";
+    using reflections = ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>;
+    using replications = ops<aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>;
+    using targeted_ops = joined<ops<aten::constant_pad_nd, aten::pad>, reflections, replications>;
     using produces =
-        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, build::broadcast_ops>;
+        joined<build::slice_ops, build::pad_ops, build::concat_ops, build::reverse_ops, ops<tosa::tile>>;
 
     value operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
         return constant(e, a.self, a.pad, a.value);
@@ -7950,11 +8374,11 @@ struct legalize_pad : pass {
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
         return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
     }
-    template <one_of<ops<aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d>> Op>
+    template <one_of<reflections> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return each_axis(e, a.self, a.padding, reflected);
     }
-    template <one_of<ops<aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d>> Op>
+    template <one_of<replications> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return each_axis(e, a.self, a.padding, replicated);
     }
@@ -7970,8 +8394,7 @@ private:
     }
 
     /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.
-    template <class Pad>
-    static value each_axis(emit<produces>& e, value v, sizes padding, Pad&& pad) {
+    static value each_axis(emit<produces>& e, value v, sizes padding, const auto& pad) {
         const std::size_t rank = e.rank(v);
         if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) {
             return e.unsupported(
@@ -8013,8 +8436,11 @@ private:
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
         std::pmr::vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
-            const shape_builder shape = build::with_axis(e.shape(v), axis, count);
-            return build::broadcast(e, build::slice(e, v, axis, at, 1), shape);
+            const value one = build::slice(e, v, axis, at, 1);
+            if (count == 1) return one;
+            shape_builder multiples = shape_builder::filled(e.rank(v), 1);
+            multiples[axis] = count;
+            return e.make<tosa::tile>({.input1 = one, .multiples = build::const_shape(e, multiples)});
         };
         if (by.before > 0) parts.insert(parts.begin(), border(0, by.before));
         if (by.after > 0) parts.push_back(border(e.shape(v)[axis] - 1, by.after));
@@ -8042,11 +8468,13 @@ namespace headrace {
 /// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
 /// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
 struct legalize_permutes : pass {
-    using targets =
+    using phase = legalization;
+    static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";
+    using targeted_ops =
         ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
     using produces = build::permute_ops;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const result<shape_builder> order = order_of(a, e.rank(a.self));
         if (!order) return e.fail(order.error());
@@ -8061,25 +8489,19 @@ private:
         return swapped(a.dim0, a.dim1, rank);
     }
     static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        return rank < 2 ? unchanged(rank) : swapped(0, 1, rank);
+        return rank < 2 ? build::axes_in_order(rank) : swapped(0, 1, rank);
     }
     static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return unchanged(rank);
-        return detail::moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
+        if (rank == 0) return build::axes_in_order(rank);
+        return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
     }
     static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
-        return detail::moved_axes(a.source, a.destination, rank);
-    }
-
-    static shape_builder unchanged(std::size_t rank) {
-        shape_builder order;
-        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
-        return order;
+        return moved_axes(a.source, a.destination, rank);
     }
     static result<shape_builder> swapped(std::int64_t a, std::int64_t b, std::size_t rank) {
         BOOST_OUTCOME_TRY(first, axis_of(a, rank));
         BOOST_OUTCOME_TRY(second, axis_of(b, rank));
-        shape_builder order = unchanged(rank);
+        shape_builder order = build::axes_in_order(rank);
         std::swap(order[first], order[second]);
         return order;
     }
@@ -8091,23 +8513,21 @@ private:
 
 namespace headrace::build {
 
-using average_pool_ops = joined<ops<tosa::avg_pool2d, tosa::pad>, transpose_ops, crop_ops>;
+using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, pad_ops>;
 
 /// `pad` is top, bottom, left and right; what is added is `with`.
-template <class E>
-value pad_image(E& e, value channels_last, const shape_builder& pad, std::int64_t with) {
+inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
     if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
-    return e.template make<tosa::pad>({.input1 = channels_last,
-                                       .padding = const_shape(e, padding),
-                                       .pad_const = e.splat(with, e.dtype(channels_last), 1)});
+    return e.make<tosa::pad>({.input1 = channels_last,
+                              .padding = const_shape(e, padding),
+                              .pad_const = e.splat(with, e.dtype(channels_last), 1)});
 }
 
 /// AVG_POOL2D of [N, C, H, W] with channels last, without the divisor_override's factor. TOSA leaves padding
 /// out of averages; where PyTorch counts it, and where it divides by a number of the caller's whatever the
 /// window holds, it becomes a PAD of zeros.
-template <class E>
-value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
+inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
     value input = transpose(e, a.self, to_channels_last(4));
     auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
     if (!windows) return e.fail(std::move(windows).error());
@@ -8116,20 +8536,20 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
         input = pad_image(e, input, shape_builder{w[0].before, w[0].after, w[1].before, w[1].after}, zero);
         for (window& axis : w) axis.before = axis.after = 0;
     }
-    auto fitted = fit_windows(e, input, std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
+    auto fitted = fit_windows(e.shape(input), std::span(w).first(2), sizes(e.result_meta().shape).subspan(2));
     input = crop(e, input, fitted.used);
     if (a.divisor_override) {
         input = pad_image(e, input, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
     }
     const dtype type = e.dtype(input);
     const bool floating = is_floating(type);  // integers of either width are summed in INT32
-    return e.template make<tosa::avg_pool2d>({.input = input,
-                                              .input_zp = zero_point(e, type, zero),
-                                              .output_zp = zero_point(e, type, zero),
-                                              .kernel = int_list(fitted.kernel),
-                                              .stride = int_list(fitted.stride),
-                                              .pad = int_list(fitted.pad),
-                                              .acc_type = floating ? dtype::float32 : dtype::int32});
+    return e.make<tosa::avg_pool2d>({.input = input,
+                                     .input_zp = zero_point(e, type, zero),
+                                     .output_zp = zero_point(e, type, zero),
+                                     .kernel = int_list(fitted.kernel),
+                                     .stride = int_list(fitted.stride),
+                                     .pad = int_list(fitted.pad),
+                                     .acc_type = floating ? dtype::float32 : dtype::int32});
 }
 
 }  // namespace headrace::build
@@ -8138,29 +8558,31 @@ value average_pool(E& e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0)
 
 namespace headrace {
 
+struct decompose_dilated_pooling;
 /// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
-/// transposes to and from channels-last. TOSA leaves padding out of averages; where PyTorch counts it, and
-/// where it divides by a number of the caller's whatever the window holds, it becomes a PAD of zeros.
+/// transposes to and from channels-last. A divisor of the caller's becomes a factor.
 struct legalize_pooling : pass {
-    using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
-    using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>, build::reshape_ops>;
+    using phase = legalization;
+    using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
+    static constexpr std::string_view summary = "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
+    using targeted_ops = ops<aten::avg_pool2d, aten::max_pool2d>;
+    using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
             const std::int64_t area = a.kernel_size[0] * a.kernel_size[a.kernel_size.size() - 1];
-            const value factor = e.splat(static_cast<double>(area) / static_cast<double>(*a.divisor_override),
-                                         e.dtype(a.self), 4);
-            pooled = build::binary<tosa::mul>(e, pooled, factor);
+            const double factor = static_cast<double>(area) / static_cast<double>(*a.divisor_override);
+            pooled = build::multiply(e, pooled, e.splat(factor, e.dtype(a.self), 4));
         }
         return build::transpose(e, pooled, build::to_channels_first(4));
     }
 
     value operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
-        value input = build::transpose(e, a.self, build::to_channels_last(4));
+        const value input = build::transpose(e, a.self, build::to_channels_last(4));
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
-        const auto fitted = build::fit_windows(e, input, std::span(windows.value()).first(2),
+        const auto fitted = build::fit_windows(e.shape(input), std::span(windows.value()).first(2),
                                                sizes(e.result_meta().shape).subspan(2));
         const value pooled = e.make<tosa::max_pool2d>({.input = build::crop(e, input, fitted.used),
                                                        .kernel = int_list(fitted.kernel),
@@ -8179,27 +8601,28 @@ namespace headrace {
 /// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
 /// axis are multiplied until one element is left.
 struct legalize_products : pass {
-    using targets = ops<aten::prod, aten::prod_dim_int>;
-    using produces =
-        joined<build::cast_ops, build::slice_ops, build::concat_ops, ops<tosa::reduce_product, tosa::mul>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";
+    using targeted_ops = ops<aten::prod, aten::prod_dim_int>;
+    using halving_ops = joined<build::slice_ops, build::concat_ops, ops<tosa::mul>>;
+    using produces = joined<build::widen_ops, build::reshape_ops, halving_ops, ops<tosa::reduce_product>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
-        const value wide = build::cast(e, build::cast(e, a.self, type), build::summing_type(type));
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));
         const value product = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
-            if (!is_floating(type)) return halved(e, v, axis);
-            return e.make<tosa::reduce_product>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return is_floating(type) ? build::along<tosa::reduce_product>(e, v, axis) : halved(e, v, axis);
         });
-        return build::cast(e, product, type);
+        return build::cast_directly(e, product, type);
     }
 
 private:
-    static value halved(emit<produces>& e, value v, std::size_t axis) {
+    static value halved(emit<halving_ops> e, value v, std::size_t axis) {
         for (std::int64_t size = e.shape(v)[axis]; size > 1 && v; size = (size + 1) / 2) {
             const std::int64_t half = size / 2;
-            const value product = build::binary<tosa::mul>(e, build::slice(e, v, axis, 0, half),
-                                                           build::slice(e, v, axis, half, half));
+            const value product =
+                build::multiply(e, build::slice(e, v, axis, 0, half), build::slice(e, v, axis, half, half));
             if (size % 2 == 0) {
                 v = product;
             } else {
@@ -8217,12 +8640,14 @@ private:
 
 namespace headrace {
 
-/// Lowers upsampling to RESIZE.
+/// Lowers upsampling to RESIZE (TOSA 1.0, 2.11.1).
 struct legalize_resize : pass {
-    using targets = joined<linear_ops, nearest_ops, nearest_exact_ops>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "upsampling by nearest or linear interpolation to RESIZE";
+    using targeted_ops = joined<linear_ops, nearest_ops, nearest_exact_ops>;
     using produces = build::resize_ops;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return build::resize<Op>(e, a).image;
     }
@@ -8238,7 +8663,10 @@ namespace headrace {
 /// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
 /// sums by comparison.
 struct legalize_scatter : pass {
-    using targets =
+    using phase = legalization;
+    static constexpr std::string_view summary =
+        "scatter, index_copy and index_add to SCATTER, or sums by comparison";
+    using targeted_ops =
         ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
     using produces = joined<build::scatter_ops, build::position_ops, build::accumulate_ops, build::slice_ops>;
 
@@ -8254,21 +8682,22 @@ struct legalize_scatter : pass {
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
         const build::three_axes w = build::around(e.shape(a.index), axis);
-        const bool all_columns = k.before == w.before && k.after == w.after;
-        if (!all_columns) return added_anywhere(e, a.self, axis, a.index, a.src);
-        const shape_builder shape{w.before, w.size, w.after};
-        return added(e, a.self, k, build::reshape(e, build::index_number(e, a.index), shape),
-                     build::reshape(e, cut_to(e, a.src, e.shape(a.index)), shape));
+        const value source = cut_to(e, a.src, e.shape(a.index));
+        if (k.before == w.before && k.after == w.after) {
+            return added(e, a.self, k, build::index_number(e, a.index), source, w);
+        }
+        // The index covers only part of the other axes: every element has a position of its own.
+        const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
+        return added(e, a.self, {at.batches, at.batch_size, 1}, at.indices, source,
+                     {at.batches, at.count, 1});
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(a.self), axis);
-        const value values = build::reshape(e, a.self, shape_builder{k.before, k.size, k.after});
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
-        const value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
-        return build::reshape(e, build::scatter(e, values, index, rows), e.shape(a.self));
+        return replaced(e, a.self, k, index, a.source, count);
     }
     value operator()(const args<aten::index_add>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -8277,9 +8706,7 @@ struct legalize_scatter : pass {
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
-        if (!(a.alpha.to_double() == 1)) {
-            rows = build::binary<tosa::mul>(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
-        }
+        if (a.alpha.to_double() != 1) rows = build::multiply(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
         return added(e, a.self, k, index, rows);
     }
 
@@ -8288,27 +8715,27 @@ private:
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
         return build::reshape(e, build::accumulate(e, values, index, rows), e.shape(self));
     }
-    // The index covers only part of the other axes: every element has a position of its own.
-    static value added_anywhere(emit<produces>& e, value self, std::size_t axis, value index, value source) {
-        const auto at = build::positions_along(e, index, e.shape(self), axis);
-        const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value rows =
-            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
-        return added(e, self, {at.batches, at.batch_size, 1},
-                     build::reshape(e, at.indices, shape_builder{at.batches, each, 1}), rows);
+    // The same of an index and a source of as many elements, which are taken as [N, W, C].
+    static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value source,
+                       const build::three_axes& w) {
+        const shape_builder shape{w.before, w.size, w.after};
+        return added(e, self, k, build::reshape(e, index, shape), build::reshape(e, source, shape));
+    }
+    static value replaced(emit<produces>& e, value self, const build::three_axes& k, value index,
+                          value source, std::int64_t count) {
+        const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
+        const value rows = build::reshape(e, source, shape_builder{k.before, count, k.after});
+        return build::reshape(e, build::scatter(e, values, index, rows), e.shape(self));
     }
     static value written(emit<produces>& e, value self, std::int64_t dim, value index, value source) {
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);
-        const std::int64_t each = e.meta(index).elements() / std::max<std::int64_t>(at.batches, 1);
-        const value values = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
-        const value rows =
-            build::reshape(e, cut_to(e, source, e.shape(index)), shape_builder{at.batches, each, 1});
-        return build::reshape(e, build::scatter(e, values, at.indices, rows), e.shape(self));
+        return replaced(e, self, {at.batches, at.batch_size, 1}, at.indices,
+                        cut_to(e, source, e.shape(index)), at.count);
     }
     // PyTorch reads only as much of the source as the index covers.
-    static value cut_to(emit<produces>& e, value v, sizes shape) {
+    static value cut_to(emit<build::slice_ops> e, value v, sizes shape) {
         for (std::size_t i = 0; i != shape.size(); ++i) v = build::slice(e, v, i, 0, shape[i]);
         return v;
     }
@@ -8323,33 +8750,36 @@ namespace headrace {
 /// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
 /// step], of which one column is kept.
 struct legalize_slices : pass {
-    using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
-    using produces = build::strided_slice_ops;
+    using phase = legalization;
+    static constexpr std::string_view summary = "slice, narrow and select to SLICE";
 
-    value operator()(const args<aten::slice_tensor>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
-        return build::strided_slice(e, a.self, axis, range.start, range.count(a.step), a.step);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::slice_tensor> = [](auto x, const auto& a) {
+                const slice_range range = clamped_slice(a.start, a.end, x.size(a.dim));
+                return part(x, a.dim, range.start, range.count(a.step), a.step);
+            },
+            on<aten::narrow> = [](auto x, const auto& a) { return part(x, a.dim, a.start, a.length); },
+            on<aten::select_int> = [](auto x, const auto& a) {
+                return made_by<build::reshape>(part(x, a.dim, a.index, 1), x.result_meta().shape);
+            });
     }
-    value operator()(const args<aten::narrow>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const std::int64_t start = a.start < 0 ? a.start + e.shape(a.self)[axis] : a.start;
-        return build::slice(e, a.self, axis, start, a.length);
-    }
-    value operator()(const args<aten::select_int>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        if (e.failed() || refuse_empty(e)) return {};
-        const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
-        return build::reshape(e, build::slice(e, a.self, axis, index, 1), e.result_meta().shape);
-    }
+    // clang-format on
 
 private:
-    static bool refuse_empty(emit<produces>& e) {
-        if (e.result_meta().elements() != 0) return false;
-        e.unsupported("a slice without elements: TOSA has no empty tensors; drop it from the model");
-        return true;
+    // `start` may count from the end.
+    static auto part(const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count,
+                     std::int64_t step = 1) {
+        const auto refused = [&] {
+            return x.unsupported(
+                "a slice without elements: TOSA has no empty tensors; drop it from the model");
+        };
+        const auto slice = [&] {
+            const std::int64_t first = start < 0 ? start + x.size(dim) : start;
+            return made_by<build::strided_slice>(x, x.axis(dim), first, count, step);
+        };
+        return choose(x.result_meta().elements() == 0, refused, slice);
     }
 };
 
@@ -8362,37 +8792,30 @@ namespace headrace {
 /// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
 struct legalize_splits : pass {
-    using targets = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-                        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,
-                        aten::tensor_split_sections, aten::tensor_split_indices, aten::unbind_int>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "split, chunk and unbind to SLICE";
+    using targeted_ops = ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
+                             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk,
+                             aten::tensor_split_sections, aten::tensor_split_indices, aten::unbind_int>;
     using produces = joined<build::slice_ops, build::reshape_ops>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         value_list parts;
         std::int64_t start = 0;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const int_list& shape = e.result_meta(i).shape;
-            const bool keeps_axis = shape.size() == e.rank(a.self);  // unbind drops it
-            const std::int64_t size = keeps_axis ? shape[axis] : 1;
-            start = std::min(start_of(a, e, axis, i, start), e.shape(a.self)[axis] - size);
+            const std::int64_t available = e.shape(a.self)[axis];
+            const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
+            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
+                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
+            }
+            start = std::min(start, available - size);
             parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
             start += size;
         }
         return parts;
-    }
-
-private:
-    // Parts follow one another, except that indices may go back.
-    template <class Args>
-    static std::int64_t start_of(const Args& a, const emit<produces>& e, std::size_t axis, std::uint32_t i,
-                                 std::int64_t start) {
-        if constexpr (requires { a.indices; }) {
-            return i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, e.shape(a.self)[axis]).start;
-        } else {
-            return start;
-        }
     }
 };
 
@@ -8405,17 +8828,19 @@ namespace headrace {
 /// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
 /// integers in INT32, as PyTorch sums them.
 struct legalize_sums : pass {
-    using targets = ops<aten::sum, aten::sum_dim_intlist>;
-    using produces = joined<build::cast_ops, ops<tosa::reduce_sum>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "sum to REDUCE_SUM";
+    using targeted_ops = ops<aten::sum, aten::sum_dim_intlist>;
+    using produces = joined<build::widen_ops, build::reshape_ops, ops<tosa::reduce_sum>>;
 
-    template <one_of<targets> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = build::lowered(e.result_meta().dtype);
-        const value wide = build::cast(e, build::cast(e, a.self, type), build::summing_type(type));
+        const dtype type = narrowed(e.result_meta().dtype);
+        const value wide = build::widen(e, build::widen(e, a.self, type), build::summing_type(type));
         const value sum = build::reduce(e, wide, a, [&](value v, std::size_t axis) {
-            return e.make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return build::along<tosa::reduce_sum>(e, v, axis);
         });
-        return build::cast(e, sum, type);
+        return build::cast_directly(e, sum, type);
     }
 };
 
@@ -8425,48 +8850,55 @@ struct legalize_sums : pass {
 
 namespace headrace {
 
-/// Lowers the elementwise functions that TOSA has under another name only (TOSA 1.0, 2.3 and 2.5). PyTorch
-/// gives floats for integers: the operand is cast to the result's type first. Integers are their own floor
-/// and ceiling; they are negated as 0 - x, and their absolute value is the larger of the two.
+/// Lowers the elementwise functions that TOSA has, too (TOSA 1.0, 2.3 and 2.5). PyTorch gives floats for
+/// integers: the operand is cast to the dtype of the result first. Integers are their own floor and ceiling;
+/// they are negated as 0 - x, and where TOSA has no ABS for them it is the larger of x and -x.
 struct legalize_unary : pass {
-    using table =
-        op_map<becomes<aten::ceil, tosa::ceil>, becomes<aten::cos, tosa::cos>, becomes<aten::erf, tosa::erf>,
-               becomes<aten::exp, tosa::exp>, becomes<aten::floor, tosa::floor>,
-               becomes<aten::log, tosa::log>, becomes<aten::reciprocal, tosa::reciprocal>,
-               becomes<aten::rsqrt, tosa::rsqrt>, becomes<aten::sigmoid, tosa::sigmoid>,
-               becomes<aten::sin, tosa::sin>, becomes<aten::tanh, tosa::tanh>>;
-    using targets = joined<table::keys, ops<aten::abs, aten::neg>>;
-    using produces = joined<table::values, build::extremum_ops, ops<tosa::abs, tosa::negate, tosa::sub>>;
+    using phase = legalization;
+    static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const value operand = build::cast(e, a.self, build::narrowed(e.result_meta().dtype));
-        if ((std::is_same_v<Op, aten::floor> ||
-             std::is_same_v<Op, aten::ceil>)&&!is_floating(e.dtype(operand))) {
-            return operand;
-        }
-        return e.make<table::at<Op>>(operand);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            rules_with<operands_by<in_result_type>>(
+                on<aten::cos>        = call<tosa::cos>,
+                on<aten::erf>        = call<tosa::erf>,
+                on<aten::exp>        = call<tosa::exp>,
+                on<aten::log>        = call<tosa::log>,
+                on<aten::reciprocal> = call<tosa::reciprocal>,
+                on<aten::rsqrt>      = call<tosa::rsqrt>,
+                on<aten::sigmoid>    = call<tosa::sigmoid>,
+                on<aten::sin>        = call<tosa::sin>,
+                on<aten::tanh>       = call<tosa::tanh>),
+            on<aten::ceil>  = [](auto x) { return of_floats<tosa::ceil>(x, x); },
+            on<aten::floor> = [](auto x) { return of_floats<tosa::floor>(x, x); },
+            on<aten::neg>   = [](auto x) {
+                return choose(is_floating(x.dtype()), [&] { return made_by<build::negate>(x); },
+                              [&] { return made_by<build::cut>(negated(wide(x))); });
+            },
+            on<aten::abs> = [](auto x) {
+                const auto of_integers = [&] {
+                    const auto y = wide(x);
+                    const bool has_abs = build::allows<tosa::abs>(x.target(), {dtype::int32, dtype::int32});
+                    return made_by<build::cut>(choose(has_abs, [&] { return call<tosa::abs>(y); },
+                                                      [&] { return call<aten::maximum>(y, negated(y)); }));
+                };
+                return of_floats<tosa::abs>(x, [&] { return choose(is_boolean(x.dtype()), x, of_integers); });
+            });
     }
-    value operator()(aten::neg, const args<aten::neg>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_floating(type)) return build::negate(e, a.self);
-        return build::cast(e, negated(e, build::widened(e, a.self)), type);
-    }
-    value operator()(aten::abs, const args<aten::abs>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.self);
-        if (is_floating(type)) return e.make<tosa::abs>(a.self);
-        if (is_boolean(type)) return a.self;
-        const value wide = build::widened(e, a.self);
-        if (build::allows<tosa::abs>(e, {dtype::int32, dtype::int32})) {
-            return build::cast(e, e.make<tosa::abs>(wide), type);
-        }
-        return build::cast(e, build::extremum<tosa::maximum>(e, wide, negated(e, wide)), type);
-    }
+    // clang-format on
 
 private:
-    static value negated(emit<produces>& e, value v) {
-        return e.make<tosa::sub>(e.splat(0, dtype::int32, e.rank(v)), v);
+    static value in_result_type(emit<build::widen_ops> e, value v) {
+        return build::widen(e, v, e.result_meta().dtype);
     }
+    template <op_tag Op>
+    static auto of_floats(const auto& x, const auto& otherwise) {
+        return choose(
+            is_floating(x.dtype()), [&] { return call<Op>(x); }, otherwise);
+    }
+    static auto wide(const auto& x) { return made_by<build::widen_number>(x, dtype::int32); }
+    static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
 };
 
 }  // namespace headrace
@@ -8478,14 +8910,16 @@ namespace headrace {
 /// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
 /// known from inference, whatever way the op spells it.
 struct legalize_views : pass {
-    using targets = ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
-                        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
-                        aten::squeeze_dims, aten::unsqueeze>;
-    using produces = build::reshape_ops;
+    using phase = legalization;
+    static constexpr std::string_view summary =
+        "view, flatten, squeeze and other changes of shape to RESHAPE";
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return build::reshape(e, a.self, e.result_meta().shape);
+    static auto rewrites() {
+        return rules(on<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
+                        aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+                        aten::squeeze_dims, aten::unsqueeze> = [](auto x, const auto&...) {
+            return made_by<build::reshape>(x, x.result_meta().shape);
+        });
     }
 };
 
@@ -8497,13 +8931,15 @@ namespace headrace {
 
 /// Lowers where to SELECT (TOSA 1.0, 2.6.1), of operands of the type that PyTorch promotes them to.
 struct legalize_where : pass {
-    using targets = ops<aten::where_self>;
-    using produces = build::cast_ops;
+    using phase = legalization;
+    static constexpr std::string_view summary = "where to SELECT";
 
-    value operator()(const args<aten::where_self>& a, emit<produces>& e) const {
-        const dtype type = build::common_type(e, a.self, a.other);
-        return build::select(e, build::cast(e, a.condition, dtype::boolean), build::cast(e, a.self, type),
-                             build::cast(e, a.other, type));
+    static auto rewrites() {
+        return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
+            const dtype type = narrowed(x.result_meta().dtype);
+            const auto operand = [&](const auto& v) { return made_by<build::promote>(v, type); };
+            return made_by<build::select>(condition, operand(x), operand(y));
+        });
     }
 };
 
@@ -8514,8 +8950,8 @@ struct legalize_where : pass {
 namespace headrace {
 
 using legalize_passes =
-    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_binary,
-              legalize_comparison, legalize_logical, legalize_bitwise, legalize_clamp, legalize_where,
+    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_clamp,
+              legalize_binary, legalize_comparison, legalize_logical, legalize_bitwise, legalize_where,
               legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
               legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
               legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
@@ -8528,17 +8964,28 @@ using legalize_passes =
 
 namespace headrace {
 
-/// add(a, b, α) = a + α·b and sub(a, b, α) = a - α·b (PyTorch, torch.add). Where α is 1 they stay.
 struct decompose_add_sub_alpha : pass {
-    using targets = ops<aten::add_tensor, aten::sub_tensor>;
-    using produces = ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor>;
+    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
+    using ensures = pass_list<unit_alpha>;
+    static constexpr std::string_view summary =
+        "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
 
-    template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (a.alpha.to_double() == 1) return std::nullopt;
-        const dtype type = result_type(e.meta(a.self), e.meta(a.other));
-        const value alpha = e.splat(a.alpha, type, e.rank(a.other));
-        return e.make<Op>({.self = a.self, .other = e.make<aten::mul_tensor>(a.other, alpha)});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
+            },
+            on<aten::sub_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
+            });
+    }
+    // clang-format on
+
+private:
+    // In the dtype that both operands promote to.
+    static auto times(scalar alpha, const auto& y, const auto& x) {
+        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
     }
 };
 
@@ -8548,25 +8995,29 @@ struct decompose_add_sub_alpha : pass {
 
 namespace headrace {
 
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and the
-/// number on the left of remainder, which becomes a tensor.
+/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
+/// the number on the left of remainder, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
-    using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
-    using produces = ops<aten::sub_tensor, aten::pow_tensor_scalar, aten::remainder_tensor>;
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
+    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
 
-    value operator()(const args<aten::rsub_tensor>& a, emit<produces>& e) const {
-        return e.make<aten::sub_tensor>({.self = a.other, .other = a.self, .alpha = a.alpha});
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::rsub_tensor> =
+                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_scalar> =
+                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
+            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
+            on<aten::remainder_scalar_tensor> =
+                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
     }
-    value operator()(const args<aten::rsub_scalar>& a, emit<produces>& e) const {
-        const value number = e.splat(a.other, result_type(e.meta(a.self), a.other), e.rank(a.self));
-        return e.make<aten::sub_tensor>({.self = number, .other = a.self, .alpha = a.alpha});
-    }
-    value operator()(const args<aten::square>& a, emit<produces>& e) const {
-        return e.make<aten::pow_tensor_scalar>({.self = a.self, .exponent = 2});
-    }
-    value operator()(const args<aten::remainder_scalar_tensor>& a, emit<produces>& e) const {
-        const value number = e.splat(a.self, result_type(e.meta(a.other), a.self), e.rank(a.other));
-        return e.make<aten::remainder_tensor>(number, a.other);
+    // clang-format on
+
+private:
+    static auto number(const auto& beside, scalar n) {
+        return beside.constant(n, result_type(beside.meta(), n));
     }
 };
 
@@ -8577,27 +9028,42 @@ struct canonicalize_arithmetic : pass {
 namespace headrace {
 
 /// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
-/// orders of dimensions do not change values. copy(self, src) is src, in the type and the shape of self.
-/// Where the target has no floats, booleans become those as the integers 0 and 1, which can be quantized.
+/// orders of dimensions do not change values. copy(self, src) is src, in the dtype and the shape of self. The
+/// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
+/// those as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
-    using targets = ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as,
-                        dim_order_ops::_to_dim_order_copy, aten::copy>;
-    using produces = ops<aten::_to_copy, aten::expand>;
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_casts>;
+    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
+    using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
+    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
+    using targeted_ops = reductions;
+    using produces = joined<reductions, ops<aten::_to_copy>>;
 
-    template <one_of<targets> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        value v = a.self;
-        const dtype type = e.result_meta().dtype;
-        if (is_boolean(e.dtype(v)) && is_floating(type) && !e.target().has(target_feature::profile_fp))
-            v = e.make<aten::_to_copy>({.self = v, .dtype = dtype::int8});
-        return e.make<aten::_to_copy>({.self = v, .dtype = type});
+    static auto rewrites() {
+        return rules(
+            on_each<casts> =
+                [](auto x, const auto&...) {
+                    const dtype type = x.result_meta().dtype;
+                    const bool through_integers = is_boolean(x.dtype()) && is_floating(type) &&
+                                                  !x.target().has(target_feature::profile_fp);
+                    const auto number = [&] { return call<aten::_to_copy>(x, dtype::int8); };
+                    return call<aten::_to_copy>(choose(through_integers, number, x), type);
+                },
+            on<aten::copy> =
+                [](auto self, auto source) {
+                    const auto x = as(source, self.dtype());
+                    return choose(x.shape() == self.shape(), x,
+                                  [&] { return call<aten::expand>(x, self.shape()); });
+                });
     }
-    value operator()(aten::copy, const args<aten::copy>& a, emit<produces>& e) const {
-        value v = a.src;
-        const dtype type = e.dtype(a.self);
-        if (e.dtype(v) != type) v = e.make<aten::_to_copy>({.self = v, .dtype = type});
-        const int_list& shape = e.shape(a.self);
-        return e.shape(v) == shape ? v : e.make<aten::expand>({.self = v, .size = shape});
+
+    template <one_of<reductions> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!a.dtype || *a.dtype == e.dtype(a.self)) return std::nullopt;
+        args<Op> same = a;
+        same.self = e.make<aten::_to_copy>({.self = a.self, .dtype = a.dtype});
+        return e.make<Op>(same);
     }
 };
 
@@ -8610,11 +9076,14 @@ namespace headrace {
 /// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
 /// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_convolutions>;
+    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =
         ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targets = joined<forward, named_padding, transposed>;
+    using targeted_ops = joined<forward, named_padding, transposed>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
     template <one_of<forward> Op>
@@ -8626,8 +9095,7 @@ struct canonicalize_convolutions : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
-        shape_builder odd =
-            shape_builder::filled(2 * dims, 0);  // last axis first, as aten.constant_pad_nd has them
+        shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
         if (a.padding == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
                 window w{.kernel = e.shape(a.weight)[2 + i],
@@ -8686,13 +9154,21 @@ namespace headrace {
 /// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
 /// is not yet known.
 struct canonicalize_fills : pass {
-    using zero_ops = ops<aten::zeros, aten::zeros_like, aten::new_zeros, aten::zero_inplace, aten::empty_like,
-                         aten::empty_memory_format, aten::new_empty, dim_order_ops::_empty_dim_order>;
-    using one_ops = ops<aten::ones, aten::ones_like, aten::new_ones>;
-    using targets = joined<
-        zero_ops, one_ops,
-        ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar, aten::fill_tensor>>;
-    using produces = ops<aten::full, aten::_to_copy, aten::expand>;
+    using runs_after = pass_list<functional, canonical_variants>;
+    using ensures = pass_list<canonical_fills>;
+    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
+    using zero_ops =
+        joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
+    using one_ops = ops_where<aten::dialect, trait::gives_ones>;
+    using number_ops = ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar>;
+    using targeted_ops = joined<zero_ops, one_ops, number_ops>;
+    using produces = ops<aten::full>;
+
+    static auto rewrites() {
+        return rules(on<aten::fill_tensor> = [](auto self, auto number) {
+            return call<aten::expand>(as(number, self.dtype()), self.shape());
+        });
+    }
 
     template <one_of<zero_ops> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
@@ -8706,18 +9182,8 @@ struct canonicalize_fills : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return full(e, a.fill_value);
     }
-    value operator()(aten::scalar_tensor, const args<aten::scalar_tensor>& a, emit<produces>& e) const {
-        return full(e, a.s);
-    }
-    value operator()(aten::fill_scalar, const args<aten::fill_scalar>& a, emit<produces>& e) const {
-        return full(e, a.value);
-    }
-    value operator()(aten::fill_tensor, const args<aten::fill_tensor>& a, emit<produces>& e) const {
-        value v = a.value;
-        const auto& [type, shape, order] = e.meta(a.self);
-        if (e.dtype(v) != type) v = e.make<aten::_to_copy>({.self = v, .dtype = type});
-        return e.make<aten::expand>({.self = v, .size = shape});
-    }
+    value operator()(const args<aten::scalar_tensor>& a, emit<produces>& e) const { return full(e, a.s); }
+    value operator()(const args<aten::fill_scalar>& a, emit<produces>& e) const { return full(e, a.value); }
 
 private:
     static value full(emit<produces>& e, scalar number) {
@@ -8733,13 +9199,17 @@ private:
 namespace headrace {
 
 /// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
-/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that nobody reads.
+/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
 struct canonicalize_pooling : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_pooling>;
+    static constexpr std::string_view summary =
+        "poolings over one axis or without a batch by those over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
-    using targets = joined<one_dimensional, unbatched,
-                           ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-                               aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+    using targeted_ops = joined<one_dimensional, unbatched,
+                                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
+                                    aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -8772,9 +9242,7 @@ struct canonicalize_pooling : pass {
     std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
         if (indices_are_used(e)) return {refuse_indices(e), {}};
         const auto pool = [&](value rows) {
-            node* made =
-                e.make_node<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
-            return made == nullptr ? value{} : made->result();
+            return e.make<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
         };
         return {over_rows(e, a.self, pool), {}};
     }
@@ -8829,17 +9297,41 @@ private:
         return list.empty() ? otherwise : list[0];
     }
 
-    template <class Pool>
-    static value over_batch(emit<produces>& e, value v, Pool&& pool) {
+    static value over_batch(emit<produces>& e, value v, const auto& pool) {
         if (e.rank(v) == 4) return pool(v);
         return e.make<aten::squeeze_dim>(
             {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
     }
-    template <class Pool>
-    static value over_rows(emit<produces>& e, value v, Pool&& pool) {
+    static value over_rows(emit<produces>& e, value v, const auto& pool) {
         const value rows = e.make<aten::unsqueeze>({.self = v, .dim = -2});
         return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
     }
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/op_map.hpp ----
+
+namespace headrace {
+
+/// One entry of an op_map.
+template <op_tag From, op_tag To>
+struct becomes {};
+
+/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
+template <class... Entries>
+struct op_map;
+template <class... From, class... To>
+struct op_map<becomes<From, To>...> {
+    // Overload resolution finds the entry of a key: one base class for each.
+    struct entries : std::type_identity<becomes<From, To>>... {};
+    template <class Key, class Mapped>
+    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
+
+    using keys = ops<From...>;
+    using values = joined<ops<To...>>;  // each once
+    template <class Key>
+    using at = decltype(find<Key>(entries{}));
 };
 
 }  // namespace headrace
@@ -8852,79 +9344,22 @@ namespace headrace {
 /// each op under one name. Values are immutable, which makes them the same once `functionalize` has
 /// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
 struct canonicalize_variants : pass {
-    using table = op_map<
-        // In place.
-        becomes<aten::abs_inplace, aten::abs>, becomes<aten::add_inplace_scalar, aten::add_scalar>,
-        becomes<aten::add_inplace_tensor, aten::add_tensor>, becomes<aten::ceil_inplace, aten::ceil>,
-        becomes<aten::celu_inplace, aten::celu>, becomes<aten::clamp_inplace, aten::clamp>,
-        becomes<aten::clamp_max_inplace, aten::clamp_max>, becomes<aten::clamp_min_inplace, aten::clamp_min>,
-        becomes<aten::copy_inplace, aten::copy>, becomes<aten::div_inplace_scalar, aten::div_scalar>,
-        becomes<aten::div_inplace_tensor, aten::div_tensor>, becomes<aten::elu_inplace, aten::elu>,
-        becomes<aten::exp_inplace, aten::exp>, becomes<aten::fill_inplace_scalar, aten::fill_scalar>,
-        becomes<aten::fill_inplace_tensor, aten::fill_tensor>, becomes<aten::floor_inplace, aten::floor>,
-        becomes<aten::gelu_inplace, aten::gelu>, becomes<aten::hardsigmoid_inplace, aten::hardsigmoid>,
-        becomes<aten::hardswish_inplace, aten::hardswish>, becomes<aten::hardtanh_inplace, aten::hardtanh>,
-        becomes<aten::index_copy_inplace, aten::index_copy>,
-        becomes<aten::index_put_inplace, aten::index_put>,
-        becomes<aten::leaky_relu_inplace, aten::leaky_relu>, becomes<aten::log_inplace, aten::log>,
-        becomes<aten::masked_fill_inplace_scalar, aten::masked_fill_scalar>,
-        becomes<aten::masked_fill_inplace_tensor, aten::masked_fill_tensor>,
-        becomes<aten::mish_inplace, aten::mish>, becomes<aten::mul_inplace_scalar, aten::mul_scalar>,
-        becomes<aten::mul_inplace_tensor, aten::mul_tensor>,
-        becomes<aten::ne_inplace_scalar, aten::ne_scalar>, becomes<aten::ne_inplace_tensor, aten::ne_tensor>,
-        becomes<aten::neg_inplace, aten::neg>, becomes<aten::pow_inplace_scalar, aten::pow_tensor_scalar>,
-        becomes<aten::pow_inplace_tensor, aten::pow_tensor_tensor>,
-        becomes<aten::reciprocal_inplace, aten::reciprocal>, becomes<aten::relu6_inplace, aten::relu6>,
-        becomes<aten::relu_inplace, aten::relu>, becomes<aten::round_inplace, aten::round>,
-        becomes<aten::rsqrt_inplace, aten::rsqrt>, becomes<aten::selu_inplace, aten::selu>,
-        becomes<aten::sigmoid_inplace, aten::sigmoid>, becomes<aten::silu_inplace, aten::silu>,
-        becomes<aten::sqrt_inplace, aten::sqrt>, becomes<aten::square_inplace, aten::square>,
-        becomes<aten::sub_inplace_scalar, aten::sub_scalar>,
-        becomes<aten::sub_inplace_tensor, aten::sub_tensor>, becomes<aten::tanh_inplace, aten::tanh>,
-        becomes<aten::threshold_inplace, aten::threshold>, becomes<aten::dropout_inplace, aten::dropout>,
-        becomes<aten::detach_inplace, aten::detach>, becomes<aten::squeeze_inplace_dim, aten::squeeze_dim>,
-        // Copies of views.
-        becomes<aten::alias_copy, aten::alias>, becomes<aten::as_strided_copy, aten::as_strided>,
-        becomes<aten::detach_copy, aten::detach>, becomes<aten::expand_copy, aten::expand>,
-        becomes<aten::narrow_copy, aten::narrow>, becomes<aten::permute_copy, aten::permute>,
-        becomes<aten::select_copy_int, aten::select_int>,
-        becomes<aten::slice_copy_tensor, aten::slice_tensor>, becomes<aten::squeeze_copy, aten::squeeze>,
-        becomes<aten::squeeze_copy_dim, aten::squeeze_dim>,
-        becomes<aten::squeeze_copy_dims, aten::squeeze_dims>, becomes<aten::t_copy, aten::t>,
-        becomes<aten::transpose_copy_int, aten::transpose_int>, becomes<aten::unfold_copy, aten::unfold>,
-        becomes<aten::unsqueeze_copy, aten::unsqueeze>, becomes<aten::view_copy, aten::view>,
-        becomes<aten::lift_fresh_copy, aten::lift_fresh>,
-        // Synonyms.
-        becomes<aten::clip, aten::clamp>, becomes<aten::concat, aten::cat>,
-        becomes<aten::divide_tensor, aten::div_tensor>, becomes<aten::true_divide_tensor, aten::div_tensor>,
-        becomes<aten::multiply_tensor, aten::mul_tensor>, becomes<aten::subtract_tensor, aten::sub_tensor>,
-        becomes<aten::max_other, aten::maximum>, becomes<aten::min_other, aten::minimum>,
-        becomes<aten::and_scalar, aten::bitwise_and_scalar>,
-        becomes<aten::and_tensor, aten::bitwise_and_tensor>,
-        becomes<aten::or_scalar, aten::bitwise_or_scalar>, becomes<aten::or_tensor, aten::bitwise_or_tensor>,
-        becomes<aten::xor_scalar, aten::bitwise_xor_scalar>,
-        becomes<aten::xor_tensor, aten::bitwise_xor_tensor>,
-        becomes<aten::lshift_scalar, aten::bitwise_left_shift_tensor_scalar>,
-        becomes<aten::lshift_tensor, aten::bitwise_left_shift_tensor>,
-        becomes<aten::rshift_scalar, aten::bitwise_right_shift_tensor_scalar>,
-        becomes<aten::rshift_tensor, aten::bitwise_right_shift_tensor>>;
-    /// The same for ops with as many results as their arguments say.
-    using list_table = op_map<becomes<aten::split_copy_tensor, aten::split_tensor>,
-                              becomes<aten::split_sizes, aten::split_with_sizes>,
-                              becomes<aten::split_with_sizes_copy, aten::split_with_sizes>,
-                              becomes<aten::unsafe_split_tensor, aten::split_tensor>,
-                              becomes<aten::unsafe_split_with_sizes, aten::split_with_sizes>,
-                              becomes<aten::unbind_copy_int, aten::unbind_int>>;
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
+    static constexpr std::string_view summary =
+        "rename in-place ops, `_copy` variants and synonyms to one form each";
+    using variants = ops_where<aten::dialect, trait::variant>;
     /// Ops that read nothing but the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
                                becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
-    using targets = joined<table::keys, list_table::keys, shape_table::keys>;
-    using produces = joined<table::values, list_table::values, shape_table::values, ops<aten::_to_copy>>;
+    using targeted_ops = joined<variants, shape_table::keys>;
+    using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
 
-    template <one_of<table::keys> Op>
+    template <op_where<aten::dialect, trait::variant> Op>
+        requires(Op::results == 1)
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = table::at<Op>;
-        const value v = e.make<to>(std::bit_cast<args<to>>(a));
+        using to = base_of<Op>;
+        const value v = e.make<to>(convert_args<to, Op>(a));
         const dtype type = e.result_meta().dtype;
         return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
@@ -8933,11 +9368,13 @@ struct canonicalize_variants : pass {
         using to = shape_table::at<Op>;
         return e.make<to>(args<to>{a.self, e.result_meta().shape});
     }
-    template <one_of<list_table::keys> Op>
+    /// Ops with as many results as their arguments say.
+    template <op_where<aten::dialect, trait::variant> Op>
+        requires(Op::results == variadic_results)
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = list_table::at<Op>;
+        using to = base_of<Op>;
         value_list results;
-        if (node* made = e.make_node<to>(std::bit_cast<args<to>>(a))) {
+        if (node* made = e.make_node<to>(convert_args<to, Op>(a))) {
             for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
         }
         return results;
@@ -8952,21 +9389,6 @@ namespace headrace {
 
 namespace detail {
 
-using in_place_ops =
-    ops<aten::abs_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor, aten::ceil_inplace,
-        aten::celu_inplace, aten::clamp_inplace, aten::clamp_max_inplace, aten::clamp_min_inplace,
-        aten::copy_inplace, aten::div_inplace_scalar, aten::div_inplace_tensor, aten::dropout_inplace,
-        aten::elu_inplace, aten::exp_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-        aten::floor_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace, aten::hardswish_inplace,
-        aten::hardtanh_inplace, aten::index_copy_inplace, aten::index_put_inplace, aten::leaky_relu_inplace,
-        aten::log_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
-        aten::mish_inplace, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::ne_inplace_scalar,
-        aten::ne_inplace_tensor, aten::neg_inplace, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
-        aten::reciprocal_inplace, aten::relu6_inplace, aten::relu_inplace, aten::round_inplace,
-        aten::rsqrt_inplace, aten::selu_inplace, aten::sigmoid_inplace, aten::silu_inplace,
-        aten::sqrt_inplace, aten::square_inplace, aten::sub_inplace_scalar, aten::sub_inplace_tensor,
-        aten::tanh_inplace, aten::threshold_inplace, aten::zero_inplace>;
-
 /// How a value shares memory with the operand that it was made from.
 enum class sharing : std::uint8_t {
     none,
@@ -8980,40 +9402,28 @@ enum class sharing : std::uint8_t {
     elsewhere
 };
 
-template <class... Ops>
-bool is_any(const node& n, ops<Ops...>) {
-    return (is<Ops>(n) || ...);
+/// Does the node write into its first operand's memory? An op such as squeeze_ only changes how it is seen.
+[[nodiscard]] inline bool writes_in_place(const op_info& op) {
+    return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
 }
 
 inline sharing sharing_of(const node& n) {
-    using same_ops = ops<aten::alias, aten::detach, aten::detach_inplace, aten::lift_fresh>;
-    using cast_ops =
-        ops<aten::to_dtype, aten::to_device, aten::to_dtype_layout, aten::to_other, aten::type_as>;
-    using reshape_ops =
-        ops<aten::view, aten::view_as, aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel,
-            aten::unflatten_int, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-            aten::squeeze_inplace_dim, aten::unsqueeze, aten::contiguous>;
-    using permute_ops = ops<aten::permute, aten::transpose_int, aten::t, aten::m_t, aten::numpy_t,
-                            aten::movedim_int, aten::movedim_intlist>;
-    using part_ops = ops<aten::chunk, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-                         aten::tensor_split_indices, aten::tensor_split_sections>;
-    using other_ops = ops<aten::broadcast_tensors, aten::expand, aten::expand_as, aten::broadcast_to,
-                          aten::as_strided, aten::unfold>;
-    if (is_any(n, same_ops{})) return sharing::same;
-    if (is_any(n, cast_ops{})) {  // a cast to the same type gives its operand back
+    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
+    const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
+    if (op.has(trait::casting)) {  // a cast to the same type gives its operand back
         const tensor_meta* from = meta_of(n.operand(0));
         return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
                    ? sharing::same
                    : sharing::none;
     }
-    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
-    if (is_any(n, reshape_ops{})) return sharing::reshaped;
-    if (is_any(n, permute_ops{})) return sharing::permuted;
-    if (is<aten::select_int>(n)) return sharing::selected;
-    if (is<aten::slice_tensor>(n) || is<aten::narrow>(n)) return sharing::sliced;
-    if (is_any(n, part_ops{})) return sharing::parts;
-    if (is<aten::unbind_int>(n)) return sharing::unbound;
-    return is_any(n, other_ops{}) ? sharing::elsewhere : sharing::none;
+    if (op.has(trait::broadcasting)) return sharing::elsewhere;
+    if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
+    if (op.has(trait::reshaping | trait::may_copy)) return sharing::reshaped;
+    if (op.has(trait::forwarding)) return sharing::same;
+    if (op.has(trait::permuting)) return sharing::permuted;
+    if (op.has(trait::slicing)) return is<aten::select_int>(n) ? sharing::selected : sharing::sliced;
+    if (op.has(trait::splitting)) return is<aten::unbind_int>(n) ? sharing::unbound : sharing::parts;
+    return sharing::elsewhere;
 }
 
 /// Follows one graph in execution order, and knows for each value what it is by now.
@@ -9027,7 +9437,7 @@ public:
             next = n->next;
             const value self = n->operand_count == 0 ? value{} : n->operand(0);
             const sharing kind = self ? sharing_of(*n) : sharing::none;
-            const bool writing = is_any(*n, in_place_ops{});
+            const bool writing = writes_in_place(*n->op);
             if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
                 context_.report(*n,
                                 "in place: what it gives another shape is read again; squeeze a view of it");
@@ -9229,11 +9639,7 @@ private:
     /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
     /// piece.
     bool sure(const view& w) const {
-        const node& n = *w.made_by;
-        const bool may_copy = is_any(
-            n,
-            ops<aten::reshape, aten::reshape_as, aten::flatten_using_ints, aten::ravel, aten::contiguous>{});
-        return w.kind != sharing::elsewhere && (!may_copy || contiguous(w.parent));
+        return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }
     bool contiguous(value v) const {
         const auto found = views_.find(v);
@@ -9275,7 +9681,11 @@ private:
 /// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
 /// to inputs matters inside the graph only.
 struct functionalize : pass {
-    using targets = detail::in_place_ops;
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<functional>;
+    static constexpr std::string_view summary =
+        "give later readers what in-place ops write, through views as well";
+    using targeted_ops = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
@@ -9295,42 +9705,72 @@ namespace headrace {
 /// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
 /// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
 struct hoist_casts : pass {
+    using runs_after = pass_list<canonical_casts, canonical_fills>;
+    using runs_before = pass_list<functions_tabulated, narrow_types>;
+    static constexpr std::string_view summary =
+        "casts from integers to floats before the ops that only move elements";
     using movements =
         ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
             aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
             aten::slice_tensor, aten::select_int, aten::flip>;
-    using targets = ops<aten::_to_copy>;
-    using produces = joined<movements, targets>;
+    using targeted_ops = ops<aten::_to_copy>;
+    using produces = targeted_ops;
 
     std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
-        const value moved = moved_cast(e, a.self, a, movements{});
-        return moved ? std::optional(moved) : std::nullopt;
-    }
-
-private:
-    // The cast of `v`, as far up as it goes; empty where `v` is no movement, or somebody else reads it.
-    template <class... Ops>
-    static value moved_cast(emit<produces>& e, value v, const args<aten::_to_copy>& cast, ops<Ops...>) {
-        if (!has_one_use(v)) return {};
-        value moved;
-        const auto rebuild = [&]<class Op>() {
-            const args<Op>* movement = match<Op>(v);
-            if (movement == nullptr) return false;
-            args<Op> same = *movement;
-            same.self = moved_cast(e, movement->self, cast, ops<Ops...>{});
-            if (!same.self) {
-                args<aten::_to_copy> here = cast;
-                here.self = movement->self;
-                same.self = e.make<aten::_to_copy>(here);
-            }
-            moved = e.make<Op>(same);
-            return true;
-        };
-        static_cast<void>((rebuild.template operator()<Ops>() || ...));
-        return moved;
+        std::pmr::vector<const node*> moves;  // from the cast up
+        value v = a.self;
+        for (; has_one_use(v) && set_of<movements>.contains(*v.producer->op); v = v.producer->operand(0))
+            moves.push_back(v.producer);
+        if (moves.empty()) return std::nullopt;
+        args<aten::_to_copy> cast = a;
+        cast.self = v;
+        v = e.make<aten::_to_copy>(cast);
+        for (; !moves.empty(); moves.pop_back()) {
+            node* moved =
+                e.clone(*moves.back(), std::array{v}, [&](tensor_meta& meta) { meta.dtype = *a.dtype; });
+            v = moved == nullptr ? value{} : moved->result();
+        }
+        return v;
     }
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/inlining.hpp ----
+
+namespace headrace {
+
+/// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
+/// outputs are then. There must be an input for each that a node uses.
+inline std::pmr::vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
+    graph& g = *call.owner;
+    std::pmr::unordered_map<const node*, node*> copies;
+    std::pmr::unordered_map<const node*, value> given;
+    std::size_t next = 0;
+    const auto mapped = [&](value v) {
+        const auto input = given.find(v.producer);
+        return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
+    };
+    for (const node& n : region.nodes()) {
+        if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
+        if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+        node& made = g.create(*n.op, n.arguments, n.result_count, &call);
+        for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
+        made.annotations = n.annotations;
+        g.inherit_annotations(made, call);
+        copies[&n] = &made;
+    }
+    std::pmr::vector<value> outputs;
+    for (const value v : region.outputs()) outputs.push_back(mapped(v));
+    return outputs;
+}
+
+/// Erases the nodes of a region that nothing calls any more, so that no pass finds them.
+inline void erase_nodes(graph& region) {
+    while (region.last() != nullptr) region.erase(*region.last());
+}
 
 }  // namespace headrace
 
@@ -9342,13 +9782,16 @@ namespace headrace {
 /// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
 /// names.
 struct inline_regions : pass {
-    using targets = ops<higher_order::wrap_with_set_grad_enabled>;
-    using removes = targets;
+    using ensures = pass_list<regions_inlined>;
+    static constexpr std::string_view summary =
+        "the graph of wrap_with_set_grad_enabled in place of the call";
+    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled>;
+    using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
         std::pmr::vector<node*> calls;
-        do {  // an inner graph may hold calls itself
+        do {  // an inner graph may hold more calls
             calls.clear();
             detail::for_each_graph(g, [&](graph& sub) {
                 for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>))
@@ -9366,42 +9809,18 @@ private:
     static result<void> inline_call(node& call) {
         const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(call);
         graph& inner = *a.wrapped_graph;
-        std::pmr::unordered_map<const node*, node*> copies;
-        std::pmr::unordered_map<const node*, value> inputs;
-        std::size_t next = 0;
-        for (node& n : inner.inputs()) {
-            if (next == a.operands.size())
-                return invalid(message_prefix(call) + "fewer operands than inputs");
-            inputs[&n] = a.operands[next++];
-        }
-        const auto mapped = [&](value v) {
-            const auto input = inputs.find(v.producer);
-            return input != inputs.end() ? input->second : value{copies.at(v.producer), v.result};
-        };
-        for (node& n : inner.nodes()) {
-            if (inputs.contains(&n) || is<builtin::output>(n)) continue;
-            copies[&n] = &copy(*call.owner, n, call, mapped);
-        }
-        const list<value> outputs = inner.outputs();
-        if (outputs.size() != call.result_count)
+        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > a.operands.size())
+            return invalid(message_prefix(call) + "fewer operands than inputs");
+        if (inner.outputs().size() != call.result_count)
             return invalid(message_prefix(call) + "results do not match its graph");
-        for (std::uint32_t i = 0; i != call.result_count; ++i) {
-            const value v = mapped(outputs[i]);
+        std::uint32_t i = 0;
+        for (const value v : inline_region(inner, call, a.operands)) {
             detail::hand_over_name(call.results[i], v);
-            call.owner->replace_all_uses(call.result(i), v);
+            call.owner->replace_all_uses(call.result(i++), v);
         }
         detail::erase_dead(*call.owner, call);
-        while (inner.last() != nullptr) inner.erase(*inner.last());  // so that no pass finds its nodes
+        erase_nodes(inner);
         return boost::outcome_v2::success();
-    }
-    template <class Map>
-    static node& copy(graph& g, const node& n, node& before, Map&& mapped) {
-        node& made = g.create(*n.op, n.arguments, n.result_count, &before);
-        for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
-        for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
-        made.annotations = n.annotations;
-        g.inherit_annotations(made, before);
-        return made;
     }
 };
 
@@ -9411,11 +9830,15 @@ private:
 
 namespace headrace {
 
-/// A constant that is handed to the branches of a cond, or to a loop as an additional input, becomes a
-/// constant of the regions themselves: there it is a weight again, which can be folded.
+/// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
+/// regions themselves: there it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = targets;
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<constants_in_regions>;
+    static constexpr std::string_view summary =
+        "constants that are operands of cond and while_loop as constants of the regions";
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = targeted_ops;
 
     std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
         const value_list kept = move(a.operands, 0, {a.true_graph, a.false_graph});
@@ -9472,12 +9895,15 @@ namespace headrace {
 /// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
 /// by contract.
 struct remove_noop : pass {
-    using copy_ops = ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::lift_fresh,
-                         dim_order_ops::_clone_dim_order>;
+    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
+    using ensures = pass_list<noops_removed>;
+    static constexpr std::string_view summary =
+        "remove copies, inference-time dropout and other ops that return their operand";
+    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
+                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
-    using check_ops = ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-                          aten::sym_constrain_range, aten::sym_constrain_range_for_size>;
-    using targets = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
+    using check_ops = ops_where<aten::dialect, trait::no_results>;
+    using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
     using produces = ops<>;
 
     template <one_of<copy_ops> Op>
@@ -9513,46 +9939,61 @@ namespace headrace {
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
 /// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
 struct scalars_to_tensors : pass {
-    using table =
-        op_map<becomes<aten::add_scalar, aten::add_tensor>, becomes<aten::sub_scalar, aten::sub_tensor>,
-               becomes<aten::mul_scalar, aten::mul_tensor>, becomes<aten::div_scalar, aten::div_tensor>,
-               becomes<aten::div_scalar_mode, aten::div_tensor_mode>,
-               becomes<aten::floor_divide_scalar, aten::floor_divide>,
-               becomes<aten::remainder_scalar, aten::remainder_tensor>,
-               becomes<aten::fmod_scalar, aten::fmod_tensor>, becomes<aten::eq_scalar, aten::eq_tensor>,
-               becomes<aten::ne_scalar, aten::ne_tensor>, becomes<aten::gt_scalar, aten::gt_tensor>,
-               becomes<aten::ge_scalar, aten::ge_tensor>, becomes<aten::lt_scalar, aten::lt_tensor>,
-               becomes<aten::le_scalar, aten::le_tensor>,
-               becomes<aten::bitwise_and_scalar, aten::bitwise_and_tensor>,
-               becomes<aten::bitwise_or_scalar, aten::bitwise_or_tensor>,
-               becomes<aten::bitwise_xor_scalar, aten::bitwise_xor_tensor>,
-               becomes<aten::bitwise_right_shift_tensor_scalar, aten::bitwise_right_shift_tensor>,
-               becomes<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_left_shift_tensor>>;
-    using where_ops = ops<aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
-    using targets = joined<table::keys, where_ops>;
-    using produces = joined<table::values, ops<aten::where_self>>;
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<tensor_operands>;
+    static constexpr std::string_view summary =
+        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
 
-    template <one_of<table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = table::at<Op>;
-        const dtype type = result_type(e.meta(a.self), a.other);
-        args<to> tensors{};
-        tensors.self = a.self;
-        tensors.other = e.splat(a.other, type, e.rank(a.self));
-        if constexpr (requires { a.alpha; }) tensors.alpha = a.alpha;
-        if constexpr (requires { a.rounding_mode; }) tensors.rounding_mode = a.rounding_mode;
-        return e.make<to>(tensors);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_scalar>           = tensor_overload<aten::add_tensor>{},
+            on<aten::sub_scalar>           = tensor_overload<aten::sub_tensor>{},
+            on<aten::mul_scalar>           = tensor_overload<aten::mul_tensor>{},
+            on<aten::div_scalar>           = tensor_overload<aten::div_tensor>{},
+            on<aten::div_scalar_mode>      = tensor_overload<aten::div_tensor_mode>{},
+            on<aten::floor_divide_scalar>  = tensor_overload<aten::floor_divide>{},
+            on<aten::remainder_scalar>     = tensor_overload<aten::remainder_tensor>{},
+            on<aten::fmod_scalar>          = tensor_overload<aten::fmod_tensor>{},
+            on<aten::eq_scalar>            = tensor_overload<aten::eq_tensor>{},
+            on<aten::ne_scalar>            = tensor_overload<aten::ne_tensor>{},
+            on<aten::gt_scalar>            = tensor_overload<aten::gt_tensor>{},
+            on<aten::ge_scalar>            = tensor_overload<aten::ge_tensor>{},
+            on<aten::lt_scalar>            = tensor_overload<aten::lt_tensor>{},
+            on<aten::le_scalar>            = tensor_overload<aten::le_tensor>{},
+            on<aten::bitwise_and_scalar>   = tensor_overload<aten::bitwise_and_tensor>{},
+            on<aten::bitwise_or_scalar>    = tensor_overload<aten::bitwise_or_tensor>{},
+            on<aten::bitwise_xor_scalar>   = tensor_overload<aten::bitwise_xor_tensor>{},
+            on<aten::bitwise_right_shift_tensor_scalar> = tensor_overload<aten::bitwise_right_shift_tensor>{},
+            on<aten::bitwise_left_shift_tensor_scalar>  = tensor_overload<aten::bitwise_left_shift_tensor>{},
+            on<aten::where_scalar> =
+                [](auto c, const auto& a) { return where(c, number(c, a.self), number(c, a.other)); },
+            on<aten::where_scalarother> =
+                [](auto c, auto x, const auto& a) { return where(c, x, number(c, a.other)); },
+            on<aten::where_scalarself> =
+                [](auto c, auto y, const auto& a) { return where(c, number(c, a.self), y); });
     }
-    template <one_of<where_ops> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto tensor = [&](const auto& operand) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(operand)>, scalar>) {
-                return e.splat(operand, e.result_meta().dtype, e.rank(a.condition));
+    // clang-format on
+
+private:
+    template <op_tag To>
+    struct tensor_overload {
+        auto operator()(const auto& x, const auto& a) const {
+            const auto other = x.constant(a.other, result_type(x.meta(), a.other));
+            if constexpr (requires { a.alpha; }) {
+                return call<To>(x, other, a.alpha);
+            } else if constexpr (requires { a.rounding_mode; }) {
+                return call<To>(x, other, a.rounding_mode);
             } else {
-                return operand;
+                return call<To>(x, other);
             }
-        };
-        return e.make<aten::where_self>(a.condition, tensor(a.self), tensor(a.other));
+        }
+    };
+    static auto where(const auto& condition, const auto& x, const auto& y) {
+        return call<aten::where_self>(condition, x, y);
+    }
+    static auto number(const auto& condition, scalar n) {
+        return condition.constant(n, condition.result_meta().dtype);
     }
 };
 
@@ -9573,11 +10014,15 @@ using normalize_passes =
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, input, constant and dtype argument that says int64 says
-/// int32 after this pass, and constants of float64, which are Python's numbers, float32. A constant whose
-/// elements do not fit is refused, except where a limit may as well be the largest number there is. It
-/// belongs between decompose and legalize: until then types are PyTorch's, and promotion depends on them.
+/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
+/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
+/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
+/// decompose, which depends on PyTorch's types for promotion, and before legalize.
 struct narrow_int64 : pass {
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
+    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
+
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         detail::for_each_graph(g, [&](graph& sub) {
@@ -9590,17 +10035,15 @@ struct narrow_int64 : pass {
     }
 
 private:
-    static dtype narrowed(dtype type) { return type == dtype::int64 ? dtype::int32 : type; }
-
     static bool narrow_node(node& n) {
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = dtype::int32;
+                meta->dtype = narrowed(meta->dtype);
                 changed = true;
             }
         }
-        // No operand is touched: the edges stay true.
+        // Operands do not change, so the edges need not.
         auto* arguments = static_cast<std::byte*>(n.arguments);
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::element_type) continue;
@@ -9627,7 +10070,6 @@ private:
         made.producer->annotations = n.annotations;
         g.replace_all_uses(n.result(), made);
         g.erase(n);
-        n.owner = nullptr;
         return true;
     }
 
@@ -9637,9 +10079,9 @@ private:
         constexpr bool integral = std::is_integral_v<From>;
         std::pmr::vector<To> elements;
         bool fits = true;
-        for_each_element(meta.shape, data.strides, [&](std::int64_t at) {
+        for_each_element(data, meta, [&](const std::byte* at) {
             From element;
-            std::memcpy(&element, data.bytes + at * static_cast<std::int64_t>(sizeof(From)), sizeof element);
+            std::memcpy(&element, at, sizeof element);
             if constexpr (integral) {
                 const From nearest =
                     std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
@@ -9658,24 +10100,7 @@ private:
         });
     }
 
-    /// Calls f(offset in elements) for each element in row-major order.
-    template <class F>
-    static void for_each_element(const int_list& shape, const int_list& strides, F&& f) {
-        std::pmr::vector<std::int64_t> step(shape.size());
-        std::int64_t count = 1;
-        for (std::size_t i = shape.size(); i-- != 0;) {
-            step[i] = strides.empty() ? count : strides[i];
-            count *= shape[i];
-        }
-        for (std::int64_t k = 0; k != count; ++k) {
-            std::int64_t rest = k;
-            std::int64_t at = 0;
-            for (std::size_t i = shape.size(); i-- != 0; rest /= shape[i]) at += rest % shape[i] * step[i];
-            f(at);
-        }
-    }
-
-    /// Saturation does not change a limit.
+    // Is it read as a limit alone? Saturation does not change what those do.
     static bool only_limits(const node& n) {
         for (const edge& e : n.uses()) {
             if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
@@ -9690,39 +10115,42 @@ private:
 
 namespace headrace {
 
-/// Constant weights of convolutions over INT8 whose codes lie between -7 and 7 as INT4, two to a byte, where
-/// the target has that extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
+/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
 struct pack_int4_weights : pass {
-    using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
-    using produces = targets;
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
+    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using produces = targeted_ops;
 
-    template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8 ||
-            e.dtype(a.weight) != dtype::int8)
-            return std::nullopt;
-        const auto zero = constant_integers(a.weight_zp);
-        const auto codes = constant_integers(a.weight);
-        if (!codes || !zero || zero->size() != 1 || zero->front() != 0 || !fits(*codes)) return std::nullopt;
-        args<Op> packed = a;
-        packed.weight = e.constant({dtype::int4, e.shape(a.weight), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != codes->size(); ++i) {
-                const auto nibble = static_cast<unsigned>((*codes)[i]) & 0xfU;
-                const auto both =
-                    i % 2 == 0 ? nibble : std::to_integer<unsigned>(data[i / 2]) | (nibble << 4U);
-                data[i / 2] = static_cast<std::byte>(both);
-            }
-        });
-        packed.weight_zp =
+    template <one_of<targeted_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto weight = packed(e, a.weight, a.weight_zp);
+        if (!weight) return std::nullopt;
+        args<Op> with_int4 = a;
+        with_int4.weight = *weight;
+        with_int4.weight_zp =
             e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
-        return e.make<Op>(packed);
+        return e.make<Op>(with_int4);
     }
 
 private:
-    static bool fits(const std::pmr::vector<std::int64_t>& codes) {
-        constexpr std::int64_t most = 7;
-        return std::all_of(codes.begin(), codes.end(),
-                           [](std::int64_t code) { return -most <= code && code <= most; });
+    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
+        const auto numbers = constant_integers(weight);
+        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
+        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
+            !std::all_of(numbers->begin(), numbers->end(), fits))
+            return std::nullopt;
+        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != numbers->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
+                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
+                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
+            }
+        });
     }
 };
 
@@ -9734,47 +10162,50 @@ namespace headrace {
 
 /// Quantizes and dequantizes between integer and floating parts of a graph, as they are defined:
 /// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
-/// dq(c) = cast(c - zero point) * scale. Needs a target of both profiles.
+/// dq(x) = cast(x - zero point) * scale. Needs a target of both profiles.
 struct decompose_quantization : pass {
-    using per_channel =
-        ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
-    using targets =
-        joined<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>,
-               per_channel>;
-    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul, tosa::clamp,
+    using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantization_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
+    static constexpr std::string_view summary = "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
+    using targeted_ops =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
+    using produces = joined<build::reshape_ops, ops<tosa::cast, tosa::add, tosa::sub, tosa::mul,
                                                     tosa::maximum, tosa::minimum, tosa::reciprocal>>;
 
-    value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces>& e) const {
+    value operator()(const args<quantized_decomposed::quantize_per_tensor>& a, emit<produces> e) const {
         const std::size_t rank = e.rank(a.input);
-        const value inverse = e.splat(1.0 / a.scale, dtype::float32, rank);
-        return quantized(a, inverse, e.splat(a.zero_point, dtype::int32, rank),
-                         e.splat(a.zero_point, dtype::float32, rank), e);
+        return quantized(e, a, e.splat(1.0 / a.scale, dtype::float32, rank),
+                         e.splat(a.zero_point, dtype::int32, rank),
+                         e.splat(a.zero_point, dtype::float32, rank));
     }
-    value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces>& e) const {
+    value operator()(const args<quantized_decomposed::quantize_per_channel>& a, emit<produces> e) const {
         const value scales = cast(e, along_axis(e, a, a.scales), dtype::float32);
         const value zeros = along_axis(e, a, a.zero_points);
-        return quantized(a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
-                         cast(e, zeros, dtype::float32), e);
+        return quantized(e, a, e.make<tosa::reciprocal>(scales), cast(e, zeros, dtype::int32),
+                         cast(e, zeros, dtype::float32));
     }
-    value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces>& e) const {
+    value operator()(const args<quantized_decomposed::dequantize_per_tensor>& a, emit<produces> e) const {
         const std::size_t rank = e.rank(a.input);
-        return dequantized(a.input, e.splat(a.scale, dtype::float32, rank),
-                           e.splat(a.zero_point, dtype::int32, rank), e);
+        return dequantized(e, a.input, e.splat(a.scale, dtype::float32, rank),
+                           e.splat(a.zero_point, dtype::int32, rank));
     }
-    value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces>& e) const {
+    value operator()(const args<quantized_decomposed::dequantize_per_channel>& a, emit<produces> e) const {
         const value zeros = a.zero_points ? cast(e, along_axis(e, a, *a.zero_points), dtype::int32)
                                           : e.splat(0, dtype::int32, e.rank(a.input));
-        return dequantized(a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros, e);
+        return dequantized(e, a.input, cast(e, along_axis(e, a, a.scales), dtype::float32), zeros);
     }
 
 private:
-    static value cast(emit<produces>& e, value v, dtype to) {
+    static value cast(emit<ops<tosa::cast>> e, value v, dtype to) {
         return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
     }
 
     // One element for each index of the axis, ready to broadcast.
     template <class Args>
-    static value along_axis(emit<produces>& e, const Args& a, value v) {
+    static value along_axis(emit<build::reshape_ops> e, const Args& a, value v) {
         const std::size_t rank = e.rank(a.input);
         const auto axis = normalized_axis(a.axis, rank);
         if (!axis || *axis >= rank) return e.unsupported("the axis of its channels is out of range");
@@ -9784,20 +10215,18 @@ private:
     }
 
     template <class Args>
-    static value quantized(const Args& a, value inverse, value zeros, value real_zeros, emit<produces>& e) {
-        const std::size_t rank = e.rank(a.input);
-        const auto bound = [&](std::int64_t code) {
-            return e.make<tosa::sub>(e.splat(code, dtype::float32, rank), real_zeros);
+    static value quantized(emit<produces> e, const Args& a, value inverse, value zeros, value real_zeros) {
+        const auto bound = [&](std::int64_t integer) {
+            return e.make<tosa::sub>(e.splat(integer, dtype::float32, e.rank(a.input)), real_zeros);
         };
-        const value x = cast(e, a.input, dtype::float32);
-        const value scaled = build::binary<tosa::mul>(e, x, inverse);
+        const value scaled = build::multiply(e, cast(e, a.input, dtype::float32), inverse);
         const value clamped =
             e.make<tosa::minimum>(e.make<tosa::maximum>(scaled, bound(a.quant_min)), bound(a.quant_max));
         return cast(e, e.make<tosa::add>(cast(e, clamped, dtype::int32), zeros), a.dtype);
     }
-    static value dequantized(value codes, value scales, value zeros, emit<produces>& e) {
-        const value centered = e.make<tosa::sub>(cast(e, codes, dtype::int32), zeros);
-        const value real = build::binary<tosa::mul>(e, cast(e, centered, dtype::float32), scales);
+    static value dequantized(emit<produces> e, value integers, value scales, value zeros) {
+        const value centered = e.make<tosa::sub>(cast(e, integers, dtype::int32), zeros);
+        const value real = build::multiply(e, cast(e, centered, dtype::float32), scales);
         return cast(e, real, e.result_meta().dtype);
     }
 };
@@ -9808,64 +10237,59 @@ private:
 
 namespace headrace {
 
-/// Per-tensor parameters that are given as constant tensors become numbers, and unsigned codes of 8 bits
-/// signed ones, 128 lower, as TOSA has only those (1.0, 1.9).
+/// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
+/// become int8, 128 lower, as TOSA has only those (1.0, 1.9).
 struct canonicalize_quantization : pass {
+    using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
+    using ensures = pass_list<canonical_quantization>;
+    static constexpr std::string_view summary = "parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
-                          quantized_decomposed::quantize_per_tensor_tensor2,
-                          quantized_decomposed::dequantize_per_tensor_tensor,
-                          quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using targets = joined<by_tensor, ops<quantize, dequantize>>;
+    using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,
+                                     quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using by_tensor = joined<dequantize_by_tensor, ops<quantized_decomposed::quantize_per_tensor_tensor,
+                                                       quantized_decomposed::quantize_per_tensor_tensor2>>;
+    using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize>;
     static constexpr bool in_execution_order = true;
 
     template <one_of<by_tensor> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    value operator()(Op, const args<Op>& a, emit<produces> e) const {
         const auto scale = constant_reals(a.scale);
-        const auto zero = constant_integers(a.zero_point);
+        const auto zero = number(a.zero_point);
         const auto lowest = number(a.quant_min);
         const auto highest = number(a.quant_max);
-        if (!scale || !zero || !lowest || !highest || scale->size() != 1 || zero->size() != 1)
+        if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
-        if constexpr (requires { a.out_dtype; }) {
-            return dequantized(
-                e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype, a.out_dtype});
+        if constexpr (one_of<Op, dequantize_by_tensor>) {
+            return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
-            return quantized(e, {a.input, scale->front(), zero->front(), *lowest, *highest, a.dtype});
+            return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
-    std::optional<value> operator()(const args<quantize>& a, emit<produces>& e) const {
-        return a.dtype == dtype::uint8 && is_only_dequantized(e.current()) ? std::optional(quantized(e, a))
-                                                                           : std::nullopt;
+    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
+        return becomes_signed(e, a) ? std::optional(quantized(e, a)) : std::nullopt;
     }
-    std::optional<value> operator()(const args<dequantize>& a, emit<produces>& e) const {
+    std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::uint8) return std::nullopt;
-        const bool is_ours = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
-        return is_ours || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
-                                                                   : std::nullopt;
+        const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
+        return is_signed || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
+                                                                     : std::nullopt;
     }
 
 private:
     static constexpr std::int64_t offset = 128;
 
     static std::optional<std::int64_t> number(std::int64_t n) { return n; }
-    static std::optional<std::int64_t> number(value v) {
-        const auto numbers = constant_integers(v);
-        return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
-    }
+    static std::optional<std::int64_t> number(value v) { return constant_integer(v); }
 
-    // A node that is being retraced has no readers yet.
-    static bool is_only_dequantized(const node& n) {
-        if (n.first_use == nullptr) return false;
-        for (const edge& use : n.uses()) {
-            const bool reads = is<dequantize>(*use.target) ||
-                               is<quantized_decomposed::dequantize_per_tensor_tensor>(*use.target) ||
-                               is<quantized_decomposed::dequantize_per_tensor_tensor2>(*use.target);
-            if (!reads) return false;
-        }
-        return true;
+    // Only where all readers dequantize. A node that is being retraced has no readers yet.
+    static bool becomes_signed(const emitter& e, const args<quantize>& a) {
+        constexpr auto dequantizes = set_of<joined<dequantize_by_tensor, ops<dequantize>>>;
+        const node& n = e.current();
+        return a.dtype == dtype::uint8 && n.first_use != nullptr &&
+               std::all_of(n.uses().begin(), n.uses().end(),
+                           [&](const edge& use) { return dequantizes.contains(*use.target->op); });
     }
 
     template <class Args>
@@ -9876,19 +10300,16 @@ private:
         a.dtype = dtype::int8;
         return a;
     }
-    static value quantized(emit<produces>& e, const args<quantize>& a) {
-        const bool becomes_signed = a.dtype == dtype::uint8 && is_only_dequantized(e.current());
-        return e.make<quantize>(becomes_signed ? as_signed(a) : a);
+    static value quantized(emit<produces> e, const args<quantize>& a) {
+        return e.make<quantize>(becomes_signed(e, a) ? as_signed(a) : a);
     }
-    static value dequantized(emit<produces>& e, args<dequantize> a) {
+    static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
-        const auto codes = constant_integers(a.input);
-        if (!codes) return e.make<dequantize>(a);
-        a.input = e.constant({dtype::int8, e.shape(a.input), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != codes->size(); ++i)
-                data[i] = static_cast<std::byte>(static_cast<std::int8_t>((*codes)[i] - offset));
-        });
+        const auto integers = constant_integers(a.input);
+        if (!integers) return e.make<dequantize>(a);
+        a.input = e.constant_of(dtype::int8, e.shape(a.input),
+                                [&](std::size_t i) { return (*integers)[i] - offset; });
         return e.make<dequantize>(as_signed(a));
     }
 };
@@ -9899,40 +10320,34 @@ private:
 
 namespace headrace {
 
-/// Two RESCALEs, of which the first only widens codes by a power of two, as one; a RESCALE by one that
-/// changes neither type nor zero point, as none. Other pairs round twice, or cut off in between, and stay:
+/// Two RESCALEs, of which the first only widens integers and multiplies by a power of two, as one. A RESCALE
+/// by one that changes neither type nor zero point, as none. Other pairs round twice, or cut off in between:
 /// fusing them would change results.
 struct fuse_rescales : pass {
-    using targets = ops<tosa::rescale>;
+    using runs_after = pass_list<quantized_ops_lowered>;
+    static constexpr std::string_view summary = "rescale(rescale(x)) = rescale(x) where that is exact";
+    using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
     static constexpr bool in_execution_order = true;
 
-    std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
+    std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces> e) const {
         if (changes_nothing(a, e)) return a.input;
         const auto* first = match<tosa::rescale>(a.input);
-        if (first == nullptr || !widens(*first, e) || zero_of(a.input_zp) != 0) return std::nullopt;
+        if (first == nullptr || !widens(*first, e) || constant_integer(a.input_zp) != 0) return std::nullopt;
         const auto power = log2_of(*first);
         const auto shifts = constant_integers(a.shift);
         if (!power || !shifts || !a.scale32) return std::nullopt;
-        for (const std::int64_t shift : *shifts) {
-            if (shift - *power < 2 || shift - *power > 62) return std::nullopt;
-        }
+        const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
+        if (!std::all_of(shifts->begin(), shifts->end(), fits)) return std::nullopt;
         args<tosa::rescale> both = a;
         both.input = first->input;
         both.input_zp = first->input_zp;
-        both.shift = e.constant({dtype::int8, e.shape(a.shift), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != shifts->size(); ++i)
-                data[i] = std::bit_cast<std::byte>(static_cast<std::int8_t>((*shifts)[i] - *power));
-        });
+        both.shift = e.constant_of(dtype::int8, e.shape(a.shift),
+                                   [&](std::size_t i) { return (*shifts)[i] - *power; });
         return e.make<tosa::rescale>(both);
     }
 
 private:
-    static std::optional<std::int64_t> zero_of(value v) {
-        const auto numbers = constant_integers(v);
-        return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
-    }
-
     // The k of a factor of 2^k for the whole tensor.
     static std::optional<std::int64_t> log2_of(const args<tosa::rescale>& a) {
         const auto multiplier = constant_integers(a.multiplier);
@@ -9943,17 +10358,18 @@ private:
         return std::countr_zero(bits) - shift->front();
     }
 
-    // From codes of 8 or 16 bits to 32, with nothing lost and zero point 0.
-    static bool widens(const args<tosa::rescale>& a, const emit<produces>& e) {
-        const auto power = log2_of(a);
+    // From 8 or 16 bits to 32, with nothing lost and zero point 0.
+    static bool widens(const args<tosa::rescale>& a, const emitter& e) {
         const dtype from = e.dtype(a.input);
         return (from == dtype::int8 || from == dtype::int16) && e.dtype(a.output_zp) == dtype::int32 &&
-               !a.input_unsigned && !a.output_unsigned && zero_of(a.output_zp) == 0 && power && *power >= 0;
+               !a.input_unsigned && !a.output_unsigned && constant_integer(a.output_zp) == 0 &&
+               log2_of(a).value_or(-1) >= 0;
     }
 
-    static bool changes_nothing(const args<tosa::rescale>& a, const emit<produces>& e) {
-        return e.dtype(a.input) == e.result_meta().dtype && log2_of(a) == 0 && zero_of(a.input_zp) &&
-               zero_of(a.input_zp) == zero_of(a.output_zp) && a.input_unsigned == a.output_unsigned;
+    static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
+        const auto zero = constant_integer(a.input_zp);
+        return e.dtype(a.input) == e.result_meta().dtype && log2_of(a) == 0 && zero &&
+               zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };
 
@@ -9963,47 +10379,83 @@ private:
 
 namespace headrace {
 
-/// The integers, or codes, that stand for real numbers: real = (code - zero_point) * scale. One scale for
-/// the tensor, or one for each index of an axis.
+/// How integers stand for real numbers: real = (integer - zero_point) * scale. One scale for the tensor, or
+/// one for each index of an axis. The integers are called quantized values.
 struct quantization {
     std::pmr::vector<double> scales;
     std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
     std::optional<std::size_t> axis;             ///< nothing: per tensor
-    std::int64_t lowest = 0;                     ///< codes lie between these
+    std::int64_t lowest = 0;                     ///< quantized values lie between these
     std::int64_t highest = 0;
 
     [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
                                                  std::int64_t highest) {
         return {{scale}, {zero_point}, std::nullopt, lowest, highest};
     }
+    /// With zero point 0, for quantized values of at most that magnitude.
+    [[nodiscard]] static quantization symmetric(double scale, std::int64_t reach) {
+        return per_tensor(scale, 0, -reach, reach);
+    }
 
     [[nodiscard]] bool is_per_tensor() const { return !axis; }
     [[nodiscard]] double scale() const { return scales.front(); }
     [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
-    /// The largest distance of a code from its zero point.
-    [[nodiscard]] double reach() const {
-        const auto [least, most] = std::minmax_element(zero_points.begin(), zero_points.end());
-        return static_cast<double>(std::max(highest - *least, *most - lowest));
+    /// The zero point, if all channels have the same.
+    [[nodiscard]] std::optional<std::int64_t> common_zero_point() const {
+        const bool is_common = std::all_of(zero_points.begin(), zero_points.end(),
+                                           [&](std::int64_t z) { return z == zero_point(); });
+        return is_common ? std::optional(zero_point()) : std::nullopt;
     }
-    /// What quantizing multiplies by: PyTorch rounds it to a float, which decides numbers half-way between
-    /// two codes.
+    /// The largest distance of a quantized value from its zero point.
+    [[nodiscard]] double reach() const {
+        const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
+        return static_cast<double>(std::max(highest - *min, *max - lowest));
+    }
+    /// What quantizing multiplies by. PyTorch rounds it to a float, which decides numbers half-way between
+    /// two quantized values.
     [[nodiscard]] float inverse_scale() const { return static_cast<float>(1.0 / scale()); }
-    /// The code of a real number, as quantize_per_tensor makes it: a float multiplied by the inverse scale,
-    /// rounded half to even, clamped.
-    [[nodiscard]] std::int64_t code_of(double real) const {
-        const float code =
+    /// What quantize_per_tensor makes of a real number: it is multiplied by the inverse scale in float32,
+    /// rounded half to even, and clamped.
+    [[nodiscard]] std::int64_t quantized(double real) const {
+        const float rounded =
             std::nearbyint(static_cast<float>(real) * inverse_scale()) + static_cast<float>(zero_point());
-        if (std::isnan(code)) return 0;
-        return static_cast<std::int64_t>(
-            std::clamp(static_cast<double>(code), static_cast<double>(lowest), static_cast<double>(highest)));
+        if (std::isnan(rounded)) return 0;
+        return static_cast<std::int64_t>(std::clamp(static_cast<double>(rounded), static_cast<double>(lowest),
+                                                    static_cast<double>(highest)));
+    }
+    /// The quantized value next to a real number, in exact arithmetic; nothing for NaN.
+    [[nodiscard]] std::optional<std::int64_t> nearest(double real) const {
+        const double x = position(real);
+        if (std::isnan(x)) return std::nullopt;
+        if (x <= static_cast<double>(lowest)) return lowest;
+        if (x >= static_cast<double>(highest)) return highest;
+        return static_cast<std::int64_t>(std::nearbyint(x));
+    }
+    /// The same for a real number that has a quantized value: it lies on the grid, or beyond its ends.
+    [[nodiscard]] std::optional<std::int64_t> exact(double real) const {
+        constexpr double tolerance = 1e-4;
+        const auto found = nearest(real);
+        if (!found) return std::nullopt;
+        const double x = position(real);
+        const bool is_beyond = x < static_cast<double>(lowest) || x > static_cast<double>(highest);
+        return is_beyond || std::abs(x - static_cast<double>(*found)) < tolerance ? found : std::nullopt;
+    }
+    /// The real number that a quantized value of that channel stands for.
+    [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
+        return static_cast<double>(integer - zero_points[channel]) * scales[channel];
     }
 
     friend bool operator==(const quantization&, const quantization&) = default;
+
+private:
+    [[nodiscard]] double position(double real) const {
+        return real / scale() + static_cast<double>(zero_point());
+    }
 };
 
-/// A value of real numbers, given by its codes.
+/// A value of real numbers, given by its quantized values.
 struct dequantized {
-    value codes;
+    value integers;
     quantization parameters;
 };
 
@@ -10015,46 +10467,152 @@ struct dequantized {
     return {-highest - 1, highest};
 }
 
+/// The parameters of a `quantize_per_tensor` or a `dequantize_per_tensor`, and these ops from parameters.
+template <class Args>
+[[nodiscard]] quantization quantization_of(const Args& a) {
+    return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+}
+[[nodiscard]] inline args<quantized_decomposed::quantize_per_tensor> quantize_args(value reals,
+                                                                                   const quantization& q,
+                                                                                   dtype type) {
+    return {reals, q.scale(), q.zero_point(), q.lowest, q.highest, type};
+}
+[[nodiscard]] inline args<quantized_decomposed::dequantize_per_tensor> dequantize_args(value integers,
+                                                                                       const quantization& q,
+                                                                                       dtype type) {
+    return {integers, q.scale(), q.zero_point(), q.lowest, q.highest, type};
+}
+
 /// Reads `dequantize_per_tensor`, and `dequantize_per_channel` with constant parameters. Nothing for other
 /// values.
 [[nodiscard]] inline std::optional<dequantized> match_dequantize(value v) {
-    using namespace quantized_decomposed;
-    if (const auto* a = match<dequantize_per_tensor>(v)) {
-        return dequantized{a->input,
-                           quantization::per_tensor(a->scale, a->zero_point, a->quant_min, a->quant_max)};
-    }
-    if (const auto* a = match<dequantize_per_channel>(v)) {
-        const tensor_meta* meta = meta_of(a->input);
-        auto scales = constant_reals(a->scales);
-        if (!scales || meta == nullptr) return std::nullopt;
-        const auto axis = normalized_axis(a->axis, meta->rank());
-        if (!axis || *axis >= meta->rank()) return std::nullopt;
-        const auto channels = static_cast<std::size_t>(meta->shape[*axis]);
-        std::pmr::vector<std::int64_t> zeros(channels, 0);
-        if (a->zero_points) {
-            const auto given = constant_integers(*a->zero_points);
-            if (!given) return std::nullopt;
-            zeros = *given;
-        }
-        if (scales->size() != channels || zeros.size() != channels) return std::nullopt;
-        return dequantized{a->input,
-                           {std::move(*scales), std::move(zeros), *axis, a->quant_min, a->quant_max}};
-    }
-    return std::nullopt;
+    if (const auto* a = match<quantized_decomposed::dequantize_per_tensor>(v))
+        return dequantized{a->input, quantization_of(*a)};
+    const auto* a = match<quantized_decomposed::dequantize_per_channel>(v);
+    if (a == nullptr || meta_of(a->input) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(a->input);
+    const auto axis = normalized_axis(a->axis, meta.rank());
+    if (!axis || *axis >= meta.rank()) return std::nullopt;
+    const auto channels = static_cast<std::size_t>(meta.shape[*axis]);
+    auto scales = constant_reals(a->scales);
+    auto zeros = a->zero_points ? constant_integers(*a->zero_points)
+                                : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
+    if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
+    return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
 }
 
 }  // namespace headrace
 
-// ---- headrace/passes/quantize/dequantized.hpp ----
+// ---- headrace/passes/quantize/rescaling.hpp ----
 
 namespace headrace {
 
-/// Ops whose results consist of elements of their operands, in the form that programs have after the
-/// decompositions. They do the same to codes as to real numbers, where all operands share one quantization.
-using selecting_ops =
+/// A positive factor in RESCALE's form: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
+struct fixed_point_factor {
+    std::int64_t multiplier = 0;
+    std::int64_t shift = 0;
+    friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
+};
+
+/// With 31 bits of multiplier (scale32), or 15. Nothing for factors that RESCALE's shifts, 2 to 62, do not
+/// reach: 2^29 and more (2^13 with 15 bits), and factors that are not positive.
+[[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
+    constexpr int min_shift = 2;
+    constexpr int max_shift = 62;
+    if (!(factor > 0) || std::isinf(factor)) return std::nullopt;
+    const int width = scale32 ? 31 : 15;
+    int exponent = 0;
+    const double mantissa = std::frexp(factor, &exponent);  // in [0.5, 1)
+    auto multiplier = static_cast<std::int64_t>(std::nearbyint(std::ldexp(mantissa, width)));
+    if (multiplier == std::int64_t{1} << width) {
+        multiplier /= 2;
+        ++exponent;
+    }
+    int shift = width - exponent;
+    if (shift > max_shift) {
+        multiplier >>= std::min(width, shift - max_shift);
+        shift = max_shift;
+    }
+    if (shift < min_shift) return std::nullopt;
+    return fixed_point_factor{multiplier, shift};
+}
+
+namespace build {
+
+/// What a RESCALE does besides scaling.
+struct rescaling {
+    std::int64_t input_zero = 0;
+    std::int64_t output_zero = 0;
+    dtype to = dtype::int32;
+};
+
+/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
+inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double> factors,
+                     const rescaling& r) {
+    if (!v) return v;
+    const dtype from = e.dtype(v);
+    const bool scale32 = from != dtype::int48;
+    std::pmr::vector<fixed_point_factor> fixed;
+    for (const double factor : factors) {
+        const auto f = multiplier_and_shift(factor, scale32);
+        if (!f) {
+            return e.unsupported("a quantization step is " + number_text(factor) +
+                                 " times another, beyond what RESCALE can scale by");
+        }
+        fixed.push_back(*f);
+    }
+    const std::array count{static_cast<std::int64_t>(factors.size())};
+    return e.make<tosa::rescale>(
+        {.input = v,
+         .multiplier = e.constant_of(scale32 ? dtype::int32 : dtype::int16, count,
+                                     [&](std::size_t i) { return fixed[i].multiplier; }),
+         .shift = e.constant_of(dtype::int8, count, [&](std::size_t i) { return fixed[i].shift; }),
+         .input_zp = zero_point(e, from, r.input_zero),
+         .output_zp = zero_point(e, r.to, r.output_zero),
+         .scale32 = scale32,
+         .per_channel = factors.size() > 1});
+}
+inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const rescaling& r) {
+    return rescale(e, v, std::span(&factor, 1), r);
+}
+
+using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum>;
+
+/// The same for elements that are up to `reach` away from their zero point. RESCALE does not take INT32 of
+/// 2^(shift - 1) and more: those are cut off before.
+inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
+                                double reach, const rescaling& r) {
+    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
+    if (e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
+    const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
+    if (reach >= limit) {
+        const auto bound = static_cast<std::int64_t>(std::min(limit - 1, 2147483647.0));
+        v = e.make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
+        v = e.make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
+    }
+    return rescale(e, v, factors, r);
+}
+inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double factor, double reach,
+                                const rescaling& r) {
+    return saturating_rescale(e, v, std::span(&factor, 1), reach, r);
+}
+
+}  // namespace build
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/selecting.hpp ----
+
+namespace headrace {
+
+using reshaping_ops =
     ops<aten::view, aten::_unsafe_view, aten::reshape, aten::flatten_using_ints, aten::unflatten_int,
-        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, aten::permute,
-        aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
+        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, tosa::reshape>;
+
+/// Ops whose results consist of elements of their operands, in the form that programs have after the
+/// decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one quantization.
+using selecting_ops = joined<
+    reshaping_ops,
+    ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
         aten::broadcast_to, aten::repeat, aten::tile, aten::flip, aten::slice_tensor, aten::narrow,
         aten::select_int, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
         aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
@@ -10066,55 +10624,63 @@ using selecting_ops =
         aten::upsample_nearest2d, aten::upsample_nearest2d_vec, aten::_upsample_nearest_exact1d,
         aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
         aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
-        aten::max_pool2d, tosa::transpose, tosa::reshape>;
+        aten::max_pool2d, tosa::transpose>>;
 
-/// What reading and quantizing make, clones of what is there aside.
-using requantize_ops =
-    joined<build::rescale_ops, build::transpose_ops,
-           ops<aten::clamp, aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
-
-/// What making real numbers of codes makes.
-using dequantize_ops =
-    ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
-
-namespace detail {
-
+/// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
+/// adds up.
 [[nodiscard]] inline bool is_selecting(const node& n) {
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
+    if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
     return set_of<selecting_ops>.contains(*n.op);
 }
 
-/// The padding of a constant_pad_nd or a `pad` with a constant.
-struct constant_padding {
-    value self;
-    int_list pad;
-    double with;
-};
-[[nodiscard]] inline std::optional<constant_padding> match_constant_pad(value v) {
-    if (const auto* a = match<aten::constant_pad_nd>(v))
-        return constant_padding{a->self, a->pad, a->value.to_double()};
+/// A constant_pad_nd, or a `pad` with a constant.
+[[nodiscard]] inline std::optional<args<aten::constant_pad_nd>> match_constant_pad(value v) {
+    if (const auto* a = match<aten::constant_pad_nd>(v)) return *a;
     const auto* a = match<aten::pad>(v);
     if (a == nullptr || a->mode != "constant") return std::nullopt;
-    return constant_padding{a->self, a->pad, a->value.value_or(0)};
-}
-/// Other paddings select.
-[[nodiscard]] inline bool is_selecting_pad(const node& n) {
-    const auto* a = args_if<aten::pad>(n);
-    return a != nullptr && a->mode != "constant";
+    return args<aten::constant_pad_nd>{a->self, a->pad, scalar(a->value.value_or(0))};
 }
 
 [[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
-/// Where an axis is after an op that moves elements of one operand, if it is still an axis of its own, and
-/// the part of it that remains.
+/// A clone of a node that selects, on quantized values in place of real numbers.
+inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {
+    const dtype reals = e.dtype(v);
+    dtype integers = reals;
+    for (std::size_t i = 0; i != operands.size(); ++i) {
+        if (is_real(v.producer->operand(i))) integers = e.dtype(operands[i]);
+    }
+    node* made = e.clone(*v.producer, operands, [&](tensor_meta& meta) {
+        if (meta.dtype == reals) meta.dtype = integers;
+    });
+    return made == nullptr ? value{} : made->result(v.result);
+}
+
+/// Where an axis of an operand is in the result, and the first of its indices that remain.
 struct moved_axis {
     std::size_t axis;
-    std::int64_t first = 0;  ///< of the indices that remain
+    std::int64_t first = 0;
 };
+
+/// The axis of the same size with as many elements before it; nothing if it is split or joined with others.
+[[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(const int_list& before,
+                                                                  const int_list& after, std::size_t axis) {
+    const auto count_before = [](const int_list& shape, std::size_t end) {
+        return element_count(sizes(shape).first(end));
+    };
+    for (std::size_t i = 0; i != after.size(); ++i) {
+        if (after[i] == before[axis] && count_before(after, i) == count_before(before, axis))
+            return moved_axis{i};
+    }
+    return std::nullopt;
+}
+
+/// The axis after an op that moves the elements of one operand; nothing where it is not an axis of its own
+/// any more.
 [[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
-    const tensor_meta& before = *meta_of(n.operand(0));
-    const tensor_meta& after = *n.results[0].meta;
+    const int_list& before = meta_of(n.operand(0))->shape;
     const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {
         for (std::size_t i = 0; i != perms.size(); ++i) {
             if (normalized_axis(perms[i], perms.size()) == axis) return moved_axis{i};
@@ -10123,71 +10689,29 @@ struct moved_axis {
     };
     if (const auto* a = args_if<aten::permute>(n)) return permuted(a->dims);
     if (const auto* a = args_if<tosa::transpose>(n)) return permuted(a->perms);
-    if (is<aten::t>(n)) return moved_axis{before.rank() < 2 ? axis : 1 - axis};
+    if (is<aten::t>(n)) return moved_axis{before.size() < 2 ? axis : 1 - axis};
     if (const auto* a = args_if<aten::transpose_int>(n)) {
-        const auto x = normalized_axis(a->dim0, before.rank());
-        const auto y = normalized_axis(a->dim1, before.rank());
+        const auto x = normalized_axis(a->dim0, before.size());
+        const auto y = normalized_axis(a->dim1, before.size());
         return moved_axis{x == axis ? *y : y == axis ? *x : axis};
     }
     if (const auto* a = args_if<aten::slice_tensor>(n)) {
-        if (normalized_axis(a->dim, before.rank()) != axis) return moved_axis{axis};
+        if (normalized_axis(a->dim, before.size()) != axis) return moved_axis{axis};
         if (a->step != 1) return std::nullopt;
-        return moved_axis{axis, clamped_slice(a->start, a->end, before.shape[axis]).start};
+        return moved_axis{axis, clamped_slice(a->start, a->end, before[axis]).start};
     }
-    static constexpr auto reshapes = set_of<
-        ops<aten::view, aten::_unsafe_view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim,
-            aten::squeeze_dims, aten::flatten_using_ints, aten::unflatten_int, tosa::reshape>>;
-    if (!reshapes.contains(*n.op)) return std::nullopt;
-    // The axis of the same size that has as many elements before it.
-    const auto leading = [](const int_list& shape, std::size_t count) {
-        std::int64_t elements = 1;
-        for (std::size_t i = 0; i != count; ++i) elements *= shape[i];
-        return elements;
-    };
-    for (std::size_t i = 0; i != after.rank(); ++i) {
-        if (after.shape[i] == before.shape[axis] && leading(after.shape, i) == leading(before.shape, axis))
-            return moved_axis{i};
-    }
-    return std::nullopt;
+    if (!set_of<reshaping_ops>.contains(*n.op)) return std::nullopt;
+    return axis_after_reshape(before, n.results[0].meta->shape, axis);
 }
 
-}  // namespace detail
+}  // namespace headrace
 
-/// A clone of a node that selects, on codes in place of real numbers.
-template <class E>
-value on_codes(E& e, value v, const std::pmr::vector<value>& operands) {
-    const headrace::dtype reals = e.dtype(v);
-    headrace::dtype codes = reals;
-    for (std::size_t i = 0; i != operands.size(); ++i) {
-        if (detail::is_real(v.producer->operand(i))) codes = e.dtype(operands[i]);
-    }
-    node* made = e.clone(*v.producer, operands, [&](tensor_meta& meta) {
-        if (meta.dtype == reals) meta.dtype = codes;
-    });
-    return made == nullptr ? value{} : made->result(v.result);
-}
+// ---- headrace/passes/quantize/dequantized.hpp ----
 
-/// The code next to a number; nothing for NaN.
-[[nodiscard]] inline std::optional<std::int64_t> nearest_code(const quantization& q, double number) {
-    const double code = number / q.scale() + static_cast<double>(q.zero_point());
-    if (std::isnan(code)) return std::nullopt;
-    if (code <= static_cast<double>(q.lowest)) return q.lowest;
-    if (code >= static_cast<double>(q.highest)) return q.highest;
-    return static_cast<std::int64_t>(std::nearbyint(code));
-}
-/// A number as a code of that quantization, if it has one: it lies on the grid, or beyond all codes.
-[[nodiscard]] inline std::optional<std::int64_t> exact_code(const quantization& q, double number) {
-    constexpr double tolerance = 1e-4;
-    const auto nearest = nearest_code(q, number);
-    if (!nearest) return std::nullopt;
-    const double code = number / q.scale() + static_cast<double>(q.zero_point());
-    const bool is_beyond = code < static_cast<double>(q.lowest) || code > static_cast<double>(q.highest);
-    return is_beyond || std::abs(code - static_cast<double>(*nearest)) < tolerance ? nearest : std::nullopt;
-}
+namespace headrace {
 
 /// Reads a dequantize and, where the target has no floats, a cast from integers, whose scale is 1.
-template <class E>
-std::optional<dequantized> direct_codes(const E& e, value v) {
+[[nodiscard]] inline std::optional<dequantized> match_integers(const emitter& e, value v) {
     if (auto direct = match_dequantize(v)) return direct;
     const auto* a = match<aten::_to_copy>(v);
     if (a == nullptr || e.target().has(target_feature::profile_fp) || !is_integral(e.dtype(a->self)) ||
@@ -10197,98 +10721,100 @@ std::optional<dequantized> direct_codes(const E& e, value v) {
     return dequantized{a->self, quantization::per_tensor(1, 0, lowest, highest)};
 }
 
-/// How many ops reading and quantizing go past at most: programs may nest without end.
-inline constexpr int most_nested = 256;
+/// Programs may nest without end: reading and quantizing go past no more ops than this.
+inline constexpr int max_nested = 256;
 
-/// Reads a value of real numbers as codes: of a dequantize, or of ops that select elements of one. Nothing
-/// for values that are computed, and for selections from several quantizations.
-template <class E>
+/// What reading emits beside clones of what is there.
+using reading_ops = joined<build::saturating_rescale_ops, ops<aten::clamp, aten::constant_pad_nd>>;
+
+/// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
+/// values that are computed, and for selections from several quantizations.
 class dequantizer {
 public:
-    explicit dequantizer(E& e) : e_(e) {}
+    explicit dequantizer(emit<reading_ops> e) : e_(e) {}
 
     std::optional<dequantized> operator()(value v) {
-        for (const auto& [known, codes] : known_) {
-            if (known == v) return codes;
+        for (const auto& [known, result] : known_) {
+            if (known == v) return result;
         }
-        if (!detail::is_real(v) || depth_ == most_nested) return std::nullopt;
+        if (!is_real(v) || depth_ == max_nested) return std::nullopt;
         ++depth_;
-        auto codes = read(v);
+        auto result = read(v);
         --depth_;
-        known_.emplace_back(v, codes);
-        return codes;
+        known_.emplace_back(v, result);
+        return result;
     }
 
 private:
     std::optional<dequantized> read(value v) {
-        if (auto direct = direct_codes(e_, v)) return direct;
-        if (const auto pad = detail::match_constant_pad(v)) return padded(*pad);
+        if (auto direct = match_integers(e_, v)) return direct;
+        if (const auto pad = match_constant_pad(v)) return padded(*pad);
         if (const auto* a = match<aten::clamp>(v)) return clamped(*a);
+        return is_selecting(*v.producer) ? selected(v) : std::nullopt;
+    }
+
+    std::optional<dequantized> selected(value v) {
         const node& n = *v.producer;
-        if (!detail::is_selecting(n) && !detail::is_selecting_pad(n)) return std::nullopt;
         std::pmr::vector<value> operands;
         std::optional<quantization> shared;
         for (const edge& operand : n.operand_edges()) {
             operands.push_back(*operand.slot);
-            if (!detail::is_real(operands.back())) continue;
+            if (!is_real(operands.back())) continue;
             auto inner = (*this)(operands.back());
             if (!inner || (shared && !(*shared == inner->parameters))) return std::nullopt;
-            operands.back() = inner->codes;
+            operands.back() = inner->integers;
             shared = std::move(inner->parameters);
         }
-        if (!shared || (shared->axis && !move_channels(*shared, n, v))) return std::nullopt;
-        return dequantized{on_codes(e_, v, operands), std::move(*shared)};
+        if (!shared || (shared->axis && !move_channels(*shared, v))) return std::nullopt;
+        return dequantized{cloned_on(e_, v, operands), std::move(*shared)};
     }
 
-    std::optional<dequantized> padded(const detail::constant_padding& pad) {
+    std::optional<dequantized> padded(args<aten::constant_pad_nd> pad) {
         auto inner = (*this)(pad.self);
         if (!inner || !inner->parameters.is_per_tensor()) return std::nullopt;
-        const auto with = exact_code(inner->parameters, pad.with);
+        const auto with = inner->parameters.exact(pad.value.to_double());
         if (!with) return std::nullopt;
-        inner->codes =
-            e_.template make<aten::constant_pad_nd>({.self = inner->codes, .pad = pad.pad, .value = *with});
+        inner->integers = e_.make<aten::constant_pad_nd>(inner->integers, pad.pad, scalar(*with));
         return inner;
     }
 
     std::optional<dequantized> clamped(const args<aten::clamp>& a) {
         auto inner = (*this)(a.self);
-        if (!inner || !inner->parameters.is_per_tensor() || e_.dtype(inner->codes) == dtype::int48)
+        if (!inner || !inner->parameters.is_per_tensor() || e_.dtype(inner->integers) == dtype::int48)
             return std::nullopt;
-        const auto lies_between = [&](const std::optional<scalar>& bound) {
-            return bound && !exact_code(inner->parameters, bound->to_double());
+        const auto is_off_grid = [&](const std::optional<scalar>& bound) {
+            return bound && !inner->parameters.exact(bound->to_double());
         };
-        if (lies_between(a.min) || lies_between(a.max)) {
+        if (is_off_grid(a.min) || is_off_grid(a.max)) {
             constexpr double room = 1 << 30;
             if (inner->parameters.reach() > room) return std::nullopt;
             inner = finer(*inner);
         }
         quantization& q = inner->parameters;
-        const auto least = a.min ? nearest_code(q, a.min->to_double()) : q.lowest;
-        const auto most = a.max ? nearest_code(q, a.max->to_double()) : q.highest;
-        if (!least || !most) return std::nullopt;
-        inner->codes = e_.template make<aten::clamp>(
-            {.self = inner->codes, .min = scalar(*least), .max = scalar(*most)});
-        q.lowest = *least;
-        q.highest = *most;
+        const auto min = a.min ? q.nearest(a.min->to_double()) : q.lowest;
+        const auto max = a.max ? q.nearest(a.max->to_double()) : q.highest;
+        if (!min || !max) return std::nullopt;
+        inner->integers = e_.make<aten::clamp>(inner->integers, scalar(*min), scalar(*max));
+        q.lowest = *min;
+        q.highest = *max;
         return inner;
     }
 
-    // Codes of 32 bits, as fine as they have room for: nearly every bound is on their grid.
+    // INT32 with as fine a scale as there is room for: nearly every bound is on its grid.
     dequantized finer(const dequantized& d) {
-        constexpr int most_bits = 19;
+        constexpr int max_bits = 19;
         const quantization& q = d.parameters;
-        const int bits = std::min(most_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
+        const int bits = std::min(max_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        const auto most = static_cast<std::int64_t>(q.reach() * factor);
-        return {build::rescale(e_, d.codes, factor, {.input_zero = q.zero_point(), .reach = q.reach()}),
-                quantization::per_tensor(q.scale() / factor, 0, -most, most)};
+        return {build::saturating_rescale(e_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
+                quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
     // The channels of one operand as those of the result, where they still are an axis.
-    bool move_channels(quantization& q, const node& n, value v) {
-        const auto moved = detail::axis_after(n, *q.axis);
-        if (!moved || n.operand_count != 1) return false;
+    bool move_channels(quantization& q, value v) {
+        const auto moved = axis_after(*v.producer, *q.axis);
+        if (!moved || v.producer->operand_count != 1) return false;
         const auto first = static_cast<std::ptrdiff_t>(moved->first);
         const auto count = static_cast<std::ptrdiff_t>(e_.shape(v)[moved->axis]);
         q.axis = moved->axis;
@@ -10297,171 +10823,174 @@ private:
         return true;
     }
 
-    E& e_;
+    emit<reading_ops> e_;
     std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
-template <class E>
-std::optional<dequantized> as_dequantized(E& e, value v) {
-    return dequantizer<E>(e)(v);
+inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) { return dequantizer(e)(v); }
+
+/// Nothing where channels have scales of their own.
+inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e, value v) {
+    auto d = as_dequantized(e, v);
+    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
 }
 
-/// Codes as a value of real numbers again, for what follows to read: a dequantize, per tensor or, where
-/// `axis` is given, per channel.
-template <class E>
-value dequantize(E& e, const dequantized& d) {
+/// The `out_dtype` that gives a dequantize the type of the node's result.
+[[nodiscard]] inline std::optional<dtype> out_dtype_of(const emitter& e) {
+    const dtype type = e.result_meta().dtype;
+    return is_floating(type) && type != dtype::float32 ? std::optional(type) : std::nullopt;
+}
+
+using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
+
+/// Integers with one scale as a value of real numbers again, for the node's readers.
+inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
+    auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
+    a.out_dtype = out_dtype_of(e);
+    return e.make<quantized_decomposed::dequantize_per_tensor>(a);
+}
+
+using dequantize_channels_ops = joined<dequantize_ops, ops<quantized_decomposed::dequantize_per_channel>>;
+
+/// The same of integers that may have a scale for each channel.
+inline value dequantize_channels(emit<dequantize_channels_ops> e, const dequantized& d) {
     const quantization& q = d.parameters;
-    const dtype result = e.result_meta().dtype;
-    const auto reals = is_floating(result) && result != dtype::float32 ? std::optional(result) : std::nullopt;
-    if (q.is_per_tensor()) {
-        return e.template make<quantized_decomposed::dequantize_per_tensor>({.input = d.codes,
-                                                                             .scale = q.scale(),
-                                                                             .zero_point = q.zero_point(),
-                                                                             .quant_min = q.lowest,
-                                                                             .quant_max = q.highest,
-                                                                             .dtype = e.dtype(d.codes),
-                                                                             .out_dtype = reals});
-    }
-    const auto channels = static_cast<std::int64_t>(q.scales.size());
-    return e.template make<quantized_decomposed::dequantize_per_channel>(
-        {.input = d.codes,
-         .scales = e.template constant<double>(dtype::float64, std::array{channels}, q.scales),
-         .zero_points = e.template constant<std::int64_t>(dtype::int64, std::array{channels}, q.zero_points),
+    if (q.is_per_tensor()) return dequantize(e, d);
+    const std::array channels{static_cast<std::int64_t>(q.scales.size())};
+    return e.make<quantized_decomposed::dequantize_per_channel>(
+        {.input = d.integers,
+         .scales = e.constant<double>(dtype::float64, channels, q.scales),
+         .zero_points = e.constant<std::int64_t>(dtype::int64, channels, q.zero_points),
          .axis = static_cast<std::int64_t>(*q.axis),
          .quant_min = q.lowest,
          .quant_max = q.highest,
-         .dtype = e.dtype(d.codes),
-         .out_dtype = reals});
+         .dtype = e.dtype(d.integers),
+         .out_dtype = out_dtype_of(e)});
 }
 
-/// Codes of one quantization, which may be per channel, as codes of another, per tensor, by RESCALE.
-template <class E>
-value rescale_codes(E& e, const dequantized& d, const quantization& to, dtype type) {
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/quantizer.hpp ----
+
+namespace headrace {
+
+/// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
+/// index of the last axis.
+inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequantized& d,
+                             const quantization& to, dtype type) {
     const quantization& from = d.parameters;
+    const auto zero = from.common_zero_point();
+    if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
     std::pmr::vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
-    for (const std::int64_t z : from.zero_points) {
-        if (z != from.zero_points.front())
-            return e.unsupported("zero points that differ between channels; make them equal");
-    }
-    const std::size_t rank = e.rank(d.codes);
-    value v = d.codes;
-    shape_builder last;  // RESCALE's channels are the last axis
-    if (from.axis) {
-        for (std::size_t i = 0; i != rank; ++i) {
-            if (i != *from.axis) last.push_back(static_cast<std::int64_t>(i));
-        }
-        last.push_back(static_cast<std::int64_t>(*from.axis));
-        v = build::transpose(e, v, last);
-    }
-    v = build::rescale(e, v, factors,
-                       {.input_zero = from.zero_points.front(),
-                        .output_zero = to.zero_point(),
-                        .to = type,
-                        .reach = from.reach()});
-    return from.axis ? build::transpose(e, v, build::inverse(last)) : v;
+    return build::saturating_rescale(e, d.integers, factors, from.reach(),
+                                     {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
 
-/// The same within the new quantization's range, where that is narrower than the type's.
-template <class E>
-value requantize(E& e, const dequantized& d, const quantization& to, dtype type) {
-    if (d.parameters == to && e.dtype(d.codes) == type) return d.codes;
-    const value v = rescale_codes(e, d, to, type);
+/// Within the quantization's range, where that is narrower than the type's.
+inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, dtype type) {
     const auto [lowest, highest] = range_of(type);
-    if (type == dtype::int32 || (to.lowest <= lowest && to.highest >= highest)) return v;
-    return e.template make<aten::clamp>({.self = v, .min = scalar(to.lowest), .max = scalar(to.highest)});
+    if (type == dtype::int32 || (q.lowest <= lowest && q.highest >= highest)) return v;
+    return e.make<aten::clamp>(v, scalar(q.lowest), scalar(q.highest));
 }
 
-/// Do all readers of a node's results quantize them with these parameters? Not known, so no, where readers
-/// are still to come, as in the retracing driver.
-[[nodiscard]] inline bool is_read_in(const node& n, const quantization& q) {
-    if (n.first_use == nullptr) return false;
-    for (const edge& use : n.uses()) {
-        const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
-        if (a == nullptr || !q.is_per_tensor() || a->scale != q.scale() || a->zero_point != q.zero_point())
-            return false;
-    }
-    return true;
+using requantize_ops = joined<build::saturating_rescale_ops, ops<aten::clamp>>;
+
+/// q(dq(x)), both per tensor.
+inline value requantize(emit<requantize_ops> e, const dequantized& d, const quantization& to, dtype type) {
+    if (d.parameters == to && e.dtype(d.integers) == type) return d.integers;
+    return in_range(e, rescale_between(e, d, to, type), to, type);
 }
+
+using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
+
+/// q(dq(x)), where x may have a scale for each channel. RESCALE's channels are the last axis.
+inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
+                                 const quantization& to, dtype type) {
+    const quantization& from = d.parameters;
+    if (from.is_per_tensor()) return requantize(e, d, to, type);
+    shape_builder perms;
+    for (std::size_t i = 0; i != e.rank(d.integers); ++i) {
+        if (i != *from.axis) perms.push_back(static_cast<std::int64_t>(i));
+    }
+    perms.push_back(static_cast<std::int64_t>(*from.axis));
+    const value v = rescale_between(e, {build::transpose(e, d.integers, perms), from}, to, type);
+    return in_range(e, build::transpose(e, v, build::inverse(perms)), to, type);
+}
+
+/// Do all readers of a node's results quantize them with these parameters? No where readers are still to
+/// come, as in the retracing driver.
+[[nodiscard]] inline bool is_read_in(const node& n, const quantization& q) {
+    const auto quantizes = [&](const edge& use) {
+        const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
+        return a != nullptr && q.is_per_tensor() && a->scale == q.scale() && a->zero_point == q.zero_point();
+    };
+    return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), quantizes);
+}
+
+/// What quantizing emits beside clones of what is there.
+using quantizer_ops =
+    joined<requantize_channels_ops,
+           ops<aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
 
 /// Quantizes a value of real numbers. As rounding keeps the order of numbers, it goes past what selects
 /// elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants. Where it
 /// meets anything else it stays a quantize.
-template <class E>
 class quantizer {
 public:
-    quantizer(E& e, const quantization& to, dtype type) : e_(e), to_(to), type_(type) {}
+    quantizer(emit<quantizer_ops> e, const quantization& to, dtype type) : e_(e), to_(to), type_(type) {}
 
-    /// Can a quantize of that value be anything else than that?
+    /// Can a quantize of that value become anything else?
     [[nodiscard]] bool goes_past(value v) const {
         const node& n = *v.producer;
-        return direct_codes(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
-               detail::match_constant_pad(v) || detail::is_selecting(n) || detail::is_selecting_pad(n);
+        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
+               match_constant_pad(v) || is_selecting(n);
     }
 
     value operator()(value v) {
-        for (const auto& [known, codes] : known_) {
-            if (known == v) return codes;
+        for (const auto& [known, result] : known_) {
+            if (known == v) return result;
         }
         ++depth_;
-        const value codes = depth_ > most_nested ? as_it_is(v) : quantized(v);
+        const value result = depth_ > max_nested ? as_it_is(v) : quantized(v);
         --depth_;
-        known_.emplace_back(v, codes);
-        return codes;
+        known_.emplace_back(v, result);
+        return result;
     }
 
 private:
     value quantized(value v) {
-        if (auto d = direct_codes(e_, v)) return requantize(e_, *d, to_, type_);
-        if (auto numbers = constant_reals(v)) return constant(v, *numbers);
-        if (const auto* a = match<aten::full>(v)) {
-            return e_.template make<aten::full>({.size = a->size,
-                                                 .fill_value = scalar(to_.code_of(a->fill_value.to_double())),
-                                                 .dtype = type_});
+        if (const auto d = match_integers(e_, v)) return requantize_channels(e_, *d, to_, type_);
+        if (const auto numbers = constant_reals(v)) {
+            return e_.constant_of(type_, e_.shape(v),
+                                  [&](std::size_t i) { return to_.quantized((*numbers)[i]); });
         }
+        if (const auto* a = match<aten::full>(v))
+            return e_.make<aten::full>(a->size, number(a->fill_value), type_);
         if (const auto* a = match<aten::clamp>(v)) {
-            const value codes = (*this)(a->self);
-            return e_.template make<aten::clamp>(
-                {.self = codes,
-                 .min = scalar(a->min ? to_.code_of(a->min->to_double()) : to_.lowest),
-                 .max = scalar(a->max ? to_.code_of(a->max->to_double()) : to_.highest)});
+            return e_.make<aten::clamp>((*this)(a->self), a->min ? number(*a->min) : scalar(to_.lowest),
+                                        a->max ? number(*a->max) : scalar(to_.highest));
         }
-        if (const auto pad = detail::match_constant_pad(v)) {
-            const value codes = (*this)(pad->self);
-            return e_.template make<aten::constant_pad_nd>(
-                {.self = codes, .pad = pad->pad, .value = scalar(to_.code_of(pad->with))});
-        }
-        const node& n = *v.producer;
-        if (detail::is_selecting(n) || detail::is_selecting_pad(n)) {
-            std::pmr::vector<value> operands;
-            for (const edge& operand : n.operand_edges()) {
-                const value x = *operand.slot;
-                operands.push_back(detail::is_real(x) ? (*this)(x) : x);
-            }
-            return on_codes(e_, v, operands);
-        }
-        return as_it_is(v);
+        if (const auto pad = match_constant_pad(v))
+            return e_.make<aten::constant_pad_nd>((*this)(pad->self), pad->pad, number(pad->value));
+        return is_selecting(*v.producer) ? selected(v) : as_it_is(v);
+    }
+
+    scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
+
+    value selected(value v) {
+        std::pmr::vector<value> operands;
+        for (const edge& operand : v.producer->operand_edges())
+            operands.push_back(is_real(*operand.slot) ? (*this)(*operand.slot) : *operand.slot);
+        return cloned_on(e_, v, operands);
     }
 
     value as_it_is(value v) {
-        return e_.template make<quantized_decomposed::quantize_per_tensor>({.input = v,
-                                                                            .scale = to_.scale(),
-                                                                            .zero_point = to_.zero_point(),
-                                                                            .quant_min = to_.lowest,
-                                                                            .quant_max = to_.highest,
-                                                                            .dtype = type_});
+        return e_.make<quantized_decomposed::quantize_per_tensor>(quantize_args(v, to_, type_));
     }
 
-    value constant(value v, const std::pmr::vector<double>& numbers) {
-        return e_.constant({type_, e_.shape(v), {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type_).bits / 8U;
-            for (std::size_t i = 0; i != numbers.size(); ++i)
-                detail::store_element(to_.code_of(numbers[i]), type_, &data[i * width]);
-        });
-    }
-
-    E& e_;
+    emit<quantizer_ops> e_;
     const quantization& to_;
     dtype type_;
     std::pmr::vector<std::pair<value, value>> known_;
@@ -10475,14 +11004,16 @@ private:
 namespace headrace {
 
 /// q(dq(x)) = rescale(x), and x where the parameters are the same. A quantize goes past everything that it
-/// commutes with to meet its dequantize: what selects elements, joins of several quantizations among it, and
-/// clamps, whose bounds are quantized.
+/// commutes with to meet its dequantize: past what selects elements, joins of several quantizations among it,
+/// and past clamps, whose bounds are quantized.
 struct fold_quantization : pass {
-    using targets = ops<quantized_decomposed::quantize_per_tensor>;
-    using produces = requantize_ops;
+    static constexpr std::string_view summary = "q(dq(x)) = rescale(x), past ops that select elements";
+    using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
+    using produces = quantizer_ops;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a, auto& e) const {
-        const auto to = quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
+    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
+                                    emit<produces> e) const {
+        const quantization to = quantization_of(a);
         quantizer quantized(e, to, a.dtype);
         return quantized.goes_past(a.input) ? std::optional(quantized(a.input)) : std::nullopt;
     }
@@ -10494,74 +11025,68 @@ struct fold_quantization : pass {
 
 namespace headrace {
 
-/// An operand of arithmetic on codes: a dequantized value, per tensor, or a constant, which can be had at any
-/// scale.
+/// An operand of integer arithmetic: a dequantized value, per tensor, or a constant, which has any scale.
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
     std::pmr::vector<double> numbers{};  ///< of the constant
 
-    /// The largest magnitude among the real numbers that it can be.
+    /// The largest magnitude that one of its real numbers can have.
     [[nodiscard]] double reach() const {
         if (read) return read->parameters.reach() * read->parameters.scale();
-        double most = 0;
-        for (const double x : numbers) most = std::max(most, std::abs(x));
-        return most;
+        double max = 0;
+        for (const double x : numbers) max = std::max(max, std::abs(x));
+        return max;
     }
 };
 
-/// Codes with a scale for each channel as INT32 codes of one, as fine as the finest that has room; finer
-/// where codes are short, so that those of other channels are not rounded to the same steps.
-template <class E>
-dequantized with_one_scale(E& e, const dequantized& d) {
+using fixed_point_ops = joined<reading_ops, requantize_channels_ops>;
+
+/// Integers with a scale for each channel as INT32 with one, as fine as the finest that has room; finer where
+/// the integers are short, so that those of other channels are not rounded to the same steps.
+inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d) {
     constexpr double room = 1 << 29;
-    const auto [least, most] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
-    const double reach = d.parameters.reach() * *most;
-    const int bits = e.dtype(d.codes) == dtype::int32 ? 0 : 10;
-    const double scale = std::max(std::ldexp(*least, -bits), reach / room);
-    const auto highest = static_cast<std::int64_t>(std::ceil(reach / scale));
-    const auto to = quantization::per_tensor(scale, 0, -highest, highest);
-    return {rescale_codes(e, d, to, dtype::int32), to};
+    const auto [min, max] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
+    const double reach = d.parameters.reach() * *max;
+    const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
+    const double scale = std::max(std::ldexp(*min, -bits), reach / room);
+    const auto to = quantization::symmetric(scale, static_cast<std::int64_t>(std::ceil(reach / scale)));
+    return {requantize_channels(e, d, to, dtype::int32), to};
 }
 
-template <class E>
-std::optional<fixed_point> as_fixed_point(E& e, value v) {
+/// Nothing for values that are computed, constants that are not finite, and integers of 32 bits with scale 1
+/// that may have any size: no scale is fine enough and has room for them.
+inline std::optional<fixed_point> as_fixed_point(emit<fixed_point_ops> e, value v) {
     if (auto read = as_dequantized(e, v)) {
-        constexpr double most = 1 << 30;
-        if (e.dtype(read->codes) == dtype::int48) return std::nullopt;
+        constexpr double room = 1 << 30;
+        if (e.dtype(read->integers) == dtype::int48) return std::nullopt;
         if (!read->parameters.is_per_tensor()) return fixed_point{with_one_scale(e, *read)};
-        const quantization& q = read->parameters;
-        if (q.scale() == 1 && q.reach() > most) return std::nullopt;
+        if (read->parameters.scale() == 1 && read->parameters.reach() > room) return std::nullopt;
         return fixed_point{std::move(read)};
     }
     auto numbers = constant_reals(v);
-    if (!numbers) return std::nullopt;
-    for (const double x : *numbers) {
-        if (!std::isfinite(x)) return std::nullopt;
-    }
+    if (!numbers || !std::all_of(numbers->begin(), numbers->end(), [](double x) { return std::isfinite(x); }))
+        return std::nullopt;
     return fixed_point{std::nullopt, v, std::move(*numbers)};
 }
 
-/// Two operands of arithmetic of real numbers, at least one of which is not constant. Integers of 32 bits
-/// that may be of any size are not taken: no scale is fine enough and has room for them.
-template <class E>
-std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(E& e, value a, value b) {
-    if (!detail::is_real(a) && !detail::is_real(b)) return std::nullopt;
+/// Two operands of an operator, of which at least one is not constant.
+inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<fixed_point_ops> e, value a,
+                                                                          value b) {
+    if (!is_real(a) && !is_real(b)) return std::nullopt;
     auto x = as_fixed_point(e, a);
-    if (!x) return std::nullopt;
-    auto y = as_fixed_point(e, b);
+    auto y = x ? as_fixed_point(e, b) : std::nullopt;
     if (!y || (!x->read && !y->read)) return std::nullopt;
     return std::pair(std::move(*x), std::move(*y));
 }
 
-/// A scale at which operands can be added up in 32 bits. That of an operand that has 32 bits already, where
-/// the others have room at it and are not coarse beside it; else the largest scale, divided by a power of
-/// two: 2^19 where that leaves 8-bit codes room (10 bits for them, and sums of two below 2^30, as RESCALE
-/// wants).
-template <class E>
-double working_scale(E& e, std::initializer_list<const fixed_point*> operands) {
-    constexpr int most_bits = 19;
-    constexpr int least_bits = 10;
+/// A scale at which operands can be added up in 32 bits: that of an operand that has 32 bits already, where
+/// the others have room at it and are not coarse beside it. Else it is the largest scale, divided by 2^19 or,
+/// where sums of two would not stay below 2^30, as RESCALE wants, by a smaller power of two.
+[[nodiscard]] inline double working_scale(const emitter& e,
+                                          std::initializer_list<const fixed_point*> operands) {
+    constexpr int max_bits = 19;
+    constexpr int min_bits = 10;
     constexpr double room = 1 << 29;
     double scale = 0;
     double reach = 0;
@@ -10570,45 +11095,53 @@ double working_scale(E& e, std::initializer_list<const fixed_point*> operands) {
         reach = std::max(reach, x->reach());
         if (!x->read) continue;
         const quantization& q = x->read->parameters;
-        if (e.dtype(x->read->codes) == dtype::int32 && q.zero_point() == 0) {
+        if (e.dtype(x->read->integers) == dtype::int32 && q.zero_point() == 0) {
             accumulated = std::min(q.scale(), accumulated.value_or(q.scale()));
         } else {
             scale = std::max(scale, q.scale());
         }
     }
     if (accumulated && reach / *accumulated <= room &&
-        (scale == 0 || *accumulated <= std::ldexp(scale, -least_bits)))
+        (scale == 0 || *accumulated <= std::ldexp(scale, -min_bits)))
         return *accumulated;
     scale = std::max(scale, accumulated.value_or(0));
     const int bits = static_cast<int>(std::floor(std::log2(room * scale / std::max(reach, scale))));
-    return std::ldexp(scale, -std::min(most_bits, bits));
+    return std::ldexp(scale, -std::min(max_bits, bits));
 }
 
-using fixed_point_ops = joined<requantize_ops, build::reshape_ops>;
-
-/// The operand as INT32 codes of that scale with zero point 0.
-template <class E>
-value at_scale(E& e, const fixed_point& x, double scale) {
-    if (x.read) {
-        const quantization& q = x.read->parameters;
-        if (e.dtype(x.read->codes) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
-            return x.read->codes;
-        return build::rescale(e, x.read->codes, q.scale() / scale,
-                              {.input_zero = q.zero_point(), .reach = q.reach()});
+/// The operand as INT32 of that scale with zero point 0.
+inline value at_scale(emit<build::saturating_rescale_ops> e, const fixed_point& x, double scale) {
+    if (!x.read) {
+        return e.constant_of(dtype::int32, e.shape(x.constant), [&](std::size_t i) {
+            return std::clamp(std::nearbyint(x.numbers[i] / scale), -2147483647.0, 2147483647.0);
+        });
     }
-    return e.constant({dtype::int32, e.shape(x.constant), {}}, [&](std::span<std::byte> data) {
-        for (std::size_t i = 0; i != x.numbers.size(); ++i) {
-            const double code = std::clamp(std::nearbyint(x.numbers[i] / scale), -2147483647.0, 2147483647.0);
-            detail::store_element(static_cast<std::int64_t>(code), dtype::int32, &data[i * 4]);
-        }
-    });
+    const quantization& q = x.read->parameters;
+    if (e.dtype(x.read->integers) == dtype::int32 && q.scale() == scale && q.zero_point() == 0)
+        return x.read->integers;
+    return build::saturating_rescale(e, x.read->integers, q.scale() / scale, q.reach(),
+                                     {.input_zero = q.zero_point()});
 }
 
-/// INT32 codes with zero point 0 as real numbers again. `reach` is their largest magnitude.
-template <class E>
-value from_scale(E& e, value codes, double scale, double reach) {
-    const auto most = static_cast<std::int64_t>(std::min(std::ceil(reach), 2147483647.0));
-    return dequantize(e, {codes, quantization::per_tensor(scale, 0, -most, most)});
+/// INT32 with zero point 0.
+struct scaled_integers {
+    value integers;
+    double scale;
+    double reach;  ///< the largest magnitude of the integers
+};
+
+/// A dequantized value at its own scale. Nothing for constants, and where as_fixed_point gives nothing.
+inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e, value v) {
+    const auto x = as_fixed_point(e, v);
+    if (!x || !x->read) return std::nullopt;
+    const double scale = x->read->parameters.scale();
+    return scaled_integers{at_scale(e, *x, scale), scale, x->reach() / scale};
+}
+
+/// As real numbers again.
+inline value dequantize(emit<dequantize_ops> e, const scaled_integers& x) {
+    const auto max = static_cast<std::int64_t>(std::min(std::ceil(x.reach), 2147483647.0));
+    return dequantize(e, dequantized{x.integers, quantization::symmetric(x.scale, max)});
 }
 
 }  // namespace headrace
@@ -10617,89 +11150,89 @@ value from_scale(E& e, value codes, double scale, double reach) {
 
 namespace headrace {
 
-/// Arithmetic of dequantized operands as arithmetic of their codes, in INT32: op(dq(a), dq(b)) = dq(op(a,
-/// b)). Sums and comparisons take both operands to one fine scale; the scale of a product is the product of
-/// scales, and a factor that is one positive number goes into the scale alone.
+/// Arithmetic in INT32: dq(a) + dq(b) = dq(a + b). Sums and comparisons take both operands to one fine scale.
+/// The scale of a product is the product of scales; a factor that is one positive number goes into the scale
+/// alone.
 struct lower_quantized_arithmetic : pass {
-    using sums = op_map<becomes<aten::add_tensor, tosa::add>, becomes<aten::sub_tensor, tosa::sub>,
-                        becomes<aten::maximum, tosa::maximum>, becomes<aten::minimum, tosa::minimum>>;
-    using comparisons = op_map<becomes<aten::eq_tensor, tosa::equal>, becomes<aten::gt_tensor, tosa::greater>,
-                               becomes<aten::ge_tensor, tosa::greater_equal>>;
-    using targets = joined<sums::keys, comparisons::keys, ops<aten::mul_tensor, aten::abs, aten::neg>>;
-    using produces = joined<sums::values, comparisons::values, fixed_point_ops, dequantize_ops,
-                            ops<tosa::mul, tosa::abs, tosa::negate>>;
+    static constexpr std::string_view summary = "dq(a) + dq(b) = dq(a + b), and so on, in INT32";
 
-    template <one_of<sums::keys> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_tensor> = [](auto a, auto b) { return at_one_scale<tosa::add>(a, b); },
+            on<aten::sub_tensor> = [](auto a, auto b) { return at_one_scale<tosa::sub>(a, b); },
+            on<aten::maximum> = [](auto a, auto b) { return at_one_scale<tosa::maximum>(a, b); },
+            on<aten::minimum> = [](auto a, auto b) { return at_one_scale<tosa::minimum>(a, b); },
+            on<aten::eq_tensor> = [](auto a, auto b) { return at_one_scale<tosa::equal>(a, b); },
+            on<aten::gt_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater>(a, b); },
+            on<aten::ge_tensor> = [](auto a, auto b) { return at_one_scale<tosa::greater_equal>(a, b); });
+    }
+    // clang-format on
+
+    using targeted_ops = ops<aten::mul_tensor, aten::abs, aten::neg>;
+    using produces =
+        joined<fixed_point_ops, dequantize_ops, build::reshape_ops, ops<tosa::mul, tosa::abs, tosa::negate>>;
+
+    std::optional<value> operator()(const args<aten::mul_tensor>& a, emit<produces> e) const {
         const auto operands = as_fixed_points(e, a.self, a.other);
         if (!operands) return std::nullopt;
         const auto& [x, y] = *operands;
-        const double scale = working_scale(e, {&x, &y});
-        const value codes =
-            build::binary<typename sums::template at<Op>>(e, at_scale(e, x, scale), at_scale(e, y, scale));
-        return from_scale(e, codes, scale, (x.reach() + y.reach()) / scale);
+        if (const auto scaled = times_number(e, x, y)) return scaled;
+        if (const auto scaled = times_number(e, y, x)) return scaled;
+        const double left = factor_scale(x);
+        const double right = factor_scale(y);
+        const value product = build::binary<tosa::mul>(e, at_scale(e, x, left), at_scale(e, y, right));
+        const double scale = left * right;
+        return dequantize(e, scaled_integers{product, scale, x.reach() * y.reach() / scale});
     }
-
-    template <one_of<comparisons::keys> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto operands = as_fixed_points(e, a.self, a.other);
-        if (!operands) return std::nullopt;
-        const auto& [x, y] = *operands;
-        const double scale = working_scale(e, {&x, &y});
-        return build::binary<typename comparisons::template at<Op>>(e, at_scale(e, x, scale),
-                                                                    at_scale(e, y, scale));
+    std::optional<value> operator()(const args<aten::abs>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
+        if (!x) return std::nullopt;
+        x->integers = e.make<tosa::abs>(x->integers);
+        return dequantize(e, *x);
     }
-
-    std::optional<value> operator()(const args<aten::mul_tensor>& a, auto& e) const {
-        const auto operands = as_fixed_points(e, a.self, a.other);
-        if (!operands) return std::nullopt;
-        const auto& [x, y] = *operands;
-        if (const auto scaled = with_factor(e, x, y)) return scaled;
-        if (const auto scaled = with_factor(e, y, x)) return scaled;
-        const factor left = as_factor(e, x);
-        const factor right = as_factor(e, y);
-        const double scale = left.scale * right.scale;
-        return from_scale(e, build::binary<tosa::mul>(e, left.codes, right.codes), scale,
-                          x.reach() * y.reach() / scale);
-    }
-
-    std::optional<value> operator()(const args<aten::abs>& a, auto& e) const {
-        const auto x = as_fixed_point(e, a.self);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return from_scale(e, e.template make<tosa::abs>(at_scale(e, *x, scale)), scale, x->reach() / scale);
-    }
-    std::optional<value> operator()(const args<aten::neg>& a, auto& e) const {
-        const auto x = as_fixed_point(e, a.self);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return from_scale(e, build::negate(e, at_scale(e, *x, scale)), scale, x->reach() / scale);
+    std::optional<value> operator()(const args<aten::neg>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
+        if (!x) return std::nullopt;
+        x->integers = build::negate(e, x->integers);
+        return dequantize(e, *x);
     }
 
 private:
-    struct factor {
-        value codes;
-        double scale;
-    };
-
-    // Codes of at most 16 bits, so that a product has room: finer ones lose their last bits.
-    template <class E>
-    static factor as_factor(E& e, const fixed_point& x) {
-        constexpr double room = 32768;
-        double scale = x.reach() == 0 ? 1 : x.reach() / room;
-        if (x.read) scale = std::max(x.read->parameters.scale(), scale);
-        return {at_scale(e, x, scale), scale};
+    // dq(op(a, b)), or the booleans of a comparison.
+    template <class Op>
+    static auto at_one_scale(const auto& a, const auto& b) {
+        using made = joined<fixed_point_ops, dequantize_ops, build::binary_ops<Op>>;
+        return emitting<made>(
+            [](emit<made> e, value v, value w) -> std::optional<value> {
+                const auto operands = as_fixed_points(e, v, w);
+                if (!operands) return std::nullopt;
+                const auto& [x, y] = *operands;
+                const double scale = working_scale(e, {&x, &y});
+                const value result = build::binary<Op>(e, at_scale(e, x, scale), at_scale(e, y, scale));
+                if (e.dtype(result) == dtype::boolean) return result;
+                return dequantize(e, scaled_integers{result, scale, (x.reach() + y.reach()) / scale});
+            },
+            a, b);
     }
 
-    // The same codes at another scale.
-    template <class E>
-    static std::optional<value> with_factor(E& e, const fixed_point& x, const fixed_point& number) {
+    // A scale at which a factor has at most 16 bits, so that a product has room: finer ones lose their last
+    // bits.
+    static double factor_scale(const fixed_point& x) {
+        constexpr double room = 32768;
+        const double scale = x.reach() == 0 ? 1 : x.reach() / room;
+        return x.read ? std::max(x.read->parameters.scale(), scale) : scale;
+    }
+
+    // The same integers at another scale, if the other factor is one positive number.
+    static std::optional<value> times_number(emit<joined<build::reshape_ops, dequantize_ops>> e,
+                                             const fixed_point& x, const fixed_point& number) {
         if (!x.read || number.numbers.size() != 1 || !(number.numbers[0] > 0)) return std::nullopt;
-        if (e.meta(x.read->codes).elements() != e.result_meta().elements()) return std::nullopt;
-        dequantized scaled = *x.read;
-        scaled.parameters.scales[0] *= number.numbers[0];
-        scaled.codes = build::reshape(e, scaled.codes, e.result_meta().shape);
-        return dequantize(e, scaled);
+        if (e.meta(x.read->integers).elements() != e.result_meta().elements()) return std::nullopt;
+        dequantized product = *x.read;
+        product.parameters.scales[0] *= number.numbers[0];
+        product.integers = build::reshape(e, product.integers, e.result_meta().shape);
+        return dequantize(e, product);
     }
 };
 
@@ -10709,89 +11242,72 @@ private:
 
 namespace headrace {
 
-/// Regions take and give codes in place of dequantized values; they dequantize what they take and quantize
-/// what they give themselves. The results of a cond get the quantization in which they are read, or that of
-/// both branches. What a loop carries keeps one quantization: that of its first value, where the body gives
-/// the same. Else it is one of 32 bits that holds both.
+/// Regions take and give integers in place of dequantized values: they dequantize what they take and quantize
+/// what they give. The results of a cond get the quantization in which they are read, or that of both
+/// branches. A value that a loop carries keeps the quantization of its first value, where the body gives the
+/// same; else it gets one of 32 bits that holds both.
 struct lower_quantized_control_flow : pass {
-    using targets = ops<higher_order::cond, higher_order::while_loop>;
-    using produces =
-        joined<targets, fixed_point_ops, dequantize_ops, ops<quantized_decomposed::quantize_per_tensor>>;
+    static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = joined<targeted_ops, fixed_point_ops, dequantize_ops,
+                            ops<quantized_decomposed::quantize_per_tensor>>;  // that one in regions only
 
-    std::optional<value_list> operator()(const args<higher_order::cond>& a, auto& e) const {
-        value_list operands;
-        bool changed = false;
-        for (std::size_t i = 0; i != a.operands.size(); ++i) {
-            const auto read = as_dequantized(e, a.operands[i]);
-            const bool takes_codes = read && read->parameters.is_per_tensor();
-            operands.push_back(takes_codes ? read->codes : a.operands[i]);
-            if (!takes_codes) continue;
-            changed = true;
-            for (graph* region : {a.true_graph, a.false_graph})
-                take_codes(*region, i, read->parameters, e.dtype(read->codes));
-        }
-        std::pmr::vector<std::optional<coded>> results;
+    std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {
+        const regions both{a.true_graph, a.false_graph};
+        const value_list operands = take_integers(e, both, a.operands, 0);
+        codings results;
         for (std::uint32_t i = 0; i != e.current().result_count; ++i) {
             results.push_back(coding_of_result(e, i, *a.true_graph, *a.false_graph));
             if (!results.back()) continue;
-            changed = true;
-            for (graph* region : {a.true_graph, a.false_graph}) give_codes(*region, i, *results.back());
+            for (graph* region : both) quantize_output(*region, i, *results.back());
         }
-        if (!changed) return std::nullopt;
-        node* made = e.template make_node<higher_order::cond>(
+        if (are_same(operands, a.operands) && is_empty(results)) return std::nullopt;
+        node* made = e.make_node<higher_order::cond>(
             {.pred = a.pred, .true_graph = a.true_graph, .false_graph = a.false_graph, .operands = operands});
         return dequantized_results(e, made, results);
     }
 
-    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, auto& e) const {
-        value_list carried;
-        std::pmr::vector<std::optional<coded>> results;
-        bool changed = false;
+    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces> e) const {
+        const regions both{a.cond_graph, a.body_graph};
         const list<value> given = a.body_graph->outputs();
+        value_list carried;
+        codings results;
         for (std::size_t i = 0; i != a.carried_inputs.size(); ++i) {
             const value first = a.carried_inputs[i];
-            const auto x = as_fixed_point(e, first);
-            results.emplace_back();
-            carried.push_back(first);
-            if (!x || !detail::is_real(first) || (!x->read && !read_per_tensor(given[i]))) continue;
-            const auto [coding, codes] = carried_as(e, *x, given[i], input_at(*a.body_graph, i));
-            changed = true;
-            carried = with_last(carried, codes);
-            results.back() = coding;
-            for (graph* region : {a.cond_graph, a.body_graph})
-                take_codes(*region, i, coding.parameters, coding.type);
-            give_codes(*a.body_graph, i, coding);
+            const auto integers = carry_integers(e, first, given[i], input_at(*a.body_graph, i));
+            carried.push_back(integers ? integers->second : first);
+            results.push_back(integers ? std::optional(integers->first) : std::nullopt);
+            if (!integers) continue;
+            for (graph* region : both) dequantize_input(*region, i, *results.back());
+            quantize_output(*a.body_graph, i, *results.back());
         }
-        value_list additional;
-        for (std::size_t i = 0; i != a.additional_inputs.size(); ++i) {
-            const auto read = as_dequantized(e, a.additional_inputs[i]);
-            const bool takes_codes = read && read->parameters.is_per_tensor();
-            additional.push_back(takes_codes ? read->codes : a.additional_inputs[i]);
-            if (!takes_codes) continue;
-            changed = true;
-            for (graph* region : {a.cond_graph, a.body_graph})
-                take_codes(*region, a.carried_inputs.size() + i, read->parameters, e.dtype(read->codes));
-        }
-        if (!changed) return std::nullopt;
-        node* made = e.template make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
-                                                                     .body_graph = a.body_graph,
-                                                                     .carried_inputs = carried,
-                                                                     .additional_inputs = additional});
+        const value_list additional = take_integers(e, both, a.additional_inputs, carried.size());
+        if (is_empty(results) && are_same(additional, a.additional_inputs)) return std::nullopt;
+        node* made = e.make_node<higher_order::while_loop>({.cond_graph = a.cond_graph,
+                                                            .body_graph = a.body_graph,
+                                                            .carried_inputs = carried,
+                                                            .additional_inputs = additional});
         return dequantized_results(e, made, results);
     }
 
 private:
-    struct coded {
+    using regions = std::initializer_list<graph*>;
+
+    /// How a value is quantized, and the type of its integers.
+    struct coding {
         quantization parameters;
         dtype type;
     };
+    using codings = std::pmr::vector<std::optional<coding>>;  // nothing for what stays as it is
 
-    static value_list with_last(const value_list& items, value last) {
-        value_list changed;
-        for (std::size_t i = 0; i + 1 < items.size(); ++i) changed.push_back(items[i]);
-        changed.push_back(last);
-        return changed;
+    static bool is_empty(const codings& all) {
+        return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
     }
+    static bool are_same(const value_list& a, list<value> b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+    // --- the boundaries of regions ---------------------------------------------------------------------
 
     static node* input_at(graph& region, std::size_t position) {
         for (node& n : region.inputs()) {
@@ -10800,116 +11316,116 @@ private:
         return nullptr;
     }
 
-    static void take_codes(graph& region, std::size_t position, const quantization& q, dtype type) {
+    // The operands as integers where they are dequantized; the regions dequantize them.
+    static value_list take_integers(emit<reading_ops> e, const regions& takers, list<value> operands,
+                                    std::size_t first_input) {
+        value_list taken;
+        for (std::size_t i = 0; i != operands.size(); ++i) {
+            const auto read = as_dequantized_per_tensor(e, operands[i]);
+            taken.push_back(read ? read->integers : operands[i]);
+            if (!read) continue;
+            for (graph* region : takers)
+                dequantize_input(*region, first_input + i, {read->parameters, e.dtype(read->integers)});
+        }
+        return taken;
+    }
+
+    static void dequantize_input(graph& region, std::size_t position, const coding& c) {
         node* input = input_at(region, position);
         if (input == nullptr) return;
         const tensor_meta real = *input->results[0].meta;
-        node& read = region.create<quantized_decomposed::dequantize_per_tensor>({.input = input->result(),
-                                                                                 .scale = q.scale(),
-                                                                                 .zero_point = q.zero_point(),
-                                                                                 .quant_min = q.lowest,
-                                                                                 .quant_max = q.highest,
-                                                                                 .dtype = type},
-                                                                                first_after_inputs(region));
+        node* after_inputs = region.first();
+        while (after_inputs != nullptr && is<builtin::placeholder>(*after_inputs))
+            after_inputs = after_inputs->next;
+        node& read = region.create<quantized_decomposed::dequantize_per_tensor>(
+            dequantize_args(input->result(), c.parameters, c.type), after_inputs);
         region.set_meta(read.result(), real);
         region.inherit_annotations(read, *input);
         region.replace_all_uses(input->result(), read.result(), &read);
-        region.set_meta(input->result(), {type, real.shape, {}});
-    }
-    static node* first_after_inputs(graph& region) {
-        node* n = region.first();
-        while (n != nullptr && is<builtin::placeholder>(*n)) n = n->next;
-        return n;
+        region.set_meta(input->result(), {c.type, real.shape, {}});
     }
 
-    static void give_codes(graph& region, std::size_t position, const coded& c) {
+    static void quantize_output(graph& region, std::size_t position, const coding& c) {
         node* out = region.output();
         if (out == nullptr || position >= out->operand_count) return;
         const value real = out->operand(position);
-        node& quantize =
-            region.create<quantized_decomposed::quantize_per_tensor>({.input = real,
-                                                                      .scale = c.parameters.scale(),
-                                                                      .zero_point = c.parameters.zero_point(),
-                                                                      .quant_min = c.parameters.lowest,
-                                                                      .quant_max = c.parameters.highest,
-                                                                      .dtype = c.type},
-                                                                     out);
+        node& quantize = region.create<quantized_decomposed::quantize_per_tensor>(
+            quantize_args(real, c.parameters, c.type), out);
         region.set_meta(quantize.result(), {c.type, meta_of(real)->shape, {}});
         region.inherit_annotations(quantize, *real.producer);
         region.set_operand(out->operands[position], quantize.result());
     }
 
-    static std::optional<dequantized> read_per_tensor(value v) {
+    static value_list dequantized_results(emit<dequantize_ops> e, node* made, const codings& results) {
+        value_list values;
+        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
+            const value v = made->result(i);
+            values.push_back(results[i] ? dequantize(e, {v, results[i]->parameters}) : v);
+        }
+        return values;
+    }
+
+    // --- the quantization of what regions give -----------------------------------------------------------
+
+    static std::optional<dequantized> match_per_tensor(value v) {
         auto read = match_dequantize(v);
         return read && read->parameters.is_per_tensor() ? read : std::nullopt;
     }
 
-    // Codes of 32 bits with room for all of those, and for what is computed from them.
-    template <class E>
-    static coded of_32_bits(E& e, std::initializer_list<const fixed_point*> operands) {
-        constexpr std::int64_t most = 1 << 30;
-        return {quantization::per_tensor(working_scale(e, operands), 0, -most, most), dtype::int32};
+    // INT32 with room for all of those, and for what is computed from them.
+    static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {
+        return {quantization::symmetric(working_scale(e, operands), 1 << 30), dtype::int32};
     }
 
-    // In which all readers quantize it, or in which both branches dequantize it; else one for both.
-    template <class E>
-    static std::optional<coded> coding_of_result(E& e, std::uint32_t i, const graph& yes, const graph& no) {
-        std::optional<coded> common;
-        bool same = true;
-        for (const edge& use : e.current().uses()) {
-            if (use.slot->result != i) continue;
+    // The one in which all readers quantize the result; nothing if they differ, or one does not quantize it.
+    static std::optional<coding> coding_of_readers(const node& n, std::uint32_t result) {
+        std::optional<coding> common;
+        for (const edge& use : n.uses()) {
+            if (use.slot->result != result) continue;
             const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
-            if (q == nullptr) {
-                same = false;
-                continue;
-            }
-            const auto parameters =
-                quantization::per_tensor(q->scale, q->zero_point, q->quant_min, q->quant_max);
-            same = same && (!common || common->parameters == parameters);
-            common = coded{parameters, q->dtype};
+            if (q == nullptr || (common && !(common->parameters == quantization_of(*q)))) return std::nullopt;
+            common = coding{quantization_of(*q), q->dtype};
         }
-        if (common && same) return common;
+        return common;
+    }
+
+    // That of the readers, or the one in which both branches dequantize it; else one for both.
+    static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
+                                                  const graph& on_false) {
+        if (auto common = coding_of_readers(e.current(), i)) return common;
         std::pmr::vector<fixed_point> given;
-        for (const graph* branch : {&yes, &no}) {
-            if (auto read = read_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
+        for (const graph* branch : {&on_true, &on_false}) {
+            if (auto read = match_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }
         if (given.empty()) return std::nullopt;
         const dequantized& first = *given.front().read;
         if (given.size() == 2 && first.parameters == given.back().read->parameters)
-            return coded{first.parameters, meta_of(first.codes)->dtype};
+            return coding{first.parameters, meta_of(first.integers)->dtype};
         return of_32_bits(e, {&given.front(), &given.back()});
     }
 
-    template <class E>
-    static std::pair<coded, value> carried_as(E& e, const fixed_point& first, value next, const node* input) {
-        if (first.read && has_codes(next, input, first.read->parameters))
-            return {coded{first.read->parameters, e.dtype(first.read->codes)}, first.read->codes};
-        fixed_point other = first;
-        if (auto read = read_per_tensor(next)) other = fixed_point{std::move(read)};
-        const coded coding = of_32_bits(e, {&first, &other});
-        return {coding, at_scale(e, first, coding.parameters.scale())};
+    // How a loop carries a value that is `first` at first, and `next` after the body; and `first` so.
+    static std::optional<std::pair<coding, value>> carry_integers(emit<fixed_point_ops> e, value first,
+                                                                  value next, const node* input) {
+        const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
+        auto given = match_per_tensor(next);
+        if (!x || (!x->read && !given)) return std::nullopt;
+        if (x->read && is_quantized_alike(next, input, x->read->parameters))
+            return std::pair(coding{x->read->parameters, e.dtype(x->read->integers)}, x->read->integers);
+        const fixed_point other = given ? fixed_point{std::move(given)} : *x;
+        const coding both = of_32_bits(e, {&*x, &other});
+        return std::pair(both, at_scale(e, *x, both.parameters.scale()));
     }
 
     // Is a value of the body what it was given, or dequantized alike, or selected from such?
-    static bool has_codes(value v, const node* input, const quantization& q, int depth = 0) {
+    static bool is_quantized_alike(value v, const node* input, const quantization& q, int depth = 0) {
         if (v.producer == input) return true;
         if (const auto read = match_dequantize(v)) return read->parameters == q;
-        if (!detail::is_selecting(*v.producer) || depth == most_nested) return false;
+        if (!is_selecting(*v.producer) || depth == max_nested) return false;
         const auto operands = v.producer->operand_edges();
         return std::all_of(operands.begin(), operands.end(), [&](const edge& operand) {
-            return !detail::is_real(*operand.slot) || has_codes(*operand.slot, input, q, depth + 1);
+            return !is_real(*operand.slot) || is_quantized_alike(*operand.slot, input, q, depth + 1);
         });
-    }
-
-    template <class E>
-    static value_list dequantized_results(E& e, node* made,
-                                          const std::pmr::vector<std::optional<coded>>& codings) {
-        value_list results;
-        for (std::uint32_t i = 0; made != nullptr && i != made->result_count; ++i) {
-            const value v = made->result(i);
-            results.push_back(codings[i] ? dequantize(e, {v, codings[i]->parameters}) : v);
-        }
-        return results;
     }
 };
 
@@ -10919,62 +11435,63 @@ private:
 
 namespace headrace {
 
-/// Averages of dequantized operands. Read in the same quantization they are AVG_POOL2D of the codes. Else,
-/// where every window has as many elements, they are sums with a finer scale, so that nothing is rounded
-/// twice: a depthwise convolution with a weight of ones.
+/// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers where it is read in the same quantization. Else, where
+/// every window has as many elements, sums at a finer scale, so that nothing is rounded twice: a depthwise
+/// convolution with a weight of ones.
 struct lower_quantized_pooling : pass {
-    using targets = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, build::convolution_ops, requantize_ops, dequantize_ops>;
+    static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
+    using targeted_ops = ops<aten::avg_pool2d>;
+    using produces = joined<build::average_pool_ops, reading_ops, dequantize_ops,
+                            ops<tosa::conv2d, tosa::depthwise_conv2d>>;
 
-    std::optional<value> operator()(const args<aten::avg_pool2d>& a, auto& e) const {
-        const auto x = as_dequantized(e, a.self);
-        if (!x || !x->parameters.is_per_tensor()) return std::nullopt;
-        const dtype type = e.dtype(x->codes);
+    std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
+        const auto x = as_dequantized_per_tensor(e, a.self);
+        if (!x) return std::nullopt;
+        const dtype type = e.dtype(x->integers);
         if (type != dtype::int8 && type != dtype::int16) return std::nullopt;
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
-        const auto& w = windows.value();
-        const bool counts_alike =
-            a.divisor_override || a.count_include_pad || (w[0].before == 0 && w[1].before == 0);
-        const bool overhangs = a.ceil_mode && !a.divisor_override;
-        if (counts_alike && !overhangs && (a.divisor_override || !is_read_in(e.current(), x->parameters)))
-            return sum(a, e, *x, w);
-        args<aten::avg_pool2d> of_codes = a;
-        of_codes.self = x->codes;
-        dequantized pooled{
-            build::channels_first(e, build::average_pool(e, of_codes, x->parameters.zero_point()),
-                                  e.result_meta().shape),
-            x->parameters};
-        if (a.divisor_override) {
-            pooled.parameters.scales[0] *=
-                static_cast<double>(w[0].kernel * w[1].kernel) / static_cast<double>(*a.divisor_override);
-        }
-        return dequantize(e, pooled);
+        const auto w = std::span(windows.value()).first(2);
+        // Only windows that reach into padding that does not count have fewer elements.
+        const bool are_whole =
+            (a.count_include_pad || (w[0].before == 0 && w[1].before == 0)) && !a.ceil_mode;
+        if (a.divisor_override || (are_whole && !is_read_in(e.current(), x->parameters)))
+            return dequantized_sum(e, a, *x, w);
+        args<aten::avg_pool2d> of_integers = a;
+        of_integers.self = x->integers;
+        const value pooled = build::average_pool(e, of_integers, x->parameters.zero_point());
+        return dequantize(e, {build::transpose(e, pooled, build::to_channels_first(4)), x->parameters});
     }
 
 private:
-    template <class E>
-    static value sum(const args<aten::avg_pool2d>& a, E& e, const dequantized& x,
-                     const std::array<window, 3>& w) {
-        const std::int64_t channels = e.shape(a.self)[1];
+    static value dequantized_sum(emit<produces> e, const args<aten::avg_pool2d>& a, const dequantized& x,
+                                 std::span<const window> w) {
         const std::int64_t area = w[0].kernel * w[1].kernel;
-        const args<aten::convolution> ones{
-            .input = x.codes,
-            .weight =
-                e.splat(1, dtype::int8, std::array<std::int64_t, 4>{channels, 1, w[0].kernel, w[1].kernel}),
-            .bias = std::nullopt,
-            .stride = int_list{w[0].stride, w[1].stride},
-            .padding = int_list{w[0].before, w[1].before},
-            .dilation = int_list{1, 1},
-            .transposed = false,
-            .output_padding = int_list{0, 0},
-            .groups = channels};
-        const int_list result = e.result_meta().shape;
-        const value summed = build::convolution(e, ones, x.parameters.zero_point()).channels_last(result);
         const auto divisor = static_cast<double>(a.divisor_override.value_or(area));
         const auto reach = static_cast<std::int64_t>(x.parameters.reach()) * area;
-        const auto q = quantization::per_tensor(x.parameters.scale() / divisor, 0, -reach, reach);
-        return build::channels_first(e, dequantize(e, {summed, q}), result);
+        const auto q = quantization::symmetric(x.parameters.scale() / divisor, reach);
+        return build::transpose(e, dequantize(e, {sum(e, x, w), q}), build::to_channels_first(4));
+    }
+
+    // The sum of each window, with channels last.
+    static value sum(emit<produces> e, const dequantized& x, std::span<const window> w) {
+        const value image = build::transpose(e, x.integers, build::to_channels_last(4));
+        const auto fitted = build::fit_windows(e.shape(image), w, sizes(e.result_meta().shape).subspan(2));
+        const dtype type = e.dtype(image);
+        const std::int64_t channels = e.shape(image).back();
+        const auto convolved = [&]<class Op>(Op, const int_list& weight) {
+            return e.make<Op>({.input = build::crop(e, image, fitted.used),
+                               .weight = e.splat(1, dtype::int8, weight),
+                               .bias = e.splat(0, build::accumulator_of(type), std::array{channels}),
+                               .input_zp = build::zero_point(e, type, x.parameters.zero_point()),
+                               .weight_zp = build::zero_point(e, dtype::int8),
+                               .pad = int_list(fitted.pad),
+                               .stride = int_list(fitted.stride),
+                               .dilation = int_list(fitted.dilation),
+                               .acc_type = build::accumulator_of(type)});
+        };
+        if (channels == 1) return convolved(tosa::conv2d{}, {1, w[0].kernel, w[1].kernel, 1});
+        return convolved(tosa::depthwise_conv2d{}, {w[0].kernel, w[1].kernel, channels, 1});
     }
 };
 
@@ -10984,209 +11501,183 @@ private:
 
 namespace headrace {
 
-/// Convolutions and matrix products of dequantized operands as those of their codes, with accumulators of 32
-/// bits, or 48 for codes of 16: the scale of what comes out is the input's times the weight's, per channel
-/// where that is. The bias is taken to the same scale.
+/// conv(dq(x), dq(w)) = dq(conv(x, w)), and so for linear and bmm, with accumulators of 32 bits, or 48 for
+/// INT16. Their scale is the input's times the weight's, per channel where the weight's is. The bias is
+/// brought to the same scale.
 struct lower_quantized_products : pass {
-    using targets = ops<aten::convolution, aten::linear, aten::bmm>;
-    using produces = joined<build::convolution_ops, requantize_ops, dequantize_ops, ops<tosa::matmul>>;
+    static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
+    using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
+    using produces = joined<build::convolution_ops, reading_ops, dequantize_channels_ops, ops<tosa::matmul>>;
 
-    std::optional<value> operator()(const args<aten::convolution>& a, auto& e) const {
-        const std::size_t channel_axis = a.transposed ? 1 : 0;
-        const auto operands = read(e, a.input, a.weight, a.bias, channel_axis);
-        if (!operands) return std::nullopt;
-        args<aten::convolution> of_codes = a;
-        of_codes.input = operands->input;
-        of_codes.weight = operands->weight;
-        of_codes.bias = operands->bias;
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
+        const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
+        if (!o) return std::nullopt;
+        args<aten::convolution> of_integers = a;
+        of_integers.input = o->input;
+        of_integers.weight = o->weight;
+        of_integers.bias = o->bias;
         const int_list result = e.result_meta().shape;
-        const value accumulated = build::convolution(e, of_codes, operands->input_zero, operands->weight_zero)
-                                      .channels_last(result);
-        return build::channels_first(e, dequantize(e, operands->accumulators(e, accumulated)), result);
-    }
-
-    std::optional<value> operator()(const args<aten::linear>& a, auto& e) const {
-        if (e.rank(a.weight) != 2) return std::nullopt;
-        const auto operands = read(e, a.input, a.weight, a.bias, 0);
-        if (!operands) return std::nullopt;
-        const value accumulated = build::linear(e, {operands->input, operands->weight, {}}, operands->bias,
-                                                operands->input_zero, operands->weight_zero);
-        return build::reshape(e, dequantize(e, operands->accumulators(e, accumulated)),
-                              e.result_meta().shape);
-    }
-
-    std::optional<value> operator()(const args<aten::bmm>& a, auto& e) const {
-        auto left = as_dequantized(e, a.self);
-        if (!left || !left->parameters.is_per_tensor() || !is_short(e.dtype(left->codes)))
-            return std::nullopt;
-        auto right = as_dequantized(e, a.mat2);
-        if (!right || e.dtype(right->codes) != e.dtype(left->codes)) return std::nullopt;
-        quantization& scaled = right->parameters;
-        if (scaled.axis && *scaled.axis != 2) return std::nullopt;
-        const auto zero = one_zero_point(scaled);
-        if (!zero) return e.unsupported(differing_zero_points);
-        const dtype type = e.dtype(left->codes);
         const value accumulated =
-            e.template make<tosa::matmul>({.a = left->codes,
-                                           .b = right->codes,
-                                           .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
-                                           .b_zp = build::zero_point(e, type, *zero),
-                                           .output_type = build::accumulator_of(type)});
-        const double reach =
-            left->parameters.reach() * scaled.reach() * static_cast<double>(e.shape(a.self)[2]);
-        for (double& s : scaled.scales) s *= left->parameters.scale();
-        return dequantize(e, {accumulated, accumulator_of(std::move(scaled), reach)});
+            build::convolution(e, of_integers, o->input_zero, o->weight_zero).channels_last(result);
+        return build::channels_first(e, o->dequantize_accumulated(e, accumulated), result);
+    }
+
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces> e) const {
+        if (e.rank(a.weight) != 2) return std::nullopt;
+        const auto o = read(e, a, 0);
+        if (!o) return std::nullopt;
+        const value accumulated =
+            build::linear(e, {o->input, o->weight, {}}, o->bias, o->input_zero, o->weight_zero);
+        return build::reshape(e, o->dequantize_accumulated(e, accumulated), e.result_meta().shape);
+    }
+
+    std::optional<value> operator()(const args<aten::bmm>& a, emit<produces> e) const {
+        const auto left = as_dequantized_per_tensor(e, a.self);
+        if (!left || !is_short(e.dtype(left->integers))) return std::nullopt;
+        const auto right = as_dequantized(e, a.mat2);
+        const dtype type = e.dtype(left->integers);
+        if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
+            return std::nullopt;
+        const auto zero = weight_zero(e, right->parameters);
+        if (!zero) return value{};
+        const value accumulated =
+            e.make<tosa::matmul>({.a = left->integers,
+                                  .b = right->integers,
+                                  .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
+                                  .b_zp = build::zero_point(e, type, *zero),
+                                  .output_type = build::accumulator_of(type)});
+        const auto terms = static_cast<double>(e.shape(a.self)[2]);
+        const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
+        return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
     }
 
 private:
-    static constexpr const char* differing_zero_points =
-        "zero points of a weight that differ between channels; TOSA has one for all of them";
-
     static bool is_short(dtype type) { return type == dtype::int8 || type == dtype::int16; }
 
-    static std::optional<std::int64_t> one_zero_point(const quantization& q) {
-        for (const std::int64_t z : q.zero_points) {
-            if (z != q.zero_points.front()) return std::nullopt;
-        }
-        return q.zero_points.front();
+    static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
+        const auto zero = weight.common_zero_point();
+        if (!zero)
+            e.unsupported(
+                "zero points of a weight that differ between channels; TOSA has one for all of them");
+        return zero;
     }
 
-    // The quantization of accumulators: that of products, with zero point 0.
-    static quantization accumulator_of(quantization q, double reach) {
-        q.zero_points.assign(q.zero_points.size(), 0);
-        q.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
-        q.lowest = -q.highest;
-        return q;
+    // The quantization of accumulated products, which have zero point 0.
+    static quantization products_of(const quantization& input, quantization weight, double reach) {
+        for (double& s : weight.scales) s *= input.scale();
+        weight.zero_points.assign(weight.zero_points.size(), 0);
+        weight.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
+        weight.lowest = -weight.highest;
+        return weight;
     }
 
-    struct codes {
+    struct operands {
         value input, weight, bias;
         std::int64_t input_zero, weight_zero;
         quantization products;  // of the accumulators, one scale or one for each output channel
 
-        // Channels are the last axis.
-        template <class E>
-        [[nodiscard]] dequantized accumulators(E& e, value v) const {
+        // Channels are the last axis of what was accumulated.
+        value dequantize_accumulated(emit<dequantize_channels_ops> e, value v) const {
             dequantized result{v, products};
             if (result.parameters.axis) result.parameters.axis = std::max<std::size_t>(e.rank(v), 1) - 1;
-            return result;
+            return dequantize_channels(e, result);
         }
     };
 
-    template <class E>
-    static std::optional<codes> read(E& e, value input, value weight, const std::optional<value>& bias,
-                                     std::size_t channel_axis) {
-        const auto x = as_dequantized(e, input);
-        if (!x || !x->parameters.is_per_tensor() || !is_short(e.dtype(x->codes))) return std::nullopt;
-        auto w = as_dequantized(e, weight);
-        if (!w || e.dtype(w->codes) != dtype::int8) return std::nullopt;
-        if (w->parameters.axis && *w->parameters.axis != channel_axis) w = along(e, *w, channel_axis);
+    // Nothing where one of them is not quantized. Output channels are that axis of the weight.
+    static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
+                                        std::size_t channel_axis) {
+        const auto x = as_dequantized_per_tensor(e, a.input);
+        if (!x || !is_short(e.dtype(x->integers))) return std::nullopt;
+        auto w = as_dequantized(e, a.weight);
+        if (!w || e.dtype(w->integers) != dtype::int8) return std::nullopt;
+        if (w->parameters.axis.value_or(channel_axis) != channel_axis)
+            w = with_scales_along(e, *w, channel_axis);
         if (!w) return std::nullopt;
-        quantization& products = w->parameters;
-        const auto weight_zero = one_zero_point(products);
-        if (!weight_zero) {
-            e.unsupported(differing_zero_points);
-            return std::nullopt;
-        }
-        const std::int64_t channels = e.shape(weight)[channel_axis];
-        const double reach = x->parameters.reach() * products.reach() *
-                             static_cast<double>(e.meta(weight).elements()) / static_cast<double>(channels);
-        for (double& s : products.scales) s *= x->parameters.scale();
-        const auto offset = bias_codes(e, bias, products, channels, build::accumulator_of(e.dtype(x->codes)));
-        if (!offset) return std::nullopt;
-        return codes{x->codes,     w->codes,
-                     *offset,      x->parameters.zero_point(),
-                     *weight_zero, accumulator_of(products, 2 * reach)};
+        const auto zero = weight_zero(e, w->parameters);
+        if (!zero) return std::nullopt;
+        const std::int64_t channels = e.shape(a.weight)[channel_axis];
+        const double reach = x->parameters.reach() * w->parameters.reach() *
+                             static_cast<double>(e.meta(a.weight).elements()) / static_cast<double>(channels);
+        quantization products = products_of(x->parameters, w->parameters, 2 * reach);
+        const dtype type = build::accumulator_of(e.dtype(x->integers));
+        const auto bias = a.bias ? bias_at(e, *a.bias, products, type)
+                                 : std::optional(e.splat(0, type, std::array{channels}));
+        if (!bias) return std::nullopt;
+        const std::int64_t input_zero = x->parameters.zero_point();
+        return operands{x->integers, w->integers, *bias, input_zero, *zero, std::move(products)};
     }
 
-    // A weight with scales along another axis than the output channels', as transposed convolutions may have
-    // it, whose products cannot be added up: one scale if that is the same throughout, else, for constants,
-    // new codes.
-    template <class E>
-    static std::optional<dequantized> along(E& e, const dequantized& w, std::size_t axis) {
+    // A weight that has its scales along another axis, as transposed convolutions may have it: such products
+    // cannot be added up. It gets one scale if it has only one, and new integers if it is constant.
+    static std::optional<dequantized> with_scales_along(emit<ops<>> e, const dequantized& w,
+                                                        std::size_t axis) {
+        constexpr std::int64_t max = 127;
         const quantization& q = w.parameters;
         if (q.scales.size() == 1)
-            return dequantized{w.codes,
+            return dequantized{w.integers,
                                quantization::per_tensor(q.scale(), q.zero_point(), q.lowest, q.highest)};
-        const auto integers = constant_integers(w.codes);
+        const auto integers = constant_integers(w.integers);
         if (!integers) return std::nullopt;
-        constexpr std::int64_t most = 127;
-        const int_list shape = e.shape(w.codes);
+        const int_list shape = e.shape(w.integers);
         const auto index_on = [&](std::size_t element, std::size_t of_axis) {
-            const auto inner = element_count(sizes(shape).subspan(of_axis + 1));
-            return element / static_cast<std::size_t>(inner) % static_cast<std::size_t>(shape[of_axis]);
+            const auto inner = static_cast<std::size_t>(element_count(sizes(shape).subspan(of_axis + 1)));
+            return element / inner % static_cast<std::size_t>(shape[of_axis]);
         };
-        const auto real = [&](std::size_t i) {
-            const std::size_t c = index_on(i, *q.axis);
-            return static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c];
-        };
+        const auto real = [&](std::size_t i) { return q.real((*integers)[i], index_on(i, *q.axis)); };
         const auto channels = static_cast<std::size_t>(shape[axis]);
         std::pmr::vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
-            scale = std::max(scale, std::abs(real(i)) / static_cast<double>(most));
+            scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
         }
-        for (double& scale : scales) scale = scale == 0 ? 1 : scale;
-        const value codes = e.constant({dtype::int8, shape, {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != integers->size(); ++i) {
-                const double code = std::nearbyint(real(i) / scales[index_on(i, axis)]);
-                data[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
-            }
+        std::replace(scales.begin(), scales.end(), 0.0, 1.0);
+        const value made = e.constant_of(dtype::int8, shape, [&](std::size_t i) {
+            return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
-        return dequantized{
-            codes, {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -most, most}};
+        return dequantized{made,
+                           {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
-    // A bias as codes of the accumulators' type. It is stored with the scale of the products; one that is not
-    // is taken to it. Nothing if it is neither quantized nor constant.
-    template <class E>
-    static std::optional<value> bias_codes(E& e, const std::optional<value>& bias,
-                                           const quantization& products, std::int64_t channels, dtype type) {
-        if (!bias) return e.splat(0, type, std::array{channels});
-        const auto b = as_dequantized(e, *bias);
-        if (!b) {
-            const auto numbers = constant_reals(*bias);
-            return numbers ? std::optional(constant_codes(e, *numbers, products, type)) : std::nullopt;
-        }
+    // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
+    // to it. Nothing if it is neither quantized nor constant.
+    static std::optional<value> bias_at(emit<reading_ops> e, value bias, const quantization& products,
+                                        dtype type) {
+        const auto b = as_dequantized(e, bias);
+        if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
+        if (const auto numbers = b ? constant_reals_of(*b) : constant_reals(bias))
+            return constant_bias(e, *numbers, products, type);
+        if (!b || !b->parameters.is_per_tensor() || type != dtype::int32) return std::nullopt;
         const quantization& q = b->parameters;
-        if (e.dtype(b->codes) == type && has_scale_of(q, products)) return b->codes;
-        if (const auto integers = constant_integers(b->codes)) {
-            std::pmr::vector<double> numbers;
-            for (std::size_t i = 0; i != integers->size(); ++i) {
-                const std::size_t c = q.axis ? i : 0;
-                numbers.push_back(static_cast<double>((*integers)[i] - q.zero_points[c]) * q.scales[c]);
-            }
-            return constant_codes(e, numbers, products, type);
-        }
-        if (!q.is_per_tensor() || type != dtype::int32) return std::nullopt;
         std::pmr::vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
-        return build::rescale(e, b->codes, factors, {.input_zero = q.zero_point(), .reach = q.reach()});
+        return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
+    }
+
+    // The numbers of a dequantized constant of one axis.
+    static std::optional<std::pmr::vector<double>> constant_reals_of(const dequantized& d) {
+        const auto integers = constant_integers(d.integers);
+        if (!integers) return std::nullopt;
+        std::pmr::vector<double> numbers;
+        for (std::size_t i = 0; i != integers->size(); ++i)
+            numbers.push_back(d.parameters.real((*integers)[i], d.parameters.axis ? i : 0));
+        return numbers;
     }
 
     static bool has_scale_of(const quantization& q, const quantization& products) {
         constexpr double tolerance = 1e-5;
-        if (q.scales.size() != products.scales.size()) return false;
-        for (std::size_t i = 0; i != q.scales.size(); ++i) {
-            if (q.zero_points[i] != 0 || std::abs(q.scales[i] / products.scales[i] - 1) > tolerance)
-                return false;
-        }
-        return true;
+        return q.common_zero_point() == 0 &&
+               std::equal(q.scales.begin(), q.scales.end(), products.scales.begin(), products.scales.end(),
+                          [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    template <class E>
-    static value constant_codes(E& e, const std::pmr::vector<double>& numbers, const quantization& products,
-                                dtype type) {
-        const double most = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
-        const auto count = static_cast<std::int64_t>(numbers.size());
-        return e.constant({type, {count}, {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i != numbers.size(); ++i) {
-                const double scale = products.scales[products.axis ? i : 0];
-                const auto code =
-                    static_cast<std::int64_t>(std::clamp(std::nearbyint(numbers[i] / scale), -most, most));
-                std::memcpy(&data[i * width], &code, width);
-            }
+    static value constant_bias(emit<ops<>> e, const std::pmr::vector<double>& numbers,
+                               const quantization& products, dtype type) {
+        const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
+        const std::array count{static_cast<std::int64_t>(numbers.size())};
+        return e.constant_of(type, count, [&](std::size_t i) {
+            const double scale = products.scales[products.axis ? i : 0];
+            return std::clamp(std::nearbyint(numbers[i] / scale), -max, max);
         });
     }
 };
@@ -11197,79 +11688,66 @@ private:
 
 namespace headrace {
 
-/// Sums of dequantized operands as sums of their codes, in INT32: sum(dq(x)) = dq(sum(x - zero point)). The
-/// position of the largest element is that of the largest code.
+/// sum(dq(x)) = dq(sum(x - zero point)), in INT32, and argmax(dq(x)) = argmax(x).
 struct lower_quantized_reductions : pass {
+    static constexpr std::string_view summary = "sum(dq(x)) = dq(sum(x)) in INT32; argmax(dq(x)) = argmax(x)";
     using sums = ops<aten::sum, aten::sum_dim_intlist>;
     using positions = ops<aten::argmax, aten::argmin>;
-    using targets = joined<sums, positions, ops<aten::cumsum>>;
-    using produces = joined<fixed_point_ops, build::slice_ops, build::pad_ops, positions, dequantize_ops,
-                            ops<tosa::reduce_sum, tosa::add>>;
+    using targeted_ops = joined<sums, positions, ops<aten::cumsum>>;
+    using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
+                            dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
 
     template <one_of<sums> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        auto x = integers(e, a.self);
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
-        const value sum = build::reduce(e, x->codes, a, [&](value v, std::size_t axis) {
+        x->integers = build::reduce(e, x->integers, a, [&](value v, std::size_t axis) {
             const auto terms = static_cast<double>(e.shape(v)[axis]);
-            v = x->with_room(e, v, terms);
+            v = make_room(e, *x, v, terms);
             x->reach *= terms;
-            return e.template make<tosa::reduce_sum>({.input = v, .axis = static_cast<std::int64_t>(axis)});
+            return build::along<tosa::reduce_sum>(e, v, axis);
         });
-        return from_scale(e, sum, x->scale, x->reach);
+        return dequantize(e, *x);
     }
 
     // By doubling, as legalize_cumsum does it.
-    std::optional<value> operator()(const args<aten::cumsum>& a, auto& e) const {
-        auto x = integers(e, a.self);
+    std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces> e) const {
+        auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
-        value v = build::with_rank(e, x->codes, std::max<std::size_t>(e.rank(a.self), 1));
+        value v = build::with_rank(e, x->integers, std::max<std::size_t>(e.rank(a.self), 1));
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return value{};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            v = x->with_room(e, v, 2);
+            v = make_room(e, *x, v, 2);
             const value moved = build::pad(e, build::slice(e, v, axis, 0, size - shift), axis, shift, 0);
-            v = build::binary<tosa::add>(e, v, moved);
+            v = e.make<tosa::add>(v, moved);
             x->reach *= 2;
         }
-        return from_scale(e, build::reshape(e, v, e.result_meta().shape), x->scale, x->reach);
+        x->integers = build::reshape(e, v, e.result_meta().shape);
+        return dequantize(e, *x);
     }
 
     template <one_of<positions> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto x = as_dequantized(e, a.self);
-        if (!x || !x->parameters.is_per_tensor()) return std::nullopt;
-        args<Op> of_codes = a;
-        of_codes.self = x->codes;
-        return e.template make<Op>(of_codes);
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        const auto x = as_dequantized_per_tensor(e, a.self);
+        if (!x) return std::nullopt;
+        args<Op> of_integers = a;
+        of_integers.self = x->integers;
+        return e.make<Op>(of_integers);
     }
 
 private:
-    struct operand {
-        value codes;
-        double scale;
-        double reach;
-
-        // The codes of a step between, coarser where so many of them could add up to 2^30 and more.
-        template <class E>
-        value with_room(E& e, value v, double terms) {
-            constexpr double room = 1 << 30;
-            double factor = 1;
-            while (reach * factor * terms > room) factor /= 2;
-            if (factor == 1) return v;
-            v = build::rescale(e, v, factor, {.reach = reach});
-            scale /= factor;
-            reach = std::ceil(reach * factor);
-            return v;
-        }
-    };
-    template <class E>
-    static std::optional<operand> integers(E& e, value v) {
-        const auto x = as_fixed_point(e, v);
-        if (!x || !x->read) return std::nullopt;
-        const double scale = x->read->parameters.scale();
-        return operand{at_scale(e, *x, scale), scale, x->reach() / scale};
+    // An intermediate result at a coarser scale where so many of its elements could add up to more than 2^30.
+    static value make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, value v, double terms) {
+        constexpr double room = 1 << 30;
+        double factor = 1;
+        while (x.reach * factor * terms > room) factor /= 2;
+        if (factor == 1) return v;
+        v = build::saturating_rescale(e, v, factor, x.reach, {});
+        x.scale /= factor;
+        x.reach = std::ceil(x.reach * factor);
+        return v;
     }
 };
 
@@ -11279,35 +11757,31 @@ private:
 
 namespace headrace {
 
-/// Interpolation of a dequantized image as that of its codes, which RESIZE gives multiplied by the unit of
-/// its weights: dq(x) resized = dq(x resized), at the scale of the codes divided by that unit. Where that is
-/// read in the quantization of x, the codes are rounded at once, zero point and all.
+/// resize(dq(x)) = dq(resize(x)): RESIZE gives interpolated integers multiplied by the unit of its weights,
+/// so the scale is divided by that unit. Where the result is read in the quantization of x, the integers are
+/// rounded at once, zero point and all.
 struct lower_quantized_resize : pass {
-    using targets = linear_ops;
-    using produces = joined<build::resize_ops, requantize_ops, dequantize_ops, ops<tosa::sub>>;
+    static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
+    using targeted_ops = linear_ops;
+    using produces = joined<build::resize_ops, reading_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
 
-    template <one_of<targets> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, auto& e) const {
-        const auto x = as_dequantized(e, detail::resized_input(a));
-        if (!x || !x->parameters.is_per_tensor() || e.dtype(x->codes) != dtype::int8) return std::nullopt;
-        args<Op> of_codes = a;
-        if constexpr (requires { of_codes.input; })
-            of_codes.input = x->codes;
-        else
-            of_codes.self = x->codes;
-        const quantization& q = x->parameters;
-        const auto [image, unit] = build::resize<Op>(e, of_codes);
+    template <one_of<targeted_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        const auto x = as_dequantized_per_tensor(e, resized_input(a));
+        if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;
+        const auto [image, unit] = build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
+        return dequantize_image(e, image, static_cast<double>(unit), x->parameters);
+    }
+
+private:
+    static value dequantize_image(emit<produces> e, value image, double unit, const quantization& q) {
         if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // of the same size
-        if (is_read_in(e.current(), q)) {
-            const value codes = build::rescale(e, image, 1 / static_cast<double>(unit), {.to = dtype::int8});
-            return dequantize(e, {codes, q});
-        }
-        const std::int64_t zero = q.zero_point() * unit;
-        const value centered =
-            zero == 0 ? image : e.template make<tosa::sub>(image, e.splat(zero, dtype::int32, e.rank(image)));
-        const auto reach = static_cast<std::int64_t>(q.reach()) * unit;
-        return dequantize(
-            e, {centered, quantization::per_tensor(q.scale() / static_cast<double>(unit), 0, -reach, reach)});
+        if (is_read_in(e.current(), q))
+            return dequantize(e, {build::rescale(e, image, 1 / unit, {.to = dtype::int8}), q});
+        const auto zero = q.zero_point() * static_cast<std::int64_t>(unit);
+        if (zero != 0) image = e.make<tosa::sub>(image, e.splat(zero, dtype::int32, e.rank(image)));
+        const auto reach = static_cast<std::int64_t>(q.reach() * unit);
+        return dequantize(e, {image, quantization::symmetric(q.scale() / unit, reach)});
     }
 };
 
@@ -11318,11 +11792,18 @@ struct lower_quantized_resize : pass {
 namespace headrace {
 
 /// Sinks every dequantize past what follows it, in execution order, until it meets a quantize: an op of real
-/// numbers becomes the same op of their codes, with a dequantize behind it. Ops whose operands are not
+/// numbers becomes the same op of integers, with a dequantize behind it. Ops whose operands are not
 /// dequantized, and functions that have no form in integers, stay as they are.
 struct lower_quantized : extends<lower_quantized_arithmetic, lower_quantized_reductions,
                                  lower_quantized_products, lower_quantized_pooling, lower_quantized_resize,
                                  lower_quantized_control_flow, fold_quantization> {
+    using runs_after = pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded,
+                                 quantizers_merged, unit_alpha, tensor_operands, canonical_convolutions,
+                                 canonical_pooling>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantized_ops_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
+    static constexpr std::string_view summary = "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
     using produces = joined<lower_quantized_arithmetic::produces, lower_quantized_reductions::produces,
                             lower_quantized_products::produces, lower_quantized_pooling::produces,
                             lower_quantized_resize::produces, lower_quantized_control_flow::produces,
@@ -11352,14 +11833,18 @@ namespace headrace {
 /// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
 /// that is quantized in two ways is taken in the first of them.
 struct quantize_interface : pass {
-    using targets =
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<interface_quantized>;
+    static constexpr std::string_view summary = "inputs and outputs as integers: the caller quantizes";
+    using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
-    using produces = joined<requantize_ops, ops<aten::constant_pad_nd>>;
+    using produces = joined<requantize_ops, reading_ops>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t changed = 0;
-        for (node& n : g.inputs()) changed += take_codes(g, n, context);
-        if (g.output() != nullptr) changed += give_codes(g, *g.output(), context);
+        for (node& n : g.inputs()) changed += take_integers(g, n, context);
+        if (g.output() != nullptr) changed += give_integers(g, *g.output(), context);
         return changed;
     }
 
@@ -11370,7 +11855,7 @@ private:
         return {q.scale(), q.zero_point(), q.lowest, q.highest};
     }
 
-    static std::size_t take_codes(graph& g, node& input, pass_context& context) {
+    static std::size_t take_integers(graph& g, node& input, pass_context& context) {
         std::pmr::vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
@@ -11378,32 +11863,29 @@ private:
         }
         if (readers.empty()) return 0;
         const args<quantize>& first = args_of<quantize>(*readers.front());
-        const auto taken = parameters_of(first);
+        const dequantized taken{input.result(), quantization_of(first)};
         g.set_meta(input.result(), {first.dtype, meta_of(input.result())->shape, {}});
-        g.annotate(input, described(taken));
+        g.annotate(input, described(taken.parameters));
         for (node* reader : readers) {
             emit<produces> e(g, reader, reader, context);
             const args<quantize>& a = args_of<quantize>(*reader);
-            const value codes = requantize(e, {input.result(), taken}, parameters_of(a), a.dtype);
-            if (!codes) continue;
-            g.replace_all_uses(reader->result(), codes);
+            const value integers = requantize(e, taken, quantization_of(a), a.dtype);
+            if (!integers) continue;
+            g.replace_all_uses(reader->result(), integers);
             g.erase(*reader);
         }
         return 1;
     }
-    static quantization parameters_of(const args<quantize>& a) {
-        return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
-    }
 
-    static std::size_t give_codes(graph& g, node& output, pass_context& context) {
+    static std::size_t give_integers(graph& g, node& output, pass_context& context) {
         std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
-            emit<produces> e(g, &output, &output, context);
-            const auto read = as_dequantized(e, *operand.slot);
-            if (!read || !read->parameters.is_per_tensor()) continue;
+            const auto read =
+                as_dequantized_per_tensor(emit<produces>(g, &output, &output, context), *operand.slot);
+            if (!read) continue;
             node* last = operand.source;
-            g.set_operand(operand, read->codes);
+            g.set_operand(operand, read->integers);
             detail::erase_dead(g, *last);
             given[operand.operand] = described(read->parameters);
             ++changed;
@@ -11421,14 +11903,21 @@ private:
 
 namespace headrace {
 
-/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256 codes
-/// for INT8, 513 points, with linear interpolation between them, for INT16. The function may consist of any
-/// number of elementwise ops, with intermediate quantization or not, with numbers as further operands, and
-/// may read its operand several times. Its table is the function itself, applied to a constant of all codes,
-/// which is folded next. Clamps alone are left: they cost less as CLAMP.
+/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256
+/// integers for INT8; for INT16 513 points with linear interpolation between them. The function may consist
+/// of any number of elementwise ops, with intermediate quantization or not, with numbers as further operands,
+/// and may read its operand several times. Its table is the function itself, applied to a constant of all
+/// integers, which is folded next. Clamps alone are left: they cost less as CLAMP.
 struct tabulate_functions : pass {
-    using targets = ops<quantized_decomposed::quantize_per_tensor>;
-    using produces = joined<build::rescale_ops, build::reshape_ops, ops<tosa::table>>;
+    using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
+    using runs_before = pass_list<quantized_constants_folded>;
+    using ensures = pass_list<functions_tabulated>;
+    using invalidates = pass_list<quantized_constants_folded>;
+    static constexpr std::string_view summary = "q(f(dq(x))) = table[x], for any elementwise function f";
+    using quantize = quantized_decomposed::quantize_per_tensor;
+    using dequantize = quantized_decomposed::dequantize_per_tensor;
+    using targeted_ops = ops<quantize>;
+    using produces = joined<build::reshape_ops, ops<tosa::table, tosa::rescale>>;
     static constexpr bool in_execution_order = true;
 
     using clamps =
@@ -11453,76 +11942,60 @@ struct tabulate_functions : pass {
             aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
             aten::logical_xor, aten::logical_not, aten::_to_copy>>;
 
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
-                                    emit<produces>& e) const {
+    std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
-        function f(const_cast<node&>(e.current()), e.shape(a.input));
-        if (!f.is_sound() || !f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
+        const function f(a.input);
+        if (!f.is_worth_a_table() || e.dtype(f.source()) != a.dtype) return std::nullopt;
         return a.dtype == dtype::int8 ? table_of_8_bits(e, f) : table_of_16_bits(e, f);
     }
 
 private:
-    using quantize = quantized_decomposed::quantize_per_tensor;
-    using dequantize = quantized_decomposed::dequantize_per_tensor;
-
-    static bool is_table(value v) {
-        const auto* table = match<tosa::table>(v);
-        return table != nullptr && meta_of(v)->dtype == dtype::int8;
-    }
-
-    /// What lies between a quantize and the one tensor of codes that it depends on.
+    /// What lies between a quantize and the one tensor of integers that it depends on.
     class function {
     public:
-        function(node& root, const int_list& shape) : shape_(shape) { sound_ = collect(root); }
-        [[nodiscard]] bool is_sound() const { return sound_ && source_; }
-        [[nodiscard]] bool is_worth_a_table() const { return computes_; }
+        explicit function(value result) : shape_(meta_of(result)->shape) {
+            is_sound_ = !is_number(result) && collect(*result.producer) && source_;
+        }
+        [[nodiscard]] bool is_worth_a_table() const { return is_sound_ && computes_; }
         [[nodiscard]] value source() const { return source_; }
 
-        /// The function of other codes in place of the source's, in tensors of that shape.
-        value applied(emit<produces>& e, value codes, const shape_builder& shape) const {
-            std::pmr::vector<std::pair<value, value>> made{{source_, codes}};
+        /// The quantized function of other integers in place of the source's, in tensors of that shape.
+        value applied(emit<produces> e, value integers, const shape_builder& shape) const {
+            std::pmr::vector<std::pair<value, value>> made{{source_, integers}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
                 }
                 return v;  // a number
             };
-            for (const auto& [n, of_table] : nodes_) {
-                if (of_table) {  // an earlier table is read at the codes by the clone of its own function
-                    made.emplace_back(n->result(), read_table(e, *n, mapped(n->operand(0)), shape));
-                    continue;
-                }
+            const auto copied = [&](const node& n) {
                 std::pmr::vector<value> operands;
-                for (const edge& operand : n->operand_edges()) operands.push_back(mapped(*operand.slot));
-                node* copy = e.clone(*n, operands, [&](tensor_meta& meta) {
+                for (const edge& operand : n.operand_edges()) operands.push_back(mapped(*operand.slot));
+                if (is<tosa::table>(n))  // an earlier one, read at what its own function has become
+                    return build::reshape(e, e.make<tosa::table>(operands[0], operands[1]), shape);
+                node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                     meta = {meta.dtype, int_list(shape), {}};
                 });
-                if (copy == nullptr) return {};
-                made.emplace_back(n->result(), copy->result());
-            }
-            return made.back().second;
+                return copy == nullptr ? value{} : copy->result();
+            };
+            for (node* n : nodes_) made.emplace_back(n->result(), copied(*n));
+            return copied(e.current());
         }
 
     private:
-        static value read_table(emit<produces>& e, const node& table, value codes,
-                                const shape_builder& shape) {
-            return build::reshape(
-                e, e.make<tosa::table>({.input1 = codes, .table = args_of<tosa::table>(table).table}), shape);
-        }
-
-        bool known(const node& n) const {
-            return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& k) { return k.first == &n; });
+        [[nodiscard]] bool is_known(const node& n) const {
+            return std::find(nodes_.begin(), nodes_.end(), &n) != nodes_.end();
         }
         // Operands first, so that `nodes_` can be cloned in their order.
         bool collect(node& n) {
-            if (known(n)) return true;
-            if (++visited_ > most_visited) return false;
-            if (n.result_count != 1 || !n.results[0].meta || !(n.results[0].meta->shape == shape_))
+            constexpr int max_visited = 1024;  // whatever a program claims
+            if (is_known(n)) return true;
+            if (++visited_ > max_visited || n.result_count != 1 || !n.results[0].meta ||
+                !(n.results[0].meta->shape == shape_))
                 return false;
             if (const auto* a = args_if<dequantize>(n)) {
                 if (!read(a->input)) return false;
-            } else if (is<quantize>(n) || set_of<functions>.contains(*n.op) ||
-                       set_of<clamps>.contains(*n.op)) {
+            } else if (is<quantize>(n) || set_of<joined<functions, clamps>>.contains(*n.op)) {
                 computes_ = computes_ || set_of<functions>.contains(*n.op);
                 for (const edge& operand : n.operand_edges()) {
                     if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
@@ -11530,12 +12003,12 @@ private:
             } else {
                 return false;
             }
-            nodes_.emplace_back(&n, false);
+            nodes_.push_back(&n);
             return true;
         }
-        // Codes: those of a quantize that is part of the function, of an earlier table, or of the source.
-        bool read(value codes) {
-            node& n = *codes.producer;
+        // Integers: those of a quantize that is part of the function, of an earlier table, or of the source.
+        bool read(value integers) {
+            node& n = *integers.producer;
             if (is<quantize>(n)) {
                 const std::size_t before = nodes_.size();
                 const value source = source_;
@@ -11545,70 +12018,57 @@ private:
                 source_ = source;
                 computes_ = computes;
             }
-            if (is_table(codes)) {
-                if (known(n)) return true;
+            if (is<tosa::table>(n) && meta_of(integers)->dtype == dtype::int8) {
+                if (is_known(n)) return true;
                 if (!read(n.operand(0))) return false;
-                nodes_.emplace_back(&n, true);
+                nodes_.push_back(&n);
                 return true;
             }
-            if (source_ && source_ != codes) return false;
-            source_ = codes;
+            if (source_ && source_ != integers) return false;
+            source_ = integers;
             return true;
         }
         static bool is_number(value v) {
             return meta_of(v) != nullptr && meta_of(v)->elements() == 1 && is_constant(*v.producer);
         }
         static bool is_constant(const node& n, int nested = 0) {
-            constexpr int most_computed = 8;
+            constexpr auto computable =
+                set_of<joined<functions, clamps, ops<quantize, dequantize, aten::view, aten::reshape>>>;
             if (is<builtin::constant>(n)) return true;
-            if (nested == most_computed) return false;
+            if (nested == 8) return false;
             if (n.operand_count == 0) return set_of<ops<aten::full, aten::scalar_tensor>>.contains(*n.op);
-            const bool computable =
-                is<quantize>(n) || is<dequantize>(n) ||
-                set_of<joined<functions, clamps, ops<aten::view, aten::reshape>>>.contains(*n.op);
-            return computable &&
+            return computable.contains(*n.op) &&
                    std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
                                [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
 
-        static constexpr int most_visited = 1024;  // whatever a program claims
-
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::pmr::vector<std::pair<node*, bool>> nodes_;  // and whether the node is an earlier table
+        std::pmr::vector<node*> nodes_;
         bool computes_ = false;
-        bool sound_ = false;
+        bool is_sound_ = false;
     };
 
-    // Of the operand's rank, so that numbers broadcast with it.
-    static shape_builder shape_of_codes(const emit<produces>& e, const function& f, std::int64_t count) {
+    // The function of `count` integers from `first` on. They have its operand's rank, so that numbers
+    // broadcast with them.
+    static value table_of(emit<produces> e, const function& f, dtype type, std::int64_t first,
+                          std::int64_t step, std::int64_t count) {
         shape_builder shape = shape_builder::filled(std::max<std::size_t>(e.rank(f.source()), 1), 1);
         shape.back() = count;
-        return shape;
+        const value all = e.constant_of(
+            type, shape, [&](std::size_t i) { return first + step * static_cast<std::int64_t>(i); });
+        return build::reshape(e, f.applied(e, all, shape), shape_builder{count});
     }
-
-    static value table_of_8_bits(emit<produces>& e, const function& f) {
-        constexpr std::int64_t count = 256;
-        const shape_builder shape = shape_of_codes(e, f, count);
-        std::pmr::vector<std::int8_t> codes;
-        for (int c = -128; c != 128; ++c) codes.push_back(static_cast<std::int8_t>(c));
-        const value all = e.constant<std::int8_t>(dtype::int8, shape, codes);
-        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
-        return e.make<tosa::table>({.input1 = f.source(), .table = table});
+    static value table_of_8_bits(emit<produces> e, const function& f) {
+        return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
     }
-
     // TABLE of INT16 gives INT32 with seven bits of fraction.
-    static value table_of_16_bits(emit<produces>& e, const function& f) {
-        constexpr std::int64_t count = 513;
+    static value table_of_16_bits(emit<produces> e, const function& f) {
         constexpr int step = 128;
-        const shape_builder shape = shape_of_codes(e, f, count);
-        std::pmr::vector<std::int32_t> codes;
-        for (int i = 0; i != count; ++i) codes.push_back(-32768 + i * step);
-        const value all = e.constant<std::int32_t>(dtype::int32, shape, codes);
-        const value table = build::reshape(e, f.applied(e, all, shape), shape_builder{count});
-        const value fine = e.make<tosa::table>({.input1 = f.source(), .table = table});
-        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16, .reach = 32768.0 * step});
+        const value table = table_of(e, f, dtype::int32, -32768, step, 513);
+        const value fine = e.make<tosa::table>(f.source(), table);
+        return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16});
     }
 };
 
@@ -11647,10 +12107,16 @@ struct for_u55 {
 
 namespace headrace {
 
-/// COND_IF without control flow, which Ethos-U55 does not have: both branches run, and each result is
-/// selected from theirs. Branches that do more than compute, such as write variables, stay.
+struct number_booleans;
+/// Ethos-U55 has no control flow. A COND_IF stays if its branches do more than compute, such as write
+/// variables.
 struct blend_conditions : pass, for_u55 {
-    using targets = ops<tosa::cond_if>;
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans>;
+    static constexpr std::string_view summary =
+        "runs both branches of a COND_IF and selects each result from theirs";
+
+    using targeted_ops = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
@@ -11662,7 +12128,7 @@ struct blend_conditions : pass, for_u55 {
                 continue;
             node* before = n->previous;
             blend(g, *n, context);
-            next = before == nullptr ? g.first() : before->next;  // branches may hold conditions themselves
+            next = before == nullptr ? g.first() : before->next;  // branches may hold more of them
             ++count;
         }
         return count;
@@ -11683,8 +12149,8 @@ private:
 
     static void blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::pmr::vector<value> on_true = inlined(g, *a.then_graph, n, a.inputs);
-        const std::pmr::vector<value> on_false = inlined(g, *a.else_graph, n, a.inputs);
+        const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
+        const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return;
@@ -11696,109 +12162,135 @@ private:
             g.replace_all_uses(n.result(i), chosen);
         }
         detail::erase_dead(g, n);
-        for (graph* region : {a.then_graph, a.else_graph}) {  // so that no pass finds its nodes
-            while (region->last() != nullptr) region->erase(*region->last());
-        }
-    }
-    // The region's outputs, of copies of its nodes.
-    static std::pmr::vector<value> inlined(graph& g, const graph& region, node& call,
-                                           const list<value>& inputs) {
-        std::pmr::unordered_map<const node*, node*> copies;
-        std::pmr::unordered_map<const node*, value> given;
-        std::size_t next = 0;
-        for (const node& n : region.nodes()) {
-            if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
-        }
-        const auto mapped = [&](value v) {
-            const auto input = given.find(v.producer);
-            return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
-        };
-        for (const node& n : region.nodes()) {
-            if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
-            node& made = g.create(*n.op, n.arguments, n.result_count, &call);
-            for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
-            for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
-            made.annotations = n.annotations;
-            g.inherit_annotations(made, call);
-            copies[&n] = &made;
-        }
-        std::pmr::vector<value> outputs;
-        for (const value v : region.outputs()) outputs.push_back(mapped(v));
-        return outputs;
+        erase_nodes(*a.then_graph);
+        erase_nodes(*a.else_graph);
     }
 };
 
 }  // namespace headrace
 
+// ---- headrace/passes/u55/int32.hpp ----
+
+namespace headrace::u55 {
+
+/// Rounds toward minus infinity.
+[[nodiscard]] constexpr std::int64_t floor_division(std::int64_t a, std::int64_t b) {
+    return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/// A number to compute with beside a value.
+inline value splat(emit<ops<>> e, std::int64_t number, value beside) {
+    return e.splat(number, dtype::int32, e.rank(beside));
+}
+inline value constant(emit<ops<>> e, sizes shape, const std::pmr::vector<std::int64_t>& numbers) {
+    const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+    return e.constant<std::int32_t>(dtype::int32, shape, elements);
+}
+
+/// Integers as INT32; a constant stays one, so that what is computed from it can read it.
+inline value widen(emit<ops<tosa::cast>> e, value v) {
+    if (e.dtype(v) == dtype::int32) return v;
+    if (const auto numbers = constant_integers(v)) return constant(e, e.shape(v), *numbers);
+    return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
+}
+
+/// The one right shift of Ethos-U55. It rounds half up.
+inline value rounded_shift(emit<ops<tosa::arithmetic_right_shift>> e, value v, value by) {
+    return e.make<tosa::arithmetic_right_shift>({.input1 = v, .input2 = by, .round = true});
+}
+
+inline value clamp(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t least,
+                   std::int64_t greatest) {
+    return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, least, v)), splat(e, greatest, v));
+}
+
+/// `f(number)` of each INT8 element, from -128 to 127.
+template <class F>
+value table(emit<ops<tosa::table>> e, value v, F&& f) {
+    constexpr std::int64_t count = 256;
+    std::array<std::int8_t, count> entries{};
+    for (std::int64_t i = 0; i != count; ++i)
+        entries[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(f(i - 128));
+    return e.make<tosa::table>(
+        {.input1 = v, .table = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), entries)});
+}
+
+/// The elements of a constant of integers, so many times.
+inline value repeat(emit<ops<>> e, value v, std::int64_t times) {
+    const auto numbers = constant_integers(v);
+    const auto count = static_cast<std::int64_t>(numbers->size());
+    return e.constant({e.dtype(v), {count * times}, {}}, [&](std::span<std::byte> data) {
+        const std::size_t width = traits_of(e.dtype(v)).bits / 8U;
+        for (std::size_t i = 0; i * width != data.size(); ++i)
+            std::memcpy(&data[i * width], &(*numbers)[i % numbers->size()], width);
+    });
+}
+
+}  // namespace headrace::u55
+
 // ---- headrace/passes/u55/intervals.hpp ----
 
 namespace headrace {
 
+/// The numbers from `least` to `most`.
 struct interval {
     std::int64_t least = 0;
     std::int64_t most = 0;
 
+    [[nodiscard]] static interval of_type(dtype type) {
+        const auto [lowest, highest] = range_of(type);
+        return {lowest, highest};
+    }
     /// The largest magnitude.
     [[nodiscard]] std::int64_t reach() const { return std::max(std::abs(least), std::abs(most)); }
-    [[nodiscard]] bool lies_in(std::int64_t from, std::int64_t to) const {
-        return least >= from && most <= to;
+    [[nodiscard]] bool lies_in(const interval& other) const {
+        return least >= other.least && most <= other.most;
     }
+    [[nodiscard]] bool fits(dtype type) const { return lies_in(of_type(type)); }
 };
 
 namespace detail {
 
-/// Reads producers up to that many nodes away.
+/// Follows producers up to a depth.
 class interval_reader {
 public:
     [[nodiscard]] interval of(value v, int depth) const {
         const tensor_meta* meta = meta_of(v);
         if (meta == nullptr || is_floating(meta->dtype)) return {INT32_MIN, INT32_MAX};
-        const auto [lowest, highest] = is_boolean(meta->dtype) ? std::pair<std::int64_t, std::int64_t>{0, 1}
-                                                               : range_of(meta->dtype);
-        const interval whole{lowest, highest};
+        const interval whole = is_boolean(meta->dtype) ? interval{0, 1} : interval::of_type(meta->dtype);
         if (depth == 0) return whole;
         const interval known = computed(v, whole, depth - 1);
-        // What might have wrapped around is not known.
-        return known.lies_in(whole.least, whole.most) ? known : whole;
+        return known.lies_in(whole) ? known : whole;  // it might have wrapped around
     }
 
 private:
     [[nodiscard]] interval computed(value v, const interval& whole, int depth) const {
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
+        if (!is_of_dialect<tosa::dialect>(*v.producer)) return whole;
+        const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
+                           v.producer->op->has(trait::reshaping | trait::permuting | trait::slicing |
+                                               trait::repeating | trait::reversing);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
-        if (const auto* a = match<tosa::maximum>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {std::max(x.least, y.least), std::max(x.most, y.most)};
-        }
-        if (const auto* a = match<tosa::minimum>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {std::min(x.least, y.least), std::min(x.most, y.most)};
-        }
-        if (const auto* a = match<tosa::add>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {x.least + y.least, x.most + y.most};
-        }
-        if (const auto* a = match<tosa::sub>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            return {x.least - y.most, x.most - y.least};
-        }
-        if (const auto* a = match<tosa::mul>(v)) {
-            const interval x = of(a->input1, depth), y = of(a->input2, depth);
-            const auto [least, most] =
-                std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
-            return {least, most};
-        }
         if (const auto* a = match<tosa::abs>(v)) return {0, of(a->input1, depth).reach()};
         if (is<tosa::argmax>(*v.producer)) return {0, INT32_MAX};
-        const bool moves = is_any(*v.producer, ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::tile,
-                                                   tosa::reverse, tosa::reduce_max, tosa::reduce_min>{});
-        return moves ? of(v.producer->operand(0), depth) : whole;
+        if (moves) return of(v.producer->operand(0), depth);
+        return computed_by_two(v, depth).value_or(whole);
     }
-    template <class... Ops>
-    static bool is_any(const node& n, ops<Ops...>) {
-        return (is<Ops>(n) || ...);
+    [[nodiscard]] std::optional<interval> computed_by_two(value v, int depth) const {
+        static constexpr auto arithmetic =
+            set_of<ops<tosa::maximum, tosa::minimum, tosa::add, tosa::sub, tosa::mul>>;
+        const node& n = *v.producer;
+        if (!arithmetic.contains(*n.op)) return std::nullopt;
+        const interval x = of(n.operand(0), depth), y = of(n.operand(1), depth);
+        if (is<tosa::maximum>(n)) return interval{std::max(x.least, y.least), std::max(x.most, y.most)};
+        if (is<tosa::minimum>(n)) return interval{std::min(x.least, y.least), std::min(x.most, y.most)};
+        if (is<tosa::add>(n)) return interval{x.least + y.least, x.most + y.most};
+        if (is<tosa::sub>(n)) return interval{x.least - y.most, x.most - y.least};
+        const auto [least, most] =
+            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+        return interval{least, most};
     }
     static interval elements(value v, const interval& whole) {
         const auto numbers = constant_integers(v);
@@ -11809,8 +12301,8 @@ private:
     [[nodiscard]] interval scaled(const args<tosa::rescale>& a, const interval& whole, int depth) const {
         const auto multipliers = constant_integers(a.multiplier);
         const auto shifts = constant_integers(a.shift);
-        const auto input_zero = constant_integers(a.input_zp);
-        const auto output_zero = constant_integers(a.output_zp);
+        const auto input_zero = constant_integer(a.input_zp);
+        const auto output_zero = constant_integer(a.output_zp);
         if (!multipliers || !shifts || !input_zero || !output_zero) return whole;
         const interval x = of(a.input, depth);
         double least = 0;
@@ -11819,25 +12311,25 @@ private:
             const double factor =
                 std::ldexp(static_cast<double>((*multipliers)[i]), -static_cast<int>((*shifts)[i]));
             for (const std::int64_t end : {x.least, x.most}) {
-                const double y = static_cast<double>(end - (*input_zero)[0]) * factor;
+                const double y = static_cast<double>(end - *input_zero) * factor;
                 least = std::min(least, y);
                 most = std::max(most, y);
             }
         }
-        const auto code = [&](double y) {
-            return static_cast<std::int64_t>(std::clamp(y + static_cast<double>((*output_zero)[0]),
+        const auto quantized = [&](double y) {
+            return static_cast<std::int64_t>(std::clamp(y + static_cast<double>(*output_zero),
                                                         static_cast<double>(whole.least),
                                                         static_cast<double>(whole.most)));
         };
-        return {code(std::floor(least) - 1), code(std::ceil(most) + 1)};
+        return {quantized(std::floor(least) - 1), quantized(std::ceil(most) + 1)};
     }
 };
 
 }  // namespace detail
 
 [[nodiscard]] inline interval interval_of(value v) {
-    constexpr int nodes = 6;
-    return detail::interval_reader().of(v, nodes);
+    constexpr int max_depth = 6;
+    return detail::interval_reader().of(v, max_depth);
 }
 
 }  // namespace headrace
@@ -11846,183 +12338,154 @@ private:
 
 namespace headrace {
 
-/// Bitwise logic, shifts and casts to fewer bits. Ethos-U55 shifts INT32 alone, and to the right with
-/// rounding; what that rounds up is taken back. Bitwise logic is a table of two nibbles, byte by byte.
+struct expand_resize;
+struct rescale_before_moving;
+/// Ethos-U55 shifts only INT32, and its right shift rounds: half of the divisor is subtracted first. A
+/// bitwise operator of two values is a table of two nibbles, byte by byte.
 struct expand_bits : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_resize, rescale_before_moving>;
+    static constexpr std::string_view summary =
+        "lowers bitwise logic, shifts and casts to fewer bits to arithmetic and tables";
+
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
-    using targets = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
-                                      tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
+    using targeted_ops = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
+                                           tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>>;
     using produces = ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::maximum,
                          tosa::minimum, tosa::arithmetic_right_shift, tosa::logical_left_shift>;
 
     template <one_of<logic> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = e.dtype(a.input1);
         const auto of_bytes = [](unsigned x, unsigned y) {
             return std::is_same_v<Op, tosa::bitwise_and>  ? x & y
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
         };
         const std::pmr::vector<value> x = bytes_of(e, a.input1);
-        const auto number = constant_integers(a.input2);
+        const auto number = constant_integer(a.input2);
+        const std::pmr::vector<value> y = number ? x : bytes_of(e, a.input2);
         std::pmr::vector<value> bytes;
-        if (number && number->size() == 1) {
-            for (std::size_t i = 0; i != x.size(); ++i) {
-                const auto with = static_cast<std::uint8_t>((*number)[0] >> (8 * i));
-                bytes.push_back(table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); }));
-            }
-        } else {
-            const std::pmr::vector<value> y = bytes_of(e, a.input2);
-            for (std::size_t i = 0; i != x.size(); ++i) bytes.push_back(combined(e, x[i], y[i], of_bytes));
+        for (std::size_t i = 0; i != x.size(); ++i) {
+            const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
+            bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); })
+                                   : combined(e, x[i], y[i], of_bytes));
         }
-        return from_bytes(e, bytes, type);
+        return from_bytes(e, bytes, e.dtype(a.input1));
     }
 
     value operator()(const args<tosa::bitwise_not>& a, emit<produces>& e) const {
-        const value x = wide(e, a.input1);
-        return narrow(e, e.make<tosa::sub>(splat(e, -1, x), x), e.dtype(a.input1));
+        const value x = u55::widen(e, a.input1);
+        return build::narrow(e, e.make<tosa::sub>(u55::splat(e, -1, x), x), e.dtype(a.input1));
     }
 
     std::optional<value> operator()(const args<tosa::arithmetic_right_shift>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.input1);
         if (a.round && type == dtype::int32) return std::nullopt;
-        const value x = wide(e, a.input1);
-        const value by = wide(e, a.input2);
-        return narrow(e, a.round ? rounded_shift(e, x, by) : right_shift(e, x, by), type);
+        const value x = u55::widen(e, a.input1);
+        const value by = u55::widen(e, a.input2);
+        return build::narrow(e, a.round ? u55::rounded_shift(e, x, by) : right_shift(e, x, by), type);
     }
     value operator()(const args<tosa::logical_right_shift>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.input1);
-        const value x = wide(e, a.input1);
-        const value by = wide(e, a.input2);
-        const value sign = minus_one_below_zero(e, x);
-        if (type != dtype::int32) {  // a number of more bits, not below 0
-            const value bits = splat(e, traits_of(type).bits, x);
-            const value number = e.make<tosa::sub>(x, e.make<tosa::logical_left_shift>(sign, bits));
-            return wrapped(e, right_shift(e, number, by), type);
+        const value x = u55::widen(e, a.input1);
+        const value by = u55::widen(e, a.input2);
+        const value sign = u55::clamp(e, x, -1, 0);  // -1 below 0
+        if (type != dtype::int32) {                  // the element without a sign fits in 32 bits
+            const value bits = u55::splat(e, traits_of(type).bits, x);
+            const value number = e.make<tosa::sub>(x, left_shift(e, sign, bits));
+            return low_bits(e, right_shift(e, number, by), type);
         }
-        const auto shift = constant_integers(by);
-        if (shift && shift->size() == 1 && (*shift)[0] == 31) return e.make<tosa::sub>(splat(e, 0, x), sign);
-        // The sign's bits are taken away again: they are sign · 2^(32 - by), nothing where by is 0.
-        const value left = e.make<tosa::sub>(splat(e, 31, by), by);
-        const value twice = e.make<tosa::logical_left_shift>(sign, splat(e, 1, x));
-        return e.make<tosa::sub>(right_shift(e, x, by), e.make<tosa::logical_left_shift>(twice, left));
+        if (constant_integer(by) == 31) return e.make<tosa::sub>(u55::splat(e, 0, x), sign);
+        // Subtract the copies of the sign bit: sign * 2^(32 - by), which is 0 where by is 0.
+        const value left = e.make<tosa::sub>(u55::splat(e, 31, by), by);
+        const value twice = left_shift(e, sign, u55::splat(e, 1, x));
+        return e.make<tosa::sub>(right_shift(e, x, by), left_shift(e, twice, left));
     }
     std::optional<value> operator()(const args<tosa::logical_left_shift>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.input1);
         if (type == dtype::int32) return std::nullopt;
-        return wrapped(e, e.make<tosa::logical_left_shift>(wide(e, a.input1), wide(e, a.input2)), type);
+        return low_bits(e, left_shift(e, u55::widen(e, a.input1), u55::widen(e, a.input2)), type);
     }
     std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
         const dtype from = e.dtype(a.input);
         if (!is_integral(from) || !is_integral(a.output_type) ||
             traits_of(a.output_type).bits >= traits_of(from).bits)
             return std::nullopt;
-        const auto [lowest, highest] = range_of(a.output_type);
-        if (interval_of(a.input).lies_in(lowest, highest)) return narrow(e, a.input, a.output_type);
-        return wrapped(e, wide(e, a.input), a.output_type);
+        if (interval_of(a.input).fits(a.output_type)) return build::narrow(e, a.input, a.output_type);
+        return low_bits(e, u55::widen(e, a.input), a.output_type);
     }
 
 private:
-    static value splat(emit<produces>& e, std::int64_t number, value beside) {
-        return e.splat(number, dtype::int32, e.rank(beside));
+    static value left_shift(emit<produces>& e, value v, value by) {
+        return e.make<tosa::logical_left_shift>(v, by);
     }
-    static value wide(emit<produces>& e, value v) {
-        if (e.dtype(v) == dtype::int32) return v;
-        if (const auto numbers = constant_integers(v)) {
-            const std::pmr::vector<std::int32_t> elements(numbers->begin(), numbers->end());
-            return e.constant<std::int32_t>(dtype::int32, e.shape(v), elements);
-        }
-        return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
+    // INT32 modulo 2^bits of the type: shifted up, and down again.
+    static value low_bits(emit<produces>& e, value v, dtype type) {
+        const value unused = u55::splat(e, 32 - static_cast<std::int64_t>(traits_of(type).bits), v);
+        return build::narrow(e, u55::rounded_shift(e, left_shift(e, v, unused), unused), type);
     }
-    // Of numbers that have room in the type.
-    static value narrow(emit<produces>& e, value v, dtype type) {
-        if (e.dtype(v) == type) return v;
-        constexpr int shift = 30;
-        return e.make<tosa::rescale>({.input = v,
-                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                      .shift = e.splat(shift, dtype::int8, 1),
-                                      .input_zp = e.splat(0, e.dtype(v), 1),
-                                      .output_zp = e.splat(0, type, 1)});
-    }
-    // The low bits of others: up, and down again.
-    static value wrapped(emit<produces>& e, value v, dtype type) {
-        const value unused = splat(e, 32 - static_cast<std::int64_t>(traits_of(type).bits), v);
-        return narrow(e, rounded_shift(e, e.make<tosa::logical_left_shift>(v, unused), unused), type);
-    }
-    static value rounded_shift(emit<produces>& e, value v, value by) {
-        return e.make<tosa::arithmetic_right_shift>({.input1 = v, .input2 = by, .round = true});
-    }
-    static value minus_one_below_zero(emit<produces>& e, value v) {
-        return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, -1, v)), splat(e, 0, v));
-    }
-    // Toward minus infinity: half of the divisor is taken off before, where it is there.
+    // Rounds toward minus infinity: half of the divisor is subtracted first.
     static value right_shift(emit<produces>& e, value v, value by) {
         const auto shifts = constant_integers(by);
         value half;
-        std::int64_t most = std::int64_t{1} << 30;
+        std::int64_t max_half = std::int64_t{1} << 30;
         if (shifts) {
-            most = 0;
-            std::pmr::vector<std::int32_t> halves;
-            for (const std::int64_t s : *shifts) {
-                halves.push_back(s < 1 || s > 31 ? 0 : std::int32_t{1} << (s - 1));
-                most = std::max<std::int64_t>(most, halves.back());
-            }
-            if (most == 0) return v;
-            half = e.constant<std::int32_t>(dtype::int32, e.shape(by), halves);
+            std::pmr::vector<std::int64_t> halves;
+            for (const std::int64_t s : *shifts)
+                halves.push_back(s < 1 || s > 31 ? 0 : std::int64_t{1} << (s - 1));
+            max_half = *std::max_element(halves.begin(), halves.end());
+            if (max_half == 0) return v;
+            half = u55::constant(e, e.shape(by), halves);
         } else {
-            const value one = splat(e, 1, by);
-            const value less = e.make<tosa::maximum>(e.make<tosa::sub>(by, one), splat(e, 0, by));
-            half = e.make<tosa::logical_left_shift>(e.make<tosa::minimum>(by, one), less);
+            const value one = u55::splat(e, 1, by);
+            const value less = e.make<tosa::maximum>(e.make<tosa::sub>(by, one), u55::splat(e, 0, by));
+            half = left_shift(e, e.make<tosa::minimum>(by, one), less);
         }
-        if (interval_of(v).least - most < INT32_MIN)
-            v = e.make<tosa::maximum>(v, e.make<tosa::add>(half, splat(e, INT32_MIN, half)));
-        return rounded_shift(e, e.make<tosa::sub>(v, half), by);
+        if (interval_of(v).least - max_half < INT32_MIN)
+            v = e.make<tosa::maximum>(v, e.make<tosa::add>(half, u55::splat(e, INT32_MIN, half)));
+        return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }
 
     // --- bytes -------------------------------------------------------------------------------
 
-    // The bytes of each element, the lowest first, as INT8.
+    // The bytes of each element as INT8, the lowest first.
     static std::pmr::vector<value> bytes_of(emit<produces>& e, value v) {
         std::pmr::vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
-        value rest = wide(e, v);
-        const value by = splat(e, 8, rest);
+        value rest = u55::widen(e, v);
+        const value by = u55::splat(e, 8, rest);
         while (bytes.size() + 1 != count) {
-            const value rounded = rounded_shift(e, rest, by);
-            const value byte = e.make<tosa::sub>(rest, e.make<tosa::logical_left_shift>(rounded, by));
-            bytes.push_back(narrow(e, byte, dtype::int8));
-            rest = e.make<tosa::add>(rounded, minus_one_below_zero(e, byte));
+            const value rounded = u55::rounded_shift(e, rest, by);
+            const value byte = e.make<tosa::sub>(rest, left_shift(e, rounded, by));
+            bytes.push_back(build::narrow(e, byte, dtype::int8));
+            rest = e.make<tosa::add>(rounded, u55::clamp(e, byte, -1, 0));
         }
-        bytes.push_back(narrow(e, rest, dtype::int8));
+        bytes.push_back(build::narrow(e, rest, dtype::int8));
         return bytes;
     }
     static value from_bytes(emit<produces>& e, const std::pmr::vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
-        value v = wide(e, bytes.back());
-        const value by = splat(e, 8, v);
+        value v = u55::widen(e, bytes.back());
+        const value by = u55::splat(e, 8, v);
         for (std::size_t i = bytes.size() - 1; i-- != 0;) {
-            const value byte = wide(e, bytes[i]);  // 256 less where its highest bit is set
-            const value above = e.make<tosa::sub>(v, minus_one_below_zero(e, byte));
-            v = e.make<tosa::add>(e.make<tosa::logical_left_shift>(above, by), byte);
+            const value byte = u55::widen(e, bytes[i]);  // 256 less where its highest bit is set
+            const value above = e.make<tosa::sub>(v, u55::clamp(e, byte, -1, 0));
+            v = e.make<tosa::add>(left_shift(e, above, by), byte);
         }
-        return narrow(e, v, type);
+        return build::narrow(e, v, type);
     }
-    // A function of a byte.
     template <class F>
-    static value table(emit<produces>& e, value v, F&& f) {
-        constexpr std::int64_t count = 256;
-        std::array<std::int8_t, count> entries{};
-        for (unsigned i = 0; i != count; ++i)  // from -128 on
-            entries[i] = static_cast<std::int8_t>(static_cast<std::uint8_t>(f((i + 128U) & 255U)));
-        return e.make<tosa::table>(
-            {.input1 = v, .table = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), entries)});
+    static value table(emit<produces>& e, value v, F&& of_byte) {
+        return u55::table(e, v, [&](std::int64_t i) {
+            return static_cast<std::int8_t>(static_cast<std::uint8_t>(of_byte(static_cast<std::uint8_t>(i))));
+        });
     }
-    // A bitwise function of two bytes: a nibble of each makes the index of a table.
+    // A bitwise operator of two bytes: a nibble of each makes the index of a table.
     template <class F>
     static value combined(emit<produces>& e, value x, value y, F&& f) {
         const auto sum = [&](value a, value b) {
-            return narrow(e, e.make<tosa::add>(wide(e, a), wide(e, b)), dtype::int8);
+            return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };
         const value high = sum(table(e, x, [](unsigned b) { return b & 240U; }),
                                table(e, y, [](unsigned b) { return b >> 4U; }));
@@ -12070,21 +12533,21 @@ template <class Args>
 [[nodiscard]] std::int64_t weight_sum_of(const Args& a) {
     const std::int64_t channels = meta_of(a.bias)->shape[0];
     const std::int64_t terms = element_count(meta_of(a.weight)->shape) / std::max<std::int64_t>(channels, 1);
-    if (terms * 255 <= u55::most_weight_sum || meta_of(a.weight)->dtype != dtype::int8) return 0;
+    if (terms * 255 <= u55::max_weight_sum || meta_of(a.weight)->dtype != dtype::int8) return 0;
     const auto bytes = u55::constant_bytes(a.weight);
     const auto zero = u55::constant_bytes(a.weight_zp);
     if (zero.empty()) return 0;
     const auto number = [](std::byte b) -> std::int64_t {
         return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(b));
     };
-    std::int64_t most = 0;
+    std::int64_t largest = 0;
     std::int64_t sum = 0;
     for (std::size_t i = 0; i != bytes.size(); ++i) {
         if (i % static_cast<std::size_t>(terms) == 0) sum = 0;
         sum += std::abs(number(bytes[i]) - number(zero[0]));
-        most = std::max(most, sum);
+        largest = std::max(largest, sum);
     }
-    return most;
+    return largest;
 }
 
 [[nodiscard]] inline bool bias_fits_40_bits(value bias) {
@@ -12094,7 +12557,7 @@ template <class Args>
         std::uint64_t bits = 0;
         std::memcpy(&bits, &bytes[i], 6);
         const auto b = static_cast<std::int64_t>(bits << 16U) >> 16U;
-        if (b >= u55::most_bias || b < -u55::most_bias) return false;
+        if (b >= u55::max_bias || b < -u55::max_bias) return false;
     }
     return true;
 }
@@ -12135,12 +12598,12 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
     }
 }
 
-/// All but those that take a look at the elements of weights, or at who uses the results.
+/// The facts of a node that need neither the elements of its weights nor the users of its results.
 [[nodiscard]] inline op_facts quick_facts_of(const node& n) {
     op_facts f;
     f.op = n.op;
-    f.operand_count = std::min<std::size_t>(n.operand_count, op_facts::most_tensors);
-    f.result_count = std::min<std::size_t>(n.result_count, op_facts::most_tensors);
+    f.operand_count = std::min<std::size_t>(n.operand_count, op_facts::max_tensors);
+    f.result_count = std::min<std::size_t>(n.result_count, op_facts::max_tensors);
     for (std::size_t i = 0; i != f.operand_count; ++i) {
         f.tensors[i] = meta_of(n.operand(i));
         if (is_constant(n.operand(i)) && i < 64) f.constants |= std::uint64_t{1} << i;
@@ -12258,14 +12721,22 @@ namespace detail {
 
 namespace headrace {
 
-/// REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX of other than up to 127 channels of INT8. What fits in 16
-/// bits is reduced there; else halves of the axis are compared until one element is left. The position of
-/// the largest is that of the first element which equals it.
+struct number_booleans;
+struct expand_bits;
+struct expand_moves;
+/// INT32 whose values are known to fit in 16 bits is reduced there; else halves of the axis are compared
+/// until one element is left. The position of the largest element is that of the first that equals it.
 struct expand_extrema : pass, for_u55 {
-    using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
-    using produces = joined<build::slice_ops, build::concat_ops, build::permute_ops, build::select_ops,
-                            ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum,
-                                tosa::minimum, tosa::rescale, tosa::equal, tosa::cast, tosa::sub>>;
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
+    static constexpr std::string_view summary =
+        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX but of up to 127 INT8 channels";
+
+    using targeted_ops = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
+    using produces =
+        joined<build::slice_ops, build::concat_ops, build::permute_ops,
+               ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax, tosa::maximum, tosa::minimum,
+                   tosa::rescale, tosa::equal, tosa::select, tosa::cast, tosa::sub>>;
 
     template <one_of<ops<tosa::reduce_max, tosa::reduce_min>> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -12280,48 +12751,33 @@ struct expand_extrema : pass, for_u55 {
         const auto axis = static_cast<std::size_t>(a.axis);
         const std::int64_t channels = e.shape(a.input)[axis];
         const std::int64_t rows = e.meta(a.input).elements() / channels;
-        if (type == dtype::int8 && channels <= u55::most_argmax && rows <= u55::most_size) {
-            shape_builder last;
-            for (std::size_t i = 0; i != e.rank(a.input); ++i) {
-                if (i != axis) last.push_back(static_cast<std::int64_t>(i));
-            }
-            last.push_back(a.axis);
-            const value v =
-                build::reshape(e, build::permute(e, a.input, last), shape_builder{rows, channels});
-            const value found = e.make<tosa::argmax>({.input = v, .axis = 1});
-            return build::reshape(e, found, e.result_meta().shape);
-        }
-        return build::reshape(e, first_of_largest(e, a.input, axis), e.result_meta().shape);
+        const bool fits_as_image =
+            type == dtype::int8 && channels <= u55::max_argmax && rows <= u55::max_size;
+        const value position =
+            fits_as_image ? argmax_of_rows(e, a.input, axis) : first_of_largest(e, a.input, axis);
+        return build::reshape(e, position, e.result_meta().shape);
     }
 
 private:
-    static value as(emit<produces>& e, value v, dtype type) {
-        constexpr int shift = 30;
-        return e.make<tosa::rescale>({.input = v,
-                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                      .shift = e.splat(shift, dtype::int8, 1),
-                                      .input_zp = e.splat(0, dtype::int32, 1),
-                                      .output_zp = e.splat(0, type, 1)});
-    }
-    static value wide(emit<produces>& e, value v) {
-        return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
-    }
-    template <op_tag Op>
-    static value narrow_reduced(emit<produces>& e, value v, std::size_t axis) {
-        return wide(e, e.make<Op>({.input = v, .axis = static_cast<std::int64_t>(axis)}));
-    }
-
     template <op_tag Op>
     static value reduced(emit<produces>& e, value v, std::size_t axis) {
         if (const auto* cast = match<tosa::cast>(v)) {
             const dtype type = e.dtype(cast->input);
-            if (type == dtype::int8 || type == dtype::int16) return narrow_reduced<Op>(e, cast->input, axis);
+            if (type == dtype::int8 || type == dtype::int16)
+                return u55::widen(e, build::along<Op>(e, cast->input, axis));
         }
         const interval known = interval_of(v);
         for (const dtype type : {dtype::int8, dtype::int16}) {
-            const auto [lowest, highest] = range_of(type);
-            if (known.lies_in(lowest, highest)) return narrow_reduced<Op>(e, as(e, v, type), axis);
+            if (known.fits(type)) return reduced_as<Op>(e, v, axis, type);
         }
+        return reduced_by_halves<Op>(e, v, axis);
+    }
+    template <op_tag Op>
+    static value reduced_as(emit<produces>& e, value v, std::size_t axis, dtype type) {
+        return u55::widen(e, build::along<Op>(e, build::narrow(e, v, type), axis));
+    }
+    template <op_tag Op>
+    static value reduced_by_halves(emit<produces>& e, value v, std::size_t axis) {
         using best = std::conditional_t<std::is_same_v<Op, tosa::reduce_max>, tosa::maximum, tosa::minimum>;
         for (std::int64_t size = e.shape(v)[axis]; v && size > 1; size = e.shape(v)[axis]) {
             const std::int64_t half = size / 2;
@@ -12333,22 +12789,28 @@ private:
         return v;
     }
 
-    // The largest of (size - position) over the elements that equal the largest, taken back.
+    static value argmax_of_rows(emit<produces>& e, value v, std::size_t axis) {
+        const std::int64_t channels = e.shape(v)[axis];
+        shape_builder last = build::axes_in_order(e.rank(v));
+        last.erase(axis);
+        last.push_back(static_cast<std::int64_t>(axis));
+        const std::int64_t rows = e.meta(v).elements() / channels;
+        return build::along<tosa::argmax>(
+            e, build::reshape(e, build::permute(e, v, last), shape_builder{rows, channels}), 1);
+    }
+    // size minus the largest of (size - position) over the elements that equal the largest one.
     static value first_of_largest(emit<produces>& e, value v, std::size_t axis) {
         const std::int64_t size = e.shape(v)[axis];
-        const value most = narrow_reduced<tosa::reduce_max>(e, v, axis);
-        const value hits = e.make<tosa::equal>(wide(e, v), most);
-        const value place = build::iota(e, size, 1, axis, e.rank(v));
-        const value count = e.splat(size, dtype::int32, e.rank(v));
-        std::pmr::vector<std::int32_t> from_end;
-        for (std::int64_t i = 0; i != size; ++i) from_end.push_back(static_cast<std::int32_t>(size - i));
-        const value key = e.constant<std::int32_t>(dtype::int32, e.shape(place), from_end);
-        const value found = e.make<tosa::select>(hits, key, e.splat(0, dtype::int32, e.rank(v)));
-        const auto [lowest, highest] = range_of(dtype::int16);
-        const value first = size <= highest
-                                ? narrow_reduced<tosa::reduce_max>(e, as(e, found, dtype::int16), axis)
-                                : reduced<tosa::reduce_max>(e, found, axis);
-        return e.make<tosa::sub>(count, first);
+        const value largest = reduced_as<tosa::reduce_max>(e, v, axis, e.dtype(v));
+        const value hits = e.make<tosa::equal>(u55::widen(e, v), largest);
+        std::pmr::vector<std::int64_t> from_end;
+        for (std::int64_t i = 0; i != size; ++i) from_end.push_back(size - i);
+        const shape_builder along_axis = build::with_axis(shape_builder::filled(e.rank(v), 1), axis, size);
+        const value key = u55::constant(e, along_axis, from_end);
+        const value found = e.make<tosa::select>(hits, key, u55::splat(e, 0, v));
+        const value first = size <= INT16_MAX ? reduced_as<tosa::reduce_max>(e, found, axis, dtype::int16)
+                                              : reduced<tosa::reduce_max>(e, found, axis);
+        return e.make<tosa::sub>(u55::splat(e, size, v), first);
     }
 };
 
@@ -12358,45 +12820,43 @@ private:
 
 namespace headrace {
 
-/// GATHER and SCATTER (TOSA 1.0, 2.10) without either. Rows that are known are slices, joined again. Else
-/// each index is compared with all rows, and what that selects is a product with ones and zeros: MATMUL of
-/// INT8, or a convolution of one element where the table is constant, MUL and REDUCE_SUM of INT32.
+struct number_booleans;
+struct expand_bits;
+struct expand_windows;
+/// GATHER and SCATTER: TOSA 1.0, 2.10. Rows that are known are slices, joined again. Else each index is
+/// compared with all rows, and the rows are multiplied by the zeros and ones that this gives.
 struct expand_gather : pass, for_u55 {
-    using targets = ops<tosa::gather, tosa::scatter>;
-    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops, build::cast_ops,
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_windows>;
+    static constexpr std::string_view summary =
+        "lowers GATHER and SCATTER to slices, or to products with 0 and 1";
+
+    using targeted_ops = ops<tosa::gather, tosa::scatter>;
+    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
                             ops<tosa::equal, tosa::select, tosa::matmul, tosa::conv2d, tosa::rescale,
-                                tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
+                                tosa::cast, tosa::reduce_sum, tosa::reduce_any, tosa::mul>>;
 
     value operator()(const args<tosa::gather>& a, emit<produces>& e) const {
-        const shape_builder values(e.shape(a.values));
-        const std::int64_t count = e.shape(a.indices)[1];
         if (const auto rows = known_rows(a.indices)) return gathered(e, a.values, *rows);
-        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
-        const shape_builder one_row{values[0], count, 1};
-        const value hits =
-            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 2, 3));
-        return build::cast(e, product(e, hits, a.values), e.dtype(a.values));
+        const std::int64_t rows = e.shape(a.values)[1];
+        if (!is_small(e, a.values, a.indices)) return {};
+        return selected_rows(e, hits_of(e, a.indices, rows, 2), a.values);
     }
 
     value operator()(const args<tosa::scatter>& a, emit<produces>& e) const {
-        const shape_builder values(e.shape(a.values_in));
-        const std::int64_t count = e.shape(a.indices)[1];
         if (const auto rows = known_rows(a.indices)) return scattered(e, a, *rows);
-        if (!is_small(e, values[0] * values[1] * count * values[2])) return {};
-        const shape_builder one_row{values[0], 1, count};
-        const value hits =
-            e.make<tosa::equal>(build::reshape(e, a.indices, one_row), build::iota(e, values[1], 1, 1, 3));
-        const value written = e.make<tosa::reduce_any>({.input = hits, .axis = 2});
-        const value rows = product(e, hits, a.input);
-        const dtype type = e.dtype(a.values_in);
-        return e.make<tosa::select>(written, build::cast(e, rows, type), a.values_in);
+        const std::int64_t rows = e.shape(a.values_in)[1];
+        if (!is_small(e, a.values_in, a.indices)) return {};
+        const value hits = hits_of(e, a.indices, rows, 1);
+        const value written = build::along<tosa::reduce_any>(e, hits, 2);
+        return e.make<tosa::select>(written, selected_rows(e, hits, a.input), a.values_in);
     }
 
 private:
-    static constexpr std::int64_t most_products = std::int64_t{1} << 26;
-    static constexpr std::size_t most_pieces = 1024;
+    static constexpr std::size_t max_slices = 1024;
+    static constexpr const char* too_many_slices = "these rows would be more than 1024 slices";
 
-    // The rows that constant indices name, the same in all batches.
+    // The rows that constant indices name, if they are the same in all batches.
     static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
@@ -12407,42 +12867,41 @@ private:
         rows->resize(count);
         return rows;
     }
-    static bool is_small(emit<produces>& e, std::int64_t products) {
-        if (products <= most_products) return true;
-        e.unsupported(
-            "Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-            ", and the products that stand for it would be more than 2^26; drop u55 from the target");
+    static value refuse(emit<produces>& e, const char* reason) {
+        return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
+                             ", and " + reason + "; drop u55 from the target");
+    }
+    static bool is_small(emit<produces>& e, value values, value indices) {
+        constexpr std::int64_t max_products = std::int64_t{1} << 26;
+        if (element_count(e.shape(values)) * e.shape(indices)[1] <= max_products) return true;
+        refuse(e, "the products that stand for it would be more than 2^26");
         return false;
     }
 
-    // Consecutive rows are one slice.
+    // --- known rows --------------------------------------------------------------------------
+
+    static bool all_exist(emit<produces>& e, const std::pmr::vector<std::int64_t>& rows, std::int64_t count) {
+        for (const std::int64_t row : rows) {
+            if (row >= 0 && row < count) continue;
+            e.unsupported("an index is out of range");
+            return false;
+        }
+        return true;
+    }
     static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
-        std::pmr::vector<value> pieces;
-        for (std::size_t i = 0, end = 0; i != rows.size(); i = end) {
-            for (end = i + 1; end != rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
-            if (rows[i] < 0 || rows[end - 1] >= e.shape(values)[1])
-                return e.unsupported("an index is out of range");
-            pieces.push_back(build::slice(e, values, 1, rows[i], static_cast<std::int64_t>(end - i)));
-        }
-        return joined_rows(e, pieces);
+        if (!all_exist(e, rows, e.shape(values)[1])) return {};
+        if (build::count_runs(rows) > max_slices) return refuse(e, too_many_slices);
+        return build::pick(e, values, 1, rows);
     }
-    static value joined_rows(emit<produces>& e, const std::pmr::vector<value>& pieces) {
-        if (pieces.size() > most_pieces) {
-            return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-                                 ", and these rows would be more than 1024 slices; drop u55 from the target");
-        }
-        return build::concat(e, pieces, 1);
-    }
-    // Each row of the result is one of the old or of the new ones.
+    // Each row of the result is an old one or a new one.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
                            const std::pmr::vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
+        if (!all_exist(e, rows, count)) return {};
         constexpr std::int64_t kept = -1;
         std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
-        for (std::size_t i = 0; i != rows.size(); ++i) {
-            if (rows[i] < 0 || rows[i] >= count) return e.unsupported("an index is out of range");
+        for (std::size_t i = 0; i != rows.size(); ++i)
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
-        }
         std::pmr::vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
@@ -12454,63 +12913,61 @@ private:
                                  ? build::slice(e, a.values_in, 1, static_cast<std::int64_t>(k), length)
                                  : build::slice(e, a.input, 1, from[k], length));
         }
-        return joined_rows(e, pieces);
+        if (pieces.size() > max_slices) return refuse(e, too_many_slices);
+        return build::concat(e, pieces, 1);
     }
 
-    // hits [N, R, K] of booleans and values [N, K, C]: the sum over K, [N, R, C] in INT32.
-    static value product(emit<produces>& e, value hits, value values) {
-        if (e.dtype(values) != dtype::int8) return sum(e, hits, build::cast(e, values, dtype::int32));
-        const value ones = build::cast(e, hits, dtype::int8);
-        const auto zero = [&] { return build::zero_point(e, dtype::int8); };
-        const shape_builder h(e.shape(hits));
-        const shape_builder v(e.shape(values));
+    // --- computed rows -----------------------------------------------------------------------
+
+    // Which of `rows` rows, along axis 1 or 2, is each index?
+    static value hits_of(emit<produces>& e, value indices, std::int64_t rows, std::size_t axis) {
+        const int_list shape = e.shape(indices);
+        const shape_builder apart =
+            axis == 2 ? shape_builder{shape[0], shape[1], 1} : shape_builder{shape[0], 1, shape[1]};
+        return e.make<tosa::equal>(build::reshape(e, indices, apart), build::iota(e, rows, 1, axis, 3));
+    }
+    // hits [N, R, K] and values [N, K, C] give the sums over K, [N, R, C].
+    static value selected_rows(emit<produces>& e, value hits, value values) {
+        if (e.dtype(values) != dtype::int8) return selected_by_sum(e, hits, values);
+        const value ones = e.make<tosa::cast>({.input = hits, .output_type = dtype::int8});
         const auto table = constant_integers(values);
-        if (!table || h[0] != 1) {
-            return whole(
-                e,
-                e.make<tosa::matmul>(
-                    {.a = ones, .b = values, .a_zp = zero(), .b_zp = zero(), .output_type = dtype::int32}));
-        }
-        // A convolution's weights are constant, and it costs a hundredth of MATMUL.
-        const shape_builder kernel{v[2], 1, 1, v[1]};
-        std::pmr::vector<std::int8_t> weight(table->size());
-        for (std::size_t k = 0; k != static_cast<std::size_t>(v[1]); ++k) {
-            for (std::size_t c = 0; c != static_cast<std::size_t>(v[2]); ++c) {
-                weight[c * static_cast<std::size_t>(v[1]) + k] =
-                    static_cast<std::int8_t>((*table)[k * static_cast<std::size_t>(v[2]) + c]);
-            }
-        }
-        const value found =
-            e.make<tosa::conv2d>({.input = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]}),
-                                  .weight = e.constant<std::int8_t>(dtype::int8, kernel, weight),
-                                  .bias = e.splat(0, dtype::int32, std::array{v[2]}),
-                                  .input_zp = zero(),
-                                  .weight_zp = zero(),
-                                  .pad = {0, 0, 0, 0},
-                                  .stride = {1, 1},
-                                  .dilation = {1, 1},
-                                  .acc_type = dtype::int32});
-        return build::reshape(e, whole(e, found), shape_builder{1, h[1], v[2]});
+        if (table && e.shape(hits)[0] == 1) return selected_by_convolution(e, ones, e.shape(values), *table);
+        const value product = e.make<tosa::matmul>({.a = ones,
+                                                    .b = values,
+                                                    .a_zp = build::zero_point(e, dtype::int8),
+                                                    .b_zp = build::zero_point(e, dtype::int8),
+                                                    .output_type = dtype::int32});
+        return build::narrow(e, product, dtype::int8);
     }
-    // An accumulator that holds a code of 8 bits, as that.
-    static value whole(emit<produces>& e, value v) {
-        constexpr int shift = 30;
-        return e.make<tosa::rescale>({.input = v,
-                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                      .shift = e.splat(shift, dtype::int8, 1),
-                                      .input_zp = e.splat(0, dtype::int32, 1),
-                                      .output_zp = e.splat(0, dtype::int8, 1)});
+    // A convolution costs a hundredth of MATMUL, but its weights must be constant.
+    static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
+                                         const std::pmr::vector<std::int64_t>& table) {
+        const auto rows = static_cast<std::size_t>(values[1]);
+        const auto channels = static_cast<std::size_t>(values[2]);
+        std::pmr::vector<std::int8_t> weight(table.size());
+        for (std::size_t k = 0; k != rows; ++k) {
+            for (std::size_t c = 0; c != channels; ++c)
+                weight[c * rows + k] = static_cast<std::int8_t>(table[k * channels + c]);
+        }
+        const shape_builder kernel{values[2], 1, 1, values[1]};
+        const shape_builder h(e.shape(ones));
+        const value image = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]});
+        const value found = e.make<tosa::conv2d>(
+            build::unpadded<tosa::conv2d>(e, image, e.constant<std::int8_t>(dtype::int8, kernel, weight),
+                                          e.splat(0, dtype::int32, std::array{values[2]})));
+        return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
     }
-    static value sum(emit<produces>& e, value hits, value values) {
+    static value selected_by_sum(emit<produces>& e, value hits, value values) {
+        const dtype type = e.dtype(values);
+        const auto as = [&](value v, dtype to) {
+            return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
+        };
         const shape_builder h(e.shape(hits));
         const shape_builder v(e.shape(values));
-        const value ones = build::cast(e, hits, dtype::int32);
-        const value products =
-            e.make<tosa::mul>({.input1 = build::reshape(e, ones, shape_builder{h[0], h[1], h[2], 1}),
-                               .input2 = build::reshape(e, values, shape_builder{v[0], 1, v[1], v[2]}),
-                               .shift = e.splat(0, dtype::int8, 1)});
-        const value sums = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
-        return build::reshape(e, sums, shape_builder{h[0], h[1], v[2]});
+        const value ones = build::reshape(e, as(hits, dtype::int32), shape_builder{h[0], h[1], h[2], 1});
+        const value rows = build::reshape(e, as(values, dtype::int32), shape_builder{v[0], 1, v[1], v[2]});
+        const value sums = build::along<tosa::reduce_sum>(e, build::multiply(e, ones, rows), 2);
+        return as(build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), type);
     }
 };
 
@@ -12520,10 +12977,14 @@ private:
 
 namespace headrace {
 
-/// REVERSE of any axis as that of an image's width, and of INT32 element by element; TRANSPOSE of more
-/// elements, or of more axes, than Ethos-U55 can address, as several of fewer.
+/// A REVERSE of any axis becomes one of an image's width, or one SLICE for each element if it is of INT32. A
+/// TRANSPOSE of more axes or elements than Ethos-U55 can address becomes several.
 struct expand_moves : pass, for_u55 {
-    using targets = ops<tosa::reverse, tosa::transpose>;
+    using phase = expansion;
+    static constexpr std::string_view summary =
+        "lowers REVERSE and TRANSPOSE of shapes and types that Ethos-U55 does not have";
+
+    using targeted_ops = ops<tosa::reverse, tosa::transpose>;
     using produces = joined<build::permute_ops, build::slice_ops, build::concat_ops, build::reverse_ops>;
 
     std::optional<value> operator()(const args<tosa::reverse>& a, emit<produces>& e) const {
@@ -12536,11 +12997,11 @@ struct expand_moves : pass, for_u55 {
         const value image =
             build::reshape(e, a.input1, shape_builder{around.before, around.size, around.after});
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
-        constexpr std::int64_t most = 256;
-        if (size > most) return std::nullopt;
-        std::pmr::vector<value> elements;
-        for (std::int64_t i = size; i-- != 0;) elements.push_back(build::slice(e, image, 1, i, 1));
-        return build::reshape(e, build::concat(e, elements, 1), shape);
+        constexpr std::int64_t max_slices = 256;
+        if (size > max_slices) return std::nullopt;
+        std::pmr::vector<std::int64_t> positions;
+        for (std::int64_t i = size; i-- != 0;) positions.push_back(i);
+        return build::reshape(e, build::pick(e, image, 1, positions), shape);
     }
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
@@ -12551,46 +13012,41 @@ struct expand_moves : pass, for_u55 {
     }
 
 private:
-    // Of merged axes. Those of too many axes are moved to their places one after another; what then still
-    // is too large is moved in parts.
+    static std::size_t longest_axis(const shape_builder& shape) {
+        return static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+    }
+
+    // Of merged axes. More than three are moved to their places one after another; what is still too large is
+    // moved in parts of its longest axis.
     static value transposed(emit<produces>& e, value v, const shape_builder& perms) {
         if (!v || build::is_identity(perms)) return v;
         const shape_builder shape(e.shape(v));
         if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
         if (perms.size() > 3) return one_by_one(e, v, perms);
-        // Two neighbours change places, or three axes do; the longest axis is cut.
-        const auto longest =
-            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
-        std::size_t to = 0;
-        while (perms[to] != static_cast<std::int64_t>(longest)) ++to;
+        const std::size_t longest = longest_axis(shape);
         std::pmr::vector<value> parts;
-        for (std::int64_t at = 0; at < shape[longest]; at += u55::most_size) {
-            const std::int64_t count = std::min(u55::most_size, shape[longest] - at);
+        for (std::int64_t at = 0; at < shape[longest]; at += u55::max_size) {
+            const std::int64_t count = std::min(u55::max_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
         }
-        return build::concat(e, parts, to);
+        return build::concat(e, parts, static_cast<std::size_t>(build::inverse(perms)[longest]));
     }
-    // The axis that belongs in front changes places with those before it; then the rest behind it likewise.
+    // Axis perms[0] changes places with all before it, then perms[1] with those left before it, and so on.
     static value one_by_one(emit<produces>& e, value v, const shape_builder& perms) {
-        shape_builder order;  // of the axes as they lie now
-        for (std::size_t i = 0; i != perms.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
+        shape_builder order = build::axes_in_order(perms.size());  // of the axes as they lie now
         shape_builder shape(e.shape(v));
         for (std::size_t i = 0; v && i != perms.size(); ++i) {
             std::size_t from = i;
             while (order[from] != perms[i]) ++from;
             if (from == i) continue;
-            const std::int64_t before = element_count(sizes(shape).first(i));
-            const std::int64_t passed = element_count(sizes(shape).subspan(i, from - i));
             const std::int64_t size = shape[from];
-            const std::int64_t after = element_count(sizes(shape).subspan(from + 1));
-            v = swapped(e, build::reshape(e, v, shape_builder{before, passed, size, after}));
-            const std::int64_t axis = order[from];
-            for (std::size_t k = from; k != i; --k) {
-                order[k] = order[k - 1];
-                shape[k] = shape[k - 1];
-            }
-            order[i] = axis;
-            shape[i] = size;
+            v = swapped(e,
+                        build::reshape(e, v,
+                                       shape_builder{element_count(sizes(shape).first(i)),
+                                                     element_count(sizes(shape).subspan(i, from - i)), size,
+                                                     element_count(sizes(shape).subspan(from + 1))}));
+            std::rotate(order.begin() + i, order.begin() + from, order.begin() + from + 1);
+            std::rotate(shape.begin() + i, shape.begin() + from, shape.begin() + from + 1);
         }
         return build::reshape(e, v, shape);
     }
@@ -12603,173 +13059,243 @@ private:
         if (merged.perms.size() <= 3)
             return build::reshape(e, transposed(e, build::reshape(e, v, merged.shape), merged.perms),
                                   build::permuted(shape, perms));
-        // Halves of the first axis, or else of the longest.
-        const auto longest =
-            static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
-        const std::size_t to = longest == 1 ? 2 : longest == 2 ? 1 : longest;
+        const std::size_t longest = longest_axis(shape);
         const std::int64_t half = shape[longest] / 2;
-        return build::concat(e,
-                             std::array{swapped(e, build::slice(e, v, longest, 0, half)),
-                                        swapped(e, build::slice(e, v, longest, half, shape[longest] - half))},
-                             to);
+        const std::array halves{swapped(e, build::slice(e, v, longest, 0, half)),
+                                swapped(e, build::slice(e, v, longest, half, shape[longest] - half))};
+        return build::concat(e, halves, static_cast<std::size_t>(perms[longest]));
     }
 };
 
 }  // namespace headrace
 
-// ---- headrace/passes/u55/expand_resize.hpp ----
+// ---- headrace/passes/u55/resize_axis.hpp ----
 
 namespace headrace {
 
-/// RESIZE (TOSA 1.0, 2.11.1), of which Ethos-U55 has little, by convolutions, with the same results.
+/// `count` periods from `first` on.
+struct period_run {
+    std::int64_t first, count;
+};
+/// One axis of a RESIZE. Result o lies at (o * d + offset) / n, between elements: it is element first[o]
+/// times (n - rest[o]) plus the next times rest[o]. Elements beyond an end are the last one there.
 ///
-/// Result o of an axis lies at (o · d + offset) / n between elements of the image. Every n / gcd(n, d)
-/// results that repeats, d / gcd(n, d) elements further: results of one phase of that period are one
-/// convolution.
-///
-/// - Dense: for each phase of the rows a convolution whose channels are the phases of the columns, which the
-///   order of the result makes a RESHAPE. Periods of columns that read beyond the image have their own.
-/// - Depthwise: one convolution for each phase of rows and of columns, where the dense ones would be large.
-/// - Sums: rows and columns are picked, multiplied and added, where phases are too many, or weights too
-/// large.
-///
-/// To the nearest is an interpolation whose weights are ones, or it repeats all elements as often.
-struct expand_resize : pass, for_u55 {
-    using targets = ops<tosa::sub, tosa::resize>;
-    using produces = joined<build::reshape_ops, build::slice_ops, build::concat_ops,
-                            ops<tosa::resize, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::cast,
-                                tosa::sub, tosa::add, tosa::mul>>;
+/// With g = gcd(n, d), the weights repeat every n / g results, which are d / g elements further: a period.
+/// Results at the same place of their period, a phase, are one convolution with stride d / g.
+struct resize_axis {
+    std::int64_t size, out;  ///< elements and results
+    std::int64_t n;
+    std::int64_t phases, stride, periods;
+    std::int64_t common;                         ///< divides all weights
+    std::pmr::vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
 
-    std::optional<value> operator()(const args<tosa::resize>& a, emit<produces>& e) const {
-        if (u55::restriction(e.current()).empty()) return std::nullopt;
-        const auto axes = axes_of(a, e.result_meta().shape);
-        if (!axes) return std::nullopt;
-        if (a.mode == resize_mode::bilinear) return interpolation(e, a.input, *axes).whole();
-        return nearest(e, a.input, *axes);
+    resize_axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
+                std::int64_t offset, bool is_nearest)
+        : size(elements), out(results), n(is_nearest ? 1 : numerator) {
+        const std::int64_t divisor = std::gcd(numerator, d);
+        phases = std::min(numerator / divisor, out);
+        stride = d / divisor;
+        periods = (out + phases - 1) / phases;
+        if (periods == 1) stride = 1;
+        common = n;
+        for (std::int64_t o = 0; o != phases * periods; ++o) {
+            const std::int64_t at = o * d + offset;
+            const std::int64_t whole = is_nearest ? u55::floor_division(2 * at + numerator, 2 * numerator)
+                                                  : u55::floor_division(at, numerator);
+            first.push_back(whole);
+            rest.push_back(is_nearest ? 0 : at - whole * numerator);
+            common = std::gcd(common, rest.back());
+        }
     }
 
-    /// What is subtracted from an interpolated image, such as a zero point, is its convolutions' bias.
-    std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
-        const auto* resized = match<tosa::resize>(a.input1);
-        const auto number = constant_integers(a.input2);
-        if (resized == nullptr || !number || number->size() != 1 || !has_one_use(a.input1) ||
-            resized->mode != resize_mode::bilinear)
-            return std::nullopt;
-        const auto axes = axes_of(*resized, e.shape(a.input1));
-        if (!axes) return std::nullopt;
-        interpolation image(e, resized->input, *axes);
-        if (!image.takes_bias()) return std::nullopt;
-        return image.whole(-(*number)[0]);
+    [[nodiscard]] std::int64_t start(std::int64_t o) const { return first[static_cast<std::size_t>(o)]; }
+    [[nodiscard]] std::int64_t taps(std::int64_t o) const {
+        return rest[static_cast<std::size_t>(o)] == 0 ? 1 : 2;
+    }
+    [[nodiscard]] std::int64_t weight(std::int64_t o, std::int64_t tap) const {
+        const std::int64_t r = rest[static_cast<std::size_t>(o)];
+        return tap == 0 ? n - r : r;
+    }
+    [[nodiscard]] std::int64_t inside(std::int64_t i) const {
+        return std::clamp<std::int64_t>(i, 0, size - 1);
+    }
+    /// The first element that the first period reads, and how many it reads.
+    [[nodiscard]] std::int64_t window_start() const {
+        return *std::min_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(phases));
+    }
+    [[nodiscard]] std::int64_t window() const {
+        std::int64_t end = window_start();
+        for (std::int64_t p = 0; p != phases; ++p) end = std::max(end, start(p) + taps(p));
+        return end - window_start();
+    }
+    /// Periods within the image are one run, each of the others is a run of its own.
+    [[nodiscard]] std::pmr::vector<period_run> runs() const {
+        const auto is_inside = [&](std::int64_t period) {
+            const std::int64_t from = window_start() + period * stride;
+            return from >= 0 && from + window() <= size;
+        };
+        std::pmr::vector<period_run> all;
+        for (std::int64_t at = 0, end = 0; at != periods; at = end) {
+            for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
+            all.push_back({at, end - at});
+        }
+        return all;
+    }
+    /// How many elements are read before the first and after the last one.
+    [[nodiscard]] std::int64_t before() const { return std::max<std::int64_t>(-window_start(), 0); }
+    [[nodiscard]] std::int64_t after() const {
+        return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
+    }
+    /// The element that each result reads first.
+    [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
+        std::pmr::vector<std::int64_t> at;
+        for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
+        return at;
+    }
+    /// How often each element is repeated; 0 if they are not all repeated as often.
+    [[nodiscard]] std::int64_t repeats() const {
+        const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
+        for (std::int64_t o = 0; o != out; ++o) {
+            if (inside(start(o)) != o / factor) return 0;
+        }
+        return factor;
+    }
+};
+
+/// Of height and width.
+using resize_axes = std::array<resize_axis, 2>;
+
+[[nodiscard]] inline std::optional<resize_axes> resize_axes_of(const args<tosa::resize>& a,
+                                                               const int_list& result) {
+    const auto* scale = match<tosa::const_shape>(a.scale);
+    const auto* offset = match<tosa::const_shape>(a.offset);
+    if (scale == nullptr || offset == nullptr) return std::nullopt;
+    const auto along = [&](std::size_t i) {
+        return resize_axis(meta_of(a.input)->shape[1 + i], result[1 + i], scale->values[2 * i],
+                           scale->values[2 * i + 1], offset->values[i], a.mode == resize_mode::nearest);
+    };
+    return resize_axes{along(0), along(1)};
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/interpolation.hpp ----
+
+namespace headrace {
+
+/// A RESIZE by convolutions or sums, whichever is cheapest:
+///
+/// - Dense: for each phase of the rows a convolution whose channels are the phases of the columns, which a
+///   RESHAPE then makes columns. Periods of columns that read beyond the image have convolutions of their
+///   own.
+/// - Depthwise: one convolution for each phase of rows and of columns, where dense ones would be large.
+/// - Sums: rows and columns are picked, multiplied and added, where there are too many phases, or weights are
+///   too large.
+///
+/// `axes` must outlive it.
+class interpolation {
+public:
+    using produces =
+        joined<build::reshape_ops, build::slice_ops, build::concat_ops,
+               ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::cast, tosa::sub, tosa::add, tosa::mul>>;
+
+    interpolation(emit<produces> e, value image, const resize_axes& axes)
+        : e_(e),
+          image_(image),
+          h_(axes[0]),
+          w_(axes[1]),
+          batches_(e.shape(image)[0]),
+          channels_(e.shape(image)[3]),
+          divisor_(h_.n * w_.n <= max_weight ? 1 : h_.common * w_.common) {}
+
+    /// The weighted sums, whose weights add up to n of the rows times n of the columns, plus a bias.
+    std::optional<value> sums(std::int64_t bias = 0) {
+        bias_ = bias;
+        const double by_convolution = std::min(dense_cost(), depthwise_cost());
+        const double by_adding = sum_cost();
+        if (std::min(by_convolution, by_adding) >= impossible) return std::nullopt;
+        if (by_adding < by_convolution) return by_sums();
+        const value v = by_convolutions();
+        return divisor_ == 1 ? v : build::multiply(e_, v, e_.splat(divisor_, dtype::int32, 4));
+    }
+    /// The sums by convolutions alone.
+    value by_convolutions() { return dense_cost() <= depthwise_cost() ? by_dense() : by_depthwise(); }
+    [[nodiscard]] bool has_convolutions() const {
+        return std::min(dense_cost(), depthwise_cost()) < impossible;
+    }
+    [[nodiscard]] bool takes_bias() const {
+        return divisor_ == 1 && has_convolutions() && std::min(dense_cost(), depthwise_cost()) <= sum_cost();
     }
 
 private:
-    static constexpr std::int64_t floor_division(std::int64_t a, std::int64_t b) {
-        return a >= 0 ? a / b : -((b - 1 - a) / b);
+    struct extent {
+        std::int64_t start, count;
+    };
+
+    static constexpr std::int64_t max_weight = 255;
+
+    // Rough cycles of Ethos-U55 with 128 MACs, as its compiler estimates them.
+    static constexpr double per_op = 300;
+    static constexpr double impossible = 1e300;
+    static constexpr std::int64_t max_weight_bytes = std::int64_t{1} << 20;
+    static constexpr std::int64_t max_ops = 256;
+
+    [[nodiscard]] double image_size() const {
+        return static_cast<double>(batches_ * channels_ * h_.size * w_.size);
+    }
+    [[nodiscard]] double result_size() const {
+        return static_cast<double>(batches_ * channels_ * h_.out * w_.out);
+    }
+    [[nodiscard]] bool is_int8() const { return e_.dtype(image_) == dtype::int8; }
+    [[nodiscard]] bool weights_fit() const {
+        return h_.n * w_.n / divisor_ <= max_weight && (divisor_ == 1 || is_int8());
+    }
+    [[nodiscard]] double dense_cost() const {
+        const std::int64_t inner = w_.window() * channels_;
+        const std::int64_t count = h_.phases * static_cast<std::int64_t>(w_.runs().size());
+        if (!weights_fit() || count > max_ops || w_.window() > u55::max_kernel_height ||
+            h_.phases * w_.phases * channels_ * 2 * inner > max_weight_bytes)
+            return impossible;
+        const std::int64_t lanes = channels_ <= 16 ? 16 : (channels_ + 31) / 32 * 32;
+        const double macs = 2.0 * static_cast<double>(w_.window() * lanes);
+        return result_size() * std::max(1.1, macs / 112) + image_size() * 1.3 +
+               per_op * static_cast<double>(count);
+    }
+    [[nodiscard]] double depthwise_cost() const {
+        const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::max_stride;
+        if (!weights_fit() || !strides_fit || h_.phases * w_.phases > max_ops) return impossible;
+        return result_size() * 2.3 + image_size() * 2.6 + per_op * static_cast<double>(h_.phases * w_.phases);
+    }
+    [[nodiscard]] double sum_cost() const {
+        if (!is_int8()) return impossible;
+        return result_size() * 11 + per_op * static_cast<double>(2 * (h_.out + w_.out));
     }
 
-    /// So many periods from `first` on.
-    struct run {
-        std::int64_t first, count;
-    };
-    /// What each result of an axis reads: element first[o] times (n - rest[o]), and the next times rest[o].
-    /// Elements may lie beyond either end, for which the last one there stands.
-    struct axis {
-        std::int64_t size, out;  ///< elements and results
-        std::int64_t n;
-        std::int64_t phases, stride, periods;
-        std::int64_t common;  ///< divides all weights
-        std::pmr::vector<std::int64_t> first,
-            rest;  ///< of whole periods, which may be a few more than are wanted
-
-        axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
-             std::int64_t offset, bool is_nearest)
-            : size(elements), out(results), n(is_nearest ? 1 : numerator) {
-            const std::int64_t divisor = std::gcd(numerator, d);
-            phases = std::min(numerator / divisor, out);
-            stride = d / divisor;
-            periods = (out + phases - 1) / phases;
-            if (periods == 1) stride = 1;
-            common = n;
-            for (std::int64_t o = 0; o != phases * periods; ++o) {
-                const std::int64_t at = o * d + offset;
-                const std::int64_t whole = is_nearest ? floor_division(2 * at + numerator, 2 * numerator)
-                                                      : floor_division(at, numerator);
-                first.push_back(whole);
-                rest.push_back(is_nearest ? 0 : at - whole * numerator);
-                common = std::gcd(common, rest.back());
-            }
-        }
-
-        [[nodiscard]] std::int64_t start(std::int64_t o) const { return first[static_cast<std::size_t>(o)]; }
-        [[nodiscard]] std::int64_t taps(std::int64_t o) const {
-            return rest[static_cast<std::size_t>(o)] == 0 ? 1 : 2;
-        }
-        [[nodiscard]] std::int64_t weight(std::int64_t o, std::int64_t tap) const {
-            const std::int64_t r = rest[static_cast<std::size_t>(o)];
-            return tap == 0 ? n - r : r;
-        }
-        [[nodiscard]] std::int64_t inside(std::int64_t i) const {
-            return std::clamp<std::int64_t>(i, 0, size - 1);
-        }
-        /// The first element that the first period reads, and how many it reads.
-        [[nodiscard]] std::int64_t window_start() const {
-            return *std::min_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(phases));
-        }
-        [[nodiscard]] std::int64_t window() const {
-            std::int64_t end = window_start();
-            for (std::int64_t p = 0; p != phases; ++p) end = std::max(end, start(p) + taps(p));
-            return end - window_start();
-        }
-        /// Periods within the image are one run; each other is its own.
-        [[nodiscard]] std::pmr::vector<run> runs() const {
-            const auto is_inside = [&](std::int64_t period) {
-                const std::int64_t from = window_start() + period * stride;
-                return from >= 0 && from + window() <= size;
-            };
-            std::pmr::vector<run> all;
-            for (std::int64_t at = 0, end = 0; at != periods; at = end) {
-                for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
-                all.push_back({at, end - at});
-            }
-            return all;
-        }
-        /// How many elements are read before the first and after the last one.
-        [[nodiscard]] std::int64_t before() const { return std::max<std::int64_t>(-window_start(), 0); }
-        [[nodiscard]] std::int64_t after() const {
-            return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
-        }
-        /// The elements that are read to the nearest.
-        [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
-            std::pmr::vector<std::int64_t> at;
-            for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
-            return at;
-        }
-        /// How often each element is repeated; 0 if not all are as often.
-        [[nodiscard]] std::int64_t repeats() const {
-            const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
-            for (std::int64_t o = 0; o != out; ++o) {
-                if (inside(start(o)) != o / factor) return 0;
-            }
-            return factor;
-        }
-    };
-    using axis_pair = std::array<axis, 2>;
-
-    static std::optional<axis_pair> axes_of(const args<tosa::resize>& a, const int_list& result) {
-        const auto* scale = match<tosa::const_shape>(a.scale);
-        const auto* offset = match<tosa::const_shape>(a.offset);
-        if (scale == nullptr || offset == nullptr) return std::nullopt;
-        const auto along = [&](std::size_t i) {
-            return axis(meta_of(a.input)->shape[1 + i], result[1 + i], scale->values[2 * i],
-                        scale->values[2 * i + 1], offset->values[i], a.mode == resize_mode::nearest);
-        };
-        return axis_pair{along(0), along(1)};
+    // From phases as channels or rows to the result; the last period may be partial.
+    value of_phases(value v) {
+        const shape_builder whole{batches_, h_.periods * h_.phases, w_.periods * w_.phases, channels_};
+        return crop(e_, build::reshape(e_, v, whole), {0, h_.out}, {0, w_.out});
+    }
+    extent rows_of(std::int64_t phase) const {
+        return {h_.start(phase) + h_.before(), (h_.periods - 1) * h_.stride + h_.taps(phase)};
+    }
+    // Weights above 127 have a zero point.
+    template <op_tag Op>
+    value convolve(value input, const shape_builder& kernel, const std::pmr::vector<std::int64_t>& weights,
+                   std::int64_t results, const shape_builder& stride) {
+        const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
+        std::pmr::vector<std::int8_t> elements;
+        for (const std::int64_t w : weights)
+            elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
+        const dtype sums = build::accumulator_of(e_.dtype(image_));
+        args<Op> a = build::unpadded<Op>(e_, input, e_.constant<std::int8_t>(dtype::int8, kernel, elements),
+                                         e_.splat(bias_, sums, std::array{results}), 0, zero);
+        a.stride = int_list(stride);
+        return e_.make<Op>(a);
     }
 
-    // --- pieces ------------------------------------------------------------------------------
-
-    /// `before` and `after` times the first and the last element of an axis more.
-    static value pad_with_edges(emit<produces>& e, value v, std::size_t dim, std::int64_t before,
+    /// `before` times the first element of an axis more, and `after` times the last.
+    static value pad_with_edges(emit<produces> e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
         std::pmr::vector<value> parts;
@@ -12781,27 +13307,8 @@ private:
         }
         return build::concat(e, parts, dim);
     }
-    static std::size_t count_runs(const std::pmr::vector<std::int64_t>& positions) {
-        std::size_t count = 0;
-        for (std::size_t i = 0; i != positions.size(); ++i)
-            count += i == 0 || positions[i] != positions[i - 1] + 1;
-        return count;
-    }
-    /// Elements of an axis by their positions: slices of consecutive ones, joined again.
-    static value pick(emit<produces>& e, value v, std::size_t dim,
-                      const std::pmr::vector<std::int64_t>& positions) {
-        std::pmr::vector<value> parts;
-        for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
-            for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
-            parts.push_back(build::slice(e, v, dim, positions[i], static_cast<std::int64_t>(end - i)));
-        }
-        return build::concat(e, parts, dim);
-    }
-    struct extent {
-        std::int64_t start, count;
-    };
     /// Rows and columns of an image.
-    static value crop(emit<produces>& e, value v, const extent& rows, const extent& columns) {
+    static value crop(emit<produces> e, value v, const extent& rows, const extent& columns) {
         const shape_builder shape(e.shape(v));
         const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
         if (!v || e.shape(v) == int_list(counts)) return v;
@@ -12810,247 +13317,175 @@ private:
              .start = build::const_shape(e, shape_builder{0, rows.start, columns.start, 0}),
              .size = build::const_shape(e, counts)});
     }
-    static value product(emit<produces>& e, value a, value b) {
-        return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
+
+    value by_dense() {
+        const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
+        std::pmr::vector<value> parts;
+        for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
+            const extent rows = rows_of(phase);
+            for (const period_run& periods : w_.runs())
+                parts.push_back(columns(padded, phase, rows, periods));
+        }
+        return of_phases(build::concat(e_, parts, 2));
+    }
+    // A run of periods beyond an end has a narrower kernel, with the weights of what lies there added up.
+    value columns(value padded, std::int64_t phase, const extent& rows, const period_run& periods) {
+        const std::int64_t from = w_.window_start() + periods.first * w_.stride;
+        const std::int64_t first = w_.inside(from);
+        const std::int64_t width = w_.inside(from + w_.window() - 1) - first + 1;
+        const shape_builder kernel{w_.phases * channels_, h_.taps(phase), width, channels_};
+        const value part = crop(e_, padded, rows, {first, (periods.count - 1) * w_.stride + width});
+        return convolve<tosa::conv2d>(part, kernel, dense_weights(kernel, phase, periods, first), kernel[0],
+                                      shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
+    }
+    std::pmr::vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
+                                                 const period_run& periods, std::int64_t first) const {
+        std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+        const auto add = [&](std::int64_t result, std::int64_t y, std::int64_t x, std::int64_t c,
+                             std::int64_t weight) {
+            const std::int64_t at = ((result * kernel[1] + y) * kernel[2] + x) * channels_ + c;
+            weights[static_cast<std::size_t>(at)] += weight;
+        };
+        for (std::int64_t p = 0; p != w_.phases; ++p) {
+            for (std::int64_t t = 0; t != w_.taps(p); ++t) {
+                const std::int64_t x = w_.inside(w_.start(p) + periods.first * w_.stride + t) - first;
+                for (std::int64_t y = 0; y != kernel[1]; ++y) {
+                    for (std::int64_t c = 0; c != channels_; ++c)
+                        add(p * channels_ + c, y, x, c, h_.weight(phase, y) * w_.weight(p, t));
+                }
+            }
+        }
+        return weights;
     }
 
-    // --- to the nearest ------------------------------------------------------------------------
-
-    static value nearest(emit<produces>& e, value v, const axis_pair& axes) {
-        const std::array<std::int64_t, 2> times{axes[0].repeats(), axes[1].repeats()};
-        const bool doubles = times[0] == 2 && times[1] == 2;
-        if (doubles && e.shape(v)[0] == 1) {  // the form of it that Ethos-U55 has
-            return e.make<tosa::resize>({.input = v,
-                                         .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),
-                                         .offset = build::const_shape(e, shape_builder{-1, -1}),
-                                         .border = build::const_shape(e, shape_builder{1, 1}),
-                                         .mode = resize_mode::nearest});
+    value by_depthwise() {
+        const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
+        const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
+        std::pmr::vector<value> rows;
+        for (std::int64_t a = 0; a != h_.phases; ++a) {
+            std::pmr::vector<value> columns;
+            for (std::int64_t b = 0; b != w_.phases; ++b) columns.push_back(depthwise_phase(padded, a, b));
+            rows.push_back(build::concat(e_, columns, 3));
         }
-        constexpr std::size_t most_runs = 16;
-        const bool is_short = (times[0] != 0 || count_runs(axes[0].positions()) <= most_runs) &&
-                              (times[1] != 0 || count_runs(axes[1].positions()) <= most_runs);
+        return of_phases(build::concat(e_, rows, 2));
+    }
+    value depthwise_phase(value padded, std::int64_t row, std::int64_t column) {
+        const shape_builder kernel{h_.taps(row), w_.taps(column), channels_, 1};
+        std::pmr::vector<std::int64_t> weights;
+        for (std::int64_t y = 0; y != kernel[0]; ++y) {
+            for (std::int64_t x = 0; x != kernel[1]; ++x) {
+                weights.insert(weights.end(), static_cast<std::size_t>(channels_),
+                               h_.weight(row, y) * w_.weight(column, x));
+            }
+        }
+        const extent across{w_.start(column) + w_.before(), (w_.periods - 1) * w_.stride + kernel[1]};
+        return convolve<tosa::depthwise_conv2d>(crop(e_, padded, rows_of(row), across), kernel, weights,
+                                                channels_, shape_builder{h_.stride, w_.stride});
+    }
+
+    value by_sums() {
+        const value v = e_.make<tosa::cast>({.input = image_, .output_type = dtype::int32});
+        return summed(summed(v, 1, h_), 2, w_);
+    }
+    // n * x[i] + rest * (x[i + 1] - x[i])
+    value summed(value v, std::size_t dim, const resize_axis& a) {
+        std::pmr::vector<std::int64_t> at = a.positions();
+        const value whole = build::pick(e_, build::multiply(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
+        if (a.size == 1) return whole;
+        std::pmr::vector<std::int32_t> factors;
+        for (std::int64_t o = 0; o != a.out; ++o) {
+            const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
+            factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)]) : 0);
+        }
+        const value next = build::slice(e_, v, dim, 1, a.size - 1);
+        const value steps = e_.make<tosa::sub>(next, build::slice(e_, v, dim, 0, a.size - 1));
+        for (std::int64_t& i : at) i = std::min(i, a.size - 2);
+        const shape_builder shape =
+            build::with_axis(shape_builder{1, 1, 1, 1}, dim, static_cast<std::int64_t>(at.size()));
+        const value factor = e_.constant<std::int32_t>(dtype::int32, shape, factors);
+        return e_.make<tosa::add>(whole, build::multiply(e_, build::pick(e_, steps, dim, at), factor));
+    }
+
+    emit<produces> e_;
+    value image_;
+    const resize_axis &h_, &w_;
+    std::int64_t batches_, channels_;
+    std::int64_t divisor_;  ///< of weights, by which the sums are multiplied
+    std::int64_t bias_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/u55/expand_resize.hpp ----
+
+namespace headrace {
+
+struct expand_windows;
+/// RESIZE: TOSA 1.0, 2.11.1. Ethos-U55 only repeats each element of an image 2, 4 or 8 times. To the nearest
+/// is an interpolation whose weights are ones, unless elements can be repeated or picked.
+struct expand_resize : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_windows>;
+    static constexpr std::string_view summary =
+        "lowers RESIZE to convolutions, or to slices where it only repeats elements";
+
+    using targeted_ops = ops<tosa::sub, tosa::resize>;
+    using produces = joined<interpolation::produces, ops<tosa::resize, tosa::rescale>>;
+
+    std::optional<value> operator()(const args<tosa::resize>& a, emit<produces>& e) const {
+        if (u55::restriction(e.current()).empty()) return std::nullopt;
+        const auto axes = resize_axes_of(a, e.result_meta().shape);
+        if (!axes) return std::nullopt;
+        if (a.mode == resize_mode::bilinear) return interpolation(e, a.input, *axes).sums();
+        return nearest(e, a.input, *axes);
+    }
+
+    /// What is subtracted from an interpolated image, such as a zero point, is its convolutions' bias.
+    std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
+        const auto* resized = match<tosa::resize>(a.input1);
+        const auto number = constant_integer(a.input2);
+        if (resized == nullptr || !number || !has_one_use(a.input1) || resized->mode != resize_mode::bilinear)
+            return std::nullopt;
+        const auto axes = resize_axes_of(*resized, e.shape(a.input1));
+        if (!axes) return std::nullopt;
+        interpolation image(e, resized->input, *axes);
+        if (!image.takes_bias()) return std::nullopt;
+        return image.sums(-*number);
+    }
+
+private:
+    static value nearest(emit<produces>& e, value v, const resize_axes& axes) {
+        const std::array<std::int64_t, 2> times{axes[0].repeats(), axes[1].repeats()};
+        if (times[0] == 2 && times[1] == 2 && e.shape(v)[0] == 1) return doubled(e, v);
         interpolation image(e, v, axes);
-        if (!is_short && image.has_convolutions()) return image.whole_codes();
+        if (!(is_cheap(axes[0]) && is_cheap(axes[1])) && image.has_convolutions())
+            return build::narrow(e, image.by_convolutions(), e.dtype(v));
         for (const std::size_t i : {1U, 0U}) {  // columns first: they are fewer
             if (times[i] == 1) continue;
-            if (times[i] == 0) {
-                v = pick(e, v, 1 + i, axes[i].positions());
-                continue;
-            }
-            const build::three_axes parts = build::around(e.shape(v), 1 + i);
-            const shape_builder shape = build::with_axis(e.shape(v), 1 + i, parts.size * times[i]);
-            const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
-            const std::pmr::vector<value> copies(static_cast<std::size_t>(times[i]), flat);
-            v = build::reshape(e, build::concat(e, copies, 1), shape);
+            v = times[i] == 0 ? build::pick(e, v, 1 + i, axes[i].positions())
+                              : repeated(e, v, 1 + i, times[i]);
         }
         return v;
     }
-
-    // --- interpolated --------------------------------------------------------------------------
-
-    class interpolation {
-    public:
-        interpolation(emit<produces>& e, value image, const axis_pair& axes)
-            : e_(e),
-              image_(image),
-              h_(axes[0]),
-              w_(axes[1]),
-              batches_(e.shape(image)[0]),
-              channels_(e.shape(image)[3]),
-              divisor_(h_.n * w_.n <= most_weight ? 1 : h_.common * w_.common) {}
-
-        /// Sums of the image's elements by weights that add up to n of rows times n of columns.
-        std::optional<value> whole(std::int64_t bias = 0) {
-            bias_ = bias;
-            const double dense = dense_cost(), depthwise = depthwise_cost(), sums = sum_cost();
-            const double least = std::min({dense, depthwise, sums});
-            if (least >= impossible) return std::nullopt;
-            value v = least == dense ? by_convolutions() : least == depthwise ? by_depthwise() : by_sums();
-            if (least != sums && divisor_ != 1) v = product(e_, v, e_.splat(divisor_, dtype::int32, 4));
-            return v;
-        }
-        /// The codes themselves, where weights are ones.
-        value whole_codes() {
-            constexpr int shift = 30;
-            const dtype type = e_.dtype(image_);
-            const value sums = dense_cost() <= depthwise_cost() ? by_convolutions() : by_depthwise();
-            return e_.make<tosa::rescale>(
-                {.input = sums,
-                 .multiplier = type == dtype::int8 ? e_.splat(1 << shift, dtype::int32, 1)
-                                                   : e_.splat(1 << 14, dtype::int16, 1),
-                 .shift = e_.splat(type == dtype::int8 ? shift : 14, dtype::int8, 1),
-                 .input_zp = e_.splat(0, e_.dtype(sums), 1),
-                 .output_zp = e_.splat(0, type, 1),
-                 .scale32 = type == dtype::int8});
-        }
-        [[nodiscard]] bool has_convolutions() const {
-            return std::min(dense_cost(), depthwise_cost()) < impossible;
-        }
-        [[nodiscard]] bool takes_bias() const {
-            return divisor_ == 1 && has_convolutions() &&
-                   std::min(dense_cost(), depthwise_cost()) <= sum_cost();
-        }
-
-    private:
-        static constexpr std::int64_t most_weight = 255;
-
-        // Rough cycles of Ethos-U55 with 128 MACs, as its compiler estimates them.
-        static constexpr double per_op = 300;
-        static constexpr double impossible = 1e300;
-        static constexpr std::int64_t most_weight_bytes = std::int64_t{1} << 20;
-        static constexpr std::int64_t most_ops = 256;
-
-        [[nodiscard]] double image_size() const {
-            return static_cast<double>(batches_ * channels_ * h_.size * w_.size);
-        }
-        [[nodiscard]] double result_size() const {
-            return static_cast<double>(batches_ * channels_ * h_.out * w_.out);
-        }
-        [[nodiscard]] bool is_int8() const { return e_.dtype(image_) == dtype::int8; }
-        [[nodiscard]] bool weights_fit() const {
-            return h_.n * w_.n / divisor_ <= most_weight && (divisor_ == 1 || is_int8());
-        }
-        [[nodiscard]] double dense_cost() const {
-            const std::int64_t inner = w_.window() * channels_;
-            const std::int64_t count = h_.phases * static_cast<std::int64_t>(w_.runs().size());
-            if (!weights_fit() || count > most_ops || w_.window() > u55::most_kernel_height ||
-                h_.phases * w_.phases * channels_ * 2 * inner > most_weight_bytes)
-                return impossible;
-            const std::int64_t lanes = channels_ <= 16 ? 16 : (channels_ + 31) / 32 * 32;
-            const double macs = 2.0 * static_cast<double>(w_.window() * lanes);
-            return result_size() * std::max(1.1, macs / 112) + image_size() * 1.3 +
-                   per_op * static_cast<double>(count);
-        }
-        [[nodiscard]] double depthwise_cost() const {
-            const bool strides_fit = std::max(h_.stride, w_.stride) <= u55::most_stride;
-            if (!weights_fit() || !strides_fit || h_.phases * w_.phases > most_ops) return impossible;
-            return result_size() * 2.3 + image_size() * 2.6 +
-                   per_op * static_cast<double>(h_.phases * w_.phases);
-        }
-        [[nodiscard]] double sum_cost() const {
-            if (!is_int8()) return impossible;
-            return result_size() * 11 + per_op * static_cast<double>(2 * (h_.out + w_.out));
-        }
-
-        // The last period may be a partial one.
-        value of_phases(value v) {
-            const shape_builder whole{batches_, h_.periods * h_.phases, w_.periods * w_.phases, channels_};
-            return crop(e_, build::reshape(e_, v, whole), {0, h_.out}, {0, w_.out});
-        }
-        extent rows_of(std::int64_t phase) const {
-            return {h_.start(phase) + h_.before(), (h_.periods - 1) * h_.stride + h_.taps(phase)};
-        }
-        // Weights above 127 have a zero point.
-        template <op_tag Op>
-        value convolve(value input, const shape_builder& kernel,
-                       const std::pmr::vector<std::int64_t>& weights, std::int64_t results,
-                       const shape_builder& stride) {
-            const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
-            const dtype sums = is_int8() ? dtype::int32 : dtype::int48;
-            std::pmr::vector<std::int8_t> codes;
-            for (const std::int64_t w : weights)
-                codes.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
-            return e_.make<Op>({.input = input,
-                                .weight = e_.constant<std::int8_t>(dtype::int8, kernel, codes),
-                                .bias = e_.splat(bias_, sums, std::array{results}),
-                                .input_zp = e_.splat(0, e_.dtype(image_), 1),
-                                .weight_zp = e_.splat(zero, dtype::int8, 1),
-                                .pad = {0, 0, 0, 0},
-                                .stride = int_list(stride),
-                                .dilation = {1, 1},
-                                .acc_type = sums});
-        }
-
-        value by_convolutions() {
-            const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-            std::pmr::vector<value> parts;
-            for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
-                const extent rows = rows_of(phase);
-                for (const run& periods : w_.runs()) parts.push_back(columns(padded, phase, rows, periods));
-            }
-            return of_phases(build::concat(e_, parts, 2));
-        }
-        // Those that read beyond the image have a narrower kernel, with the weights of what lies there.
-        value columns(value padded, std::int64_t phase, const extent& rows, const run& periods) {
-            const std::int64_t from = w_.window_start() + periods.first * w_.stride;
-            const std::int64_t first = w_.inside(from);
-            const std::int64_t width = w_.inside(from + w_.window() - 1) - first + 1;
-            const std::int64_t height = h_.taps(phase);
-            const shape_builder kernel{w_.phases * channels_, height, width, channels_};
-            std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
-            for (std::int64_t p = 0; p != w_.phases; ++p) {
-                for (std::int64_t y = 0; y != height; ++y) {
-                    for (std::int64_t t = 0; t != w_.taps(p); ++t) {
-                        const std::int64_t x = w_.inside(w_.start(p) + periods.first * w_.stride + t) - first;
-                        for (std::int64_t c = 0; c != channels_; ++c) {
-                            const std::int64_t result = p * channels_ + c;
-                            const std::int64_t at = ((result * height + y) * width + x) * channels_ + c;
-                            weights[static_cast<std::size_t>(at)] += h_.weight(phase, y) * w_.weight(p, t);
-                        }
-                    }
-                }
-            }
-            const value part = crop(e_, padded, rows, {first, (periods.count - 1) * w_.stride + width});
-            return convolve<tosa::conv2d>(part, kernel, weights, kernel[0],
-                                          shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
-        }
-
-        value by_depthwise() {
-            const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-            const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
-            std::pmr::vector<value> rows;
-            for (std::int64_t a = 0; a != h_.phases; ++a) {
-                std::pmr::vector<value> columns;
-                for (std::int64_t b = 0; b != w_.phases; ++b) {
-                    const shape_builder kernel{h_.taps(a), w_.taps(b), channels_, 1};
-                    std::pmr::vector<std::int64_t> weights;
-                    for (std::int64_t y = 0; y != kernel[0]; ++y) {
-                        for (std::int64_t x = 0; x != kernel[1]; ++x) {
-                            weights.insert(weights.end(), static_cast<std::size_t>(channels_),
-                                           h_.weight(a, y) * w_.weight(b, x));
-                        }
-                    }
-                    const extent across{w_.start(b) + w_.before(), (w_.periods - 1) * w_.stride + kernel[1]};
-                    const value part = crop(e_, padded, rows_of(a), across);
-                    columns.push_back(convolve<tosa::depthwise_conv2d>(part, kernel, weights, channels_,
-                                                                       shape_builder{h_.stride, w_.stride}));
-                }
-                rows.push_back(build::concat(e_, columns, 3));
-            }
-            return of_phases(build::concat(e_, rows, 2));
-        }
-
-        value by_sums() {
-            const value v = e_.make<tosa::cast>({.input = image_, .output_type = dtype::int32});
-            return summed(summed(v, 1, h_), 2, w_);
-        }
-        // n · x[i] + rest · (x[i + 1] - x[i])
-        value summed(value v, std::size_t dim, const axis& a) {
-            std::pmr::vector<std::int64_t> at = a.positions();
-            const value whole = pick(e_, product(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
-            if (a.size == 1) return whole;
-            std::pmr::vector<std::int32_t> factors;
-            for (std::int64_t o = 0; o != a.out; ++o) {
-                const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
-                factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)])
-                                           : 0);
-            }
-            const value next = build::slice(e_, v, dim, 1, a.size - 1);
-            const value steps = e_.make<tosa::sub>(next, build::slice(e_, v, dim, 0, a.size - 1));
-            for (std::int64_t& i : at) i = std::min(i, a.size - 2);
-            const shape_builder shape =
-                build::with_axis(shape_builder{1, 1, 1, 1}, dim, static_cast<std::int64_t>(at.size()));
-            const value factor = e_.constant<std::int32_t>(dtype::int32, shape, factors);
-            return e_.make<tosa::add>(whole, product(e_, pick(e_, steps, dim, at), factor));
-        }
-
-        emit<produces>& e_;
-        value image_;
-        const axis &h_, &w_;
-        std::int64_t batches_, channels_;
-        std::int64_t divisor_;  ///< of weights, by which the sums are multiplied
-        std::int64_t bias_ = 0;
-    };
+    static bool is_cheap(const resize_axis& axis) {
+        constexpr std::size_t max_slices = 16;
+        return axis.repeats() != 0 || build::count_runs(axis.positions()) <= max_slices;
+    }
+    // The form that Ethos-U55 has.
+    static value doubled(emit<produces>& e, value v) {
+        return e.make<tosa::resize>({.input = v,
+                                     .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),
+                                     .offset = build::const_shape(e, shape_builder{-1, -1}),
+                                     .border = build::const_shape(e, shape_builder{1, 1}),
+                                     .mode = resize_mode::nearest});
+    }
+    static value repeated(emit<produces>& e, value v, std::size_t dim, std::int64_t times) {
+        const build::three_axes parts = build::around(e.shape(v), dim);
+        const shape_builder shape = build::with_axis(e.shape(v), dim, parts.size * times);
+        const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
+        const std::pmr::vector<value> copies(static_cast<std::size_t>(times), flat);
+        return build::reshape(e, build::concat(e, copies, 1), shape);
+    }
 };
 
 }  // namespace headrace
@@ -13059,18 +13494,26 @@ private:
 
 namespace headrace {
 
-/// Convolutions and poolings whose windows Ethos-U55 does not have, by those that it has; results are exact.
+struct rescale_before_moving;
+/// The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
-/// - A transposed convolution of another stride than 2 is one convolution for each row within the stride;
-///   the columns within it are channels, which are in the order of the result then.
-/// - Padding that a long stride excludes is a PAD, and dilation zeros in the weight; a depthwise convolution
-///   takes steps of up to 3, of which some are dropped.
+/// - A transposed convolution with a stride other than 2 is one convolution for each row within the stride.
+/// The
+///   columns within it are channels, which the order of the result makes neighbours.
+/// - Where a long stride excludes padding or dilation, these are a PAD and zeros in the weight. A depthwise
+///   convolution takes steps of up to 3 and drops some results.
 /// - A kernel that is too large is cut up, and the parts are added.
-/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart on the rims.
+/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
+/// edges.
 struct expand_windows : pass, for_u55 {
-    using targets = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
-                        tosa::avg_pool2d, tosa::max_pool2d>;
+    using phase = expansion;
+    using runs_before = pass_list<rescale_before_moving>;
+    static constexpr std::string_view summary =
+        "lowers convolutions and poolings with windows that Ethos-U55 does not have";
+
+    using targeted_ops = ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d,
+                             tosa::avg_pool2d, tosa::max_pool2d>;
     using produces =
         joined<build::strided_slice_ops, build::concat_ops,
                ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::avg_pool2d, tosa::max_pool2d, tosa::add>>;
@@ -13083,7 +13526,7 @@ struct expand_windows : pass, for_u55 {
 
     std::optional<value> operator()(const args<tosa::conv3d>& a, emit<produces>& e) const {
         const shape_builder kernel(e.shape(a.weight));
-        const auto zero = zero_of(a.input_zp);
+        const auto zero = constant_integer(a.input_zp);
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
@@ -13115,15 +13558,15 @@ struct expand_windows : pass, for_u55 {
         const shape_builder kernel(e.shape(a.weight));
         const shape_builder image(e.shape(a.input));
         const bool fits = u55::transposed_stride_fits(a.stride, image, sizes(kernel).subspan(1)) &&
-                          kernel[1] <= u55::most_kernel_height &&
-                          kernel[1] * kernel[2] <= u55::most_kernel_taps;
+                          kernel[1] <= u55::max_kernel_height &&
+                          kernel[1] * kernel[2] <= u55::max_kernel_taps;
         if (fits || !is_constant(e, a)) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         phases axes[2];
         for (std::size_t i = 0; i != 2; ++i)
             axes[i] = phases_of(a.stride[i], kernel[1 + i], image[1 + i], a.out_pad[2 * i], result[1 + i]);
         const auto& [h, w] = axes;
-        if (h.after < 0 || w.after < 0) return std::nullopt;  // nothing but padding before the image
+        if (h.after < 0 || w.after < 0) return std::nullopt;  // windows that only read padding
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
         std::pmr::vector<value> rows;
@@ -13141,7 +13584,7 @@ struct expand_windows : pass, for_u55 {
                                            });
             rows.push_back(convolved<tosa::conv2d>(e, {.input = input,
                                                        .weight = weight,
-                                                       .bias = repeated(e, a.bias, w.stride),
+                                                       .bias = u55::repeat(e, a.bias, w.stride),
                                                        .input_zp = a.input_zp,
                                                        .weight_zp = a.weight_zp,
                                                        .pad = {h.before, h.after, w.before, w.after},
@@ -13161,8 +13604,8 @@ struct expand_windows : pass, for_u55 {
         const shape_builder result(e.result_meta().shape);
         const auto rows = parts_of(a, 0, e.shape(a.input)[1], result[1]);
         const auto columns = parts_of(a, 1, e.shape(a.input)[2], result[2]);
-        constexpr std::size_t most_parts = 256;
-        if (rows.size() * columns.size() > most_parts) {
+        constexpr std::size_t max_parts = 256;
+        if (rows.size() * columns.size() > max_parts) {
             return e.unsupported(
                 "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
                 "u55 from the target, or pool with less padding");
@@ -13184,7 +13627,7 @@ struct expand_windows : pass, for_u55 {
         return build::concat(e, strips, 1);
     }
 
-    // Padding never is the largest.
+    // What is padded with is never the largest element.
     std::optional<value> operator()(const args<tosa::max_pool2d>& a, emit<produces>& e) const {
         const u55::pooling_window window{a.kernel, a.pad, a.stride};
         if (window.fits() || !window.is_padded()) return std::nullopt;
@@ -13199,7 +13642,7 @@ struct expand_windows : pass, for_u55 {
 private:
     // --- weights ---------------------------------------------------------------------------
 
-    /// The elements of a constant weight of INT8, by their positions.
+    /// A constant weight of INT8, by positions.
     struct weight_view {
         std::span<const std::byte> bytes;
         shape_builder shape;
@@ -13215,18 +13658,14 @@ private:
     template <class Args>
     static weight_view view(const Args& a) {
         return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
-                static_cast<std::int8_t>(zero_of(a.weight_zp).value_or(0))};
-    }
-    static std::optional<std::int64_t> zero_of(value zero_point) {
-        const auto zero = constant_integers(zero_point);
-        return zero && zero->size() == 1 ? std::optional((*zero)[0]) : std::nullopt;
+                static_cast<std::int8_t>(constant_integer(a.weight_zp).value_or(0))};
     }
     template <class Args>
     static bool is_constant(emit<produces>& e, const Args& a) {
         return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
-               constant_integers(a.bias) && zero_of(a.weight_zp) && zero_of(a.input_zp);
+               constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
-    /// A weight of four axes from what `element` says of each position.
+    /// A weight of four axes; `element` gives the element at each position.
     template <class F>
     static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
         std::pmr::vector<std::int8_t> elements;
@@ -13241,17 +13680,6 @@ private:
         }
         return e.constant<std::int8_t>(dtype::int8, shape, elements);
     }
-    static value repeated(emit<produces>& e, value bias, std::int64_t times) {
-        const auto numbers = constant_integers(bias);
-        const dtype type = e.dtype(bias);
-        const auto count = static_cast<std::int64_t>(numbers->size());
-        return e.constant({type, {count * times}, {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                std::memcpy(&data[i * width], &(*numbers)[i % numbers->size()], width);
-        });
-    }
-
     // --- forward ---------------------------------------------------------------------------
 
     template <class Op>
@@ -13277,7 +13705,8 @@ private:
     static value convolved(emit<produces>& e, args<Op> a) {
         if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
         for (std::size_t i = 0; i != 2; ++i)
-            a.input = build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], *zero_of(a.input_zp));
+            a.input =
+                build::pad(e, a.input, 1 + i, a.pad[2 * i], a.pad[2 * i + 1], *constant_integer(a.input_zp));
         a.pad = {0, 0, 0, 0};
         if (!a.input || fits<Op>(e, a)) return e.make<Op>(a);
         if (!window_of<Op>(e, a).stride_fits()) {
@@ -13304,7 +13733,7 @@ private:
         return a;
     }
 
-    // A stride above 3 as the longest that divides it and is short enough; then some results are dropped.
+    // A stride above 3 becomes the longest short one that divides it, and some results are dropped.
     static value in_steps(emit<produces>& e, args<tosa::depthwise_conv2d> a) {
         shape_builder dropped{1, 1};
         shape_builder stride(a.stride);
@@ -13312,7 +13741,7 @@ private:
         for (std::size_t i = 0; i != 2; ++i) {
             const std::int64_t extent = (e.shape(a.weight)[i] - 1) * a.dilation[i] + 1;
             counts[1 + i] = (counts[1 + i] - extent) / stride[i] + 1;
-            if (stride[i] <= u55::most_stride) continue;
+            if (stride[i] <= u55::max_stride) continue;
             const std::int64_t step = stride[i] % 3 == 0 ? 3 : stride[i] % 2 == 0 ? 2 : 1;
             dropped[i] = stride[i] / step;
             stride[i] = step;
@@ -13324,28 +13753,28 @@ private:
         return v;
     }
 
-    // The taps in parts, each over its part of the image.
+    // The kernel in parts, each of which reads a part of the image; their sums are added.
     template <class Op>
     static value in_parts(emit<produces>& e, const args<Op>& a) {
         if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added up
         constexpr std::size_t first = first_axis<Op>;
         const weight_view w = view(a);
-        const std::int64_t most[2] = {
-            std::min(w.shape[first], u55::most_kernel_height),
-            u55::most_kernel_taps / std::min(w.shape[first], u55::most_kernel_height)};
+        const std::int64_t max_part[2] = {
+            std::min(w.shape[first], u55::max_kernel_height),
+            u55::max_kernel_taps / std::min(w.shape[first], u55::max_kernel_height)};
         std::int64_t positions[2];
         for (std::size_t i = 0; i != 2; ++i) {
             const std::int64_t extent = (w.shape[first + i] - 1) * a.dilation[i] + 1;
             positions[i] = (e.shape(a.input)[1 + i] - extent) / a.stride[i] + 1;
         }
         value sum;
-        for (std::int64_t y = 0; y < w.shape[first]; y += most[0]) {
-            for (std::int64_t x = 0; x < w.shape[first + 1]; x += most[1]) {
+        for (std::int64_t y = 0; y < w.shape[first]; y += max_part[0]) {
+            for (std::int64_t x = 0; x < w.shape[first + 1]; x += max_part[1]) {
                 const std::int64_t from[2] = {y, x};
                 args<Op> part = a;
                 shape_builder shape = w.shape;
                 for (std::size_t i = 0; i != 2; ++i) {
-                    shape[first + i] = std::min(most[i], w.shape[first + i] - from[i]);
+                    shape[first + i] = std::min(max_part[i], w.shape[first + i] - from[i]);
                     const std::int64_t extent = (shape[first + i] - 1) * a.dilation[i] + 1;
                     part.input = build::slice(e, part.input, 1 + i, from[i] * a.dilation[i],
                                               (positions[i] - 1) * a.stride[i] + extent);
@@ -13366,21 +13795,18 @@ private:
     // --- transposed ------------------------------------------------------------------------
 
     /// Result o of an axis adds up tap k times element i where i · stride + k + out_pad = o. Results of the
-    /// same remainder by the stride are a convolution with every stride-th tap, turned round.
+    /// same remainder by the stride are a convolution with every stride-th tap, in reverse order.
     struct phases {
         std::int64_t stride, taps;
         std::int64_t first, count;   ///< the elements that are read
         std::int64_t before, after;  ///< padding
         std::int64_t positions, skipped;
     };
-    static std::int64_t floor_division(std::int64_t a, std::int64_t b) {
-        return a >= 0 ? a / b : -((b - 1 - a) / b);
-    }
     static phases phases_of(std::int64_t stride, std::int64_t kernel, std::int64_t size, std::int64_t out_pad,
                             std::int64_t result) {
         const std::int64_t taps = (kernel + stride - 1) / stride;
-        const std::int64_t from = floor_division(-out_pad, stride);
-        const std::int64_t to = floor_division(result - 1 - out_pad, stride);
+        const std::int64_t from = u55::floor_division(-out_pad, stride);
+        const std::int64_t to = u55::floor_division(result - 1 - out_pad, stride);
         const std::int64_t least = from - taps + 1;  // the first element that a window reads, and the last
         const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
         const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
@@ -13390,7 +13816,7 @@ private:
 
     // --- poolings --------------------------------------------------------------------------
 
-    /// Positions of a window along an axis that hold as many elements of the image.
+    /// Positions of a window along an axis that read the same number of elements.
     struct part {
         std::int64_t first, size, kernel, stride;
     };
@@ -13399,7 +13825,7 @@ private:
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
         std::pmr::vector<part> parts;
-        std::int64_t whole = 0;  // positions within the image so far
+        std::int64_t whole = 0;  // positions so far that read no padding
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];
             const std::int64_t first = std::max<std::int64_t>(from, 0);
@@ -13417,27 +13843,91 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/u55/comparing.hpp ----
+
+namespace headrace::u55 {
+
+using compare_ops = ops<tosa::add, tosa::sub, tosa::abs, tosa::clz, tosa::maximum, tosa::minimum,
+                        tosa::arithmetic_right_shift, tosa::logical_left_shift>;
+
+/// a - b does not wrap around.
+[[nodiscard]] inline bool difference_fits(value a, value b) {
+    return interval_of(a).reach() + interval_of(b).reach() <= INT32_MAX;
+}
+
+/// 1 - truth.
+inline value inverse(emit<ops<tosa::sub>> e, value truth) {
+    return e.make<tosa::sub>(splat(e, 1, truth), truth);
+}
+
+inline value is_not_zero(emit<compare_ops> e, value v) {
+    const interval known = interval_of(v);
+    if (known.lies_in({0, 1})) return v;
+    value number = v;
+    if (known.least < 0) {
+        number = known.least > INT32_MIN ? e.make<tosa::abs>(v)
+                                         : e.make<tosa::sub>(splat(e, 32, v), e.make<tosa::clz>(v));
+    }
+    return e.make<tosa::minimum>(number, splat(e, 1, v));
+}
+
+/// The upper and the lower 16 bits; the lower half is not negative. The shift rounds: half of the divisor is
+/// subtracted first, as far as that does not wrap around.
+inline std::pair<value, value> halves(emit<compare_ops> e, value v) {
+    constexpr std::int64_t half = 32768;
+    const value by = splat(e, 16, v);
+    const value least = splat(e, INT32_MIN + half, v);
+    const value shifted = e.make<tosa::sub>(e.make<tosa::maximum>(v, least), splat(e, half, v));
+    const value high = rounded_shift(e, shifted, by);
+    return {high, e.make<tosa::sub>(v, e.make<tosa::logical_left_shift>(high, by))};
+}
+
+/// A number with the sign of a - b. Where that might wrap around, it is the sign of the difference of the
+/// upper halves or, if that is 0, of the lower ones.
+inline value difference(emit<compare_ops> e, value a, value b) {
+    if (difference_fits(a, b)) return e.make<tosa::sub>(a, b);
+    const auto [a_high, a_low] = halves(e, a);
+    const auto [b_high, b_low] = halves(e, b);
+    const value high = e.make<tosa::sub>(a_high, b_high);
+    const value at_most_one = e.make<tosa::minimum>(high, splat(e, 1, high));
+    const value sign = e.make<tosa::maximum>(at_most_one, splat(e, -1, high));
+    const value above = e.make<tosa::logical_left_shift>(sign, splat(e, 16, sign));
+    return e.make<tosa::add>(above, e.make<tosa::sub>(a_low, b_low));
+}
+
+inline value equal(emit<compare_ops> e, value a, value b) {
+    return inverse(e, is_not_zero(e, difference(e, a, b)));
+}
+inline value greater(emit<compare_ops> e, value a, value b) { return clamp(e, difference(e, a, b), 0, 1); }
+inline value greater_equal(emit<compare_ops> e, value a, value b) { return inverse(e, greater(e, b, a)); }
+
+}  // namespace headrace::u55
+
 // ---- headrace/passes/u55/number_booleans.hpp ----
 
 namespace headrace {
 
-/// Booleans as numbers, of which Ethos-U55 has none else: 0 and 1 in INT8, as their bytes are, where they
-/// are stored, given and taken, and in INT32 where they are computed. Comparisons, choices and logic become
-/// arithmetic, which is exact for all INT32; where no difference can wrap around it is cheaper, and a
-/// comparison of 8-bit codes with a number is a TABLE.
+struct expand_bits;
+/// Ethos-U55 has no booleans. They become 0 and 1: in INT8, as their bytes are, where they are stored and at
+/// inputs and outputs, and in INT32 where they are computed. Comparisons, choices and logic become arithmetic
+/// that is exact for all of INT32, and cheaper where a difference cannot wrap around. A comparison of INT8
+/// with a number is a TABLE.
 struct number_booleans : pass, for_u55 {
+    using phase = expansion;
+    using runs_before = pass_list<expand_bits>;
+    static constexpr std::string_view summary =
+        "represents booleans by 0 and 1, and lowers comparisons and choices to arithmetic";
+
     using produces =
-        joined<build::reshape_ops,
-               ops<tosa::cast, tosa::rescale, tosa::table, tosa::add, tosa::sub, tosa::mul, tosa::abs,
-                   tosa::clz, tosa::maximum, tosa::minimum, tosa::arithmetic_right_shift,
-                   tosa::logical_left_shift, tosa::reduce_max, tosa::reduce_min>>;
+        joined<u55::compare_ops,
+               ops<tosa::cast, tosa::rescale, tosa::table, tosa::mul, tosa::reduce_max, tosa::reduce_min>>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const { return run(g, context).count(); }
 
 private:
-    using emit_type = emit<produces>;
+    using emitting = emit<produces>;
 
-    /// What stands for a boolean: either, the other is made when it is asked for.
+    /// What represents a boolean: one of the two, the other is made on demand.
     struct number {
         value narrow{};  ///< INT8
         value wide{};    ///< INT32
@@ -13453,15 +13943,14 @@ private:
                 visit(*n);
             }
             for (std::size_t i = replaced_.size(); i-- != 0;) {
-                if (replaced_[i]->owner != nullptr && replaced_[i]->first_use == nullptr)
-                    headrace::detail::erase_dead(g_, *replaced_[i]);
+                detail::erase_dead(g_, *replaced_[i]);
             }
             return count_;
         }
 
     private:
         void visit(node& n) {
-            emit_type e(g_, &n, &n, context_);
+            emitting e(g_, &n, &n, context_);
             if (stores(n)) {
                 retype(n, e);
             } else if (is<builtin::output>(n)) {
@@ -13474,36 +13963,36 @@ private:
             }
         }
         template <class... Ops>
-        void lower_any(node& n, emit_type& e, ops<Ops...>) {
+        void lower_any(node& n, emitting& e, ops<Ops...>) {
             static_cast<void>(((is<Ops>(n) && (lower(n, e, args_of<Ops>(n)), true)) || ...));
         }
 
-        void lower(node& n, emit_type& e, const args<tosa::equal>& a) {
-            compare<&run::equal>(n, e, a.input1, a.input2, std::equal_to<>());
+        void lower(node& n, emitting& e, const args<tosa::equal>& a) {
+            compare<&u55::equal>(n, e, a.input1, a.input2, std::equal_to<>());
         }
-        void lower(node& n, emit_type& e, const args<tosa::greater>& a) {
-            compare<&run::greater>(n, e, a.input1, a.input2, std::greater<>());
+        void lower(node& n, emitting& e, const args<tosa::greater>& a) {
+            compare<&u55::greater>(n, e, a.input1, a.input2, std::greater<>());
         }
-        void lower(node& n, emit_type& e, const args<tosa::greater_equal>& a) {
-            compare<&run::greater_equal>(n, e, a.input1, a.input2, std::greater_equal<>());
+        void lower(node& n, emitting& e, const args<tosa::greater_equal>& a) {
+            compare<&u55::greater_equal>(n, e, a.input1, a.input2, std::greater_equal<>());
         }
-        void lower(node& n, emit_type& e, const args<tosa::logical_and>& a) {
+        void lower(node& n, emitting& e, const args<tosa::logical_and>& a) {
             becomes(n, {{}, both(e, a.input1, a.input2)});
         }
-        void lower(node& n, emit_type& e, const args<tosa::logical_or>& a) {
+        void lower(node& n, emitting& e, const args<tosa::logical_or>& a) {
             becomes(n, {{}, e.make<tosa::maximum>(wide(e, a.input1), wide(e, a.input2))});
         }
-        void lower(node& n, emit_type& e, const args<tosa::logical_xor>& a) {
+        void lower(node& n, emitting& e, const args<tosa::logical_xor>& a) {
             const value difference = e.make<tosa::sub>(wide(e, a.input1), wide(e, a.input2));
             becomes(n, {{}, e.make<tosa::abs>(difference)});
         }
-        void lower(node& n, emit_type& e, const args<tosa::logical_not>& a) {
-            becomes(n, {{}, inverse(e, wide(e, a.input1))});
+        void lower(node& n, emitting& e, const args<tosa::logical_not>& a) {
+            becomes(n, {{}, u55::inverse(e, wide(e, a.input1))});
         }
-        void lower(node& n, emit_type& e, const args<tosa::reduce_any>& a) {
+        void lower(node& n, emitting& e, const args<tosa::reduce_any>& a) {
             becomes(n, {e.make<tosa::reduce_max>({.input = narrow(e, a.input), .axis = a.axis}), {}});
         }
-        void lower(node& n, emit_type& e, const args<tosa::reduce_all>& a) {
+        void lower(node& n, emitting& e, const args<tosa::reduce_all>& a) {
             becomes(n, {e.make<tosa::reduce_min>({.input = narrow(e, a.input), .axis = a.axis}), {}});
         }
 
@@ -13518,29 +14007,31 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
+        // A node whose operands are not numbers stays: the model is refused for what made them.
         void becomes(node& n, const number& truth) {
+            if (!truth.narrow && !truth.wide) return;
             numbers_[&n] = truth;
             replaced_.push_back(&n);
             ++count_;
         }
-        // Of another type than boolean.
+        // For results that are not boolean.
         void replace(node& n, value v) {
             if (!v) return;
-            headrace::detail::hand_over_name(n.results[0], v);
+            detail::hand_over_name(n.results[0], v);
             g_.replace_all_uses(n.result(), v);
             replaced_.push_back(&n);
             ++count_;
         }
 
-        // What only holds booleans holds numbers as well.
+        // Ops that only hold or move booleans do the same with numbers.
         static bool stores(const node& n) {
-            static constexpr auto layout =
-                set_of<ops<tosa::reshape, tosa::transpose, tosa::slice, tosa::concat, tosa::tile, tosa::pad,
-                           tosa::reverse, tosa::identity>>;
+            const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
+                                trait::repeating | trait::padding | trait::reversing;
             return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
-                                         is<tosa::const_>(n) || layout.contains(*n.op));
+                                         is<tosa::const_>(n) || is<tosa::identity>(n) ||
+                                         (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
         }
-        void retype(node& n, emit_type& e) {
+        void retype(node& n, emitting& e) {
             take_numbers(n, e);
             tensor_meta meta = *n.results[0].meta;
             meta.dtype = dtype::int8;
@@ -13548,197 +14039,112 @@ private:
             numbers_[&n] = {n.result(), {}};
             ++count_;
         }
-        void take_numbers(node& n, emit_type& e) {
+        void take_numbers(node& n, emitting& e) {
             for (edge& operand : std::span(n.operands, n.operand_count)) {
                 if (known(*operand.slot) != nullptr) g_.set_operand(operand, narrow(e, *operand.slot));
             }
         }
 
-        value narrow(emit_type& e, value v) {
+        value narrow(emitting& e, value v) {
             number* truth = known(v);
             if (truth == nullptr) return v;
             if (!truth->narrow) {
-                truth->narrow = as_int(e, truth->wide, dtype::int8);
-                headrace::detail::hand_over_name(v.producer->results[0], truth->narrow);
+                truth->narrow = build::narrow(e, truth->wide, dtype::int8);
+                detail::hand_over_name(v.producer->results[0], truth->narrow);
             }
             return truth->narrow;
         }
-        value wide(emit_type& e, value v) {
+        value wide(emitting& e, value v) {
             number* truth = known(v);
             if (truth == nullptr) return {};
-            if (!truth->wide) truth->wide = widened(e, truth->narrow);
+            if (!truth->wide) truth->wide = u55::widen(e, truth->narrow);
             return truth->wide;
-        }
-        // As INT32.
-        static value widened(emit_type& e, value v) {
-            if (type_of(v) == dtype::int32) return v;
-            if (const auto numbers = constant_integers(v)) return constant(e, e.shape(v), *numbers);
-            return e.make<tosa::cast>({.input = v, .output_type = dtype::int32});
-        }
-        // INT32 that has room in the type.
-        static value as_int(emit_type& e, value v, dtype type) {
-            if (type == dtype::int32) return v;
-            constexpr int shift = 30;
-            return e.make<tosa::rescale>({.input = v,
-                                          .multiplier = e.splat(1 << shift, dtype::int32, 1),
-                                          .shift = e.splat(shift, dtype::int8, 1),
-                                          .input_zp = e.splat(0, dtype::int32, 1),
-                                          .output_zp = e.splat(0, type, 1)});
-        }
-        static value constant(emit_type& e, const int_list& shape,
-                              const std::pmr::vector<std::int64_t>& numbers) {
-            const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
-            return e.constant<std::int32_t>(dtype::int32, shape, elements);
-        }
-        static value splat(emit_type& e, std::int64_t number, value beside) {
-            return e.splat(number, dtype::int32, e.rank(beside));
-        }
-        static value product(emit_type& e, value a, value b) {
-            return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
         }
 
         // --- comparisons ---------------------------------------------------------------------
 
-        static bool difference_fits(value a, value b) {
-            return interval_of(a).reach() + interval_of(b).reach() <= INT32_MAX;
-        }
-        static value inverse(emit_type& e, value truth) {
-            return e.make<tosa::sub>(splat(e, 1, truth), truth);
-        }
-        // 1 where the number is above 0.
-        static value is_positive(emit_type& e, value v) {
-            return e.make<tosa::minimum>(e.make<tosa::maximum>(v, splat(e, 0, v)), splat(e, 1, v));
-        }
-        static value is_not_zero(emit_type& e, value v) {
-            const interval known = interval_of(v);
-            if (known.lies_in(0, 1)) return v;
-            if (known.least >= 0) return e.make<tosa::minimum>(v, splat(e, 1, v));
-            if (known.least > INT32_MIN) return e.make<tosa::minimum>(e.make<tosa::abs>(v), splat(e, 1, v));
-            const value used_bits = e.make<tosa::sub>(splat(e, 32, v), e.make<tosa::clz>(v));
-            return e.make<tosa::minimum>(used_bits, splat(e, 1, v));
-        }
-        // A number with the sign of a - b. Where that might wrap around, it is the sign of the difference of
-        // the upper halves or, if that is 0, of the lower ones.
-        static value difference(emit_type& e, value a, value b) {
-            if (difference_fits(a, b)) return e.make<tosa::sub>(a, b);
-            const auto [a_high, a_low] = halves(e, a);
-            const auto [b_high, b_low] = halves(e, b);
-            const value high = e.make<tosa::sub>(a_high, b_high);
-            const value sign =
-                e.make<tosa::maximum>(e.make<tosa::minimum>(high, splat(e, 1, high)), splat(e, -1, high));
-            const value above = e.make<tosa::logical_left_shift>(sign, splat(e, 16, sign));
-            return e.make<tosa::add>(above, e.make<tosa::sub>(a_low, b_low));
-        }
-        // The lower half is not below 0. The shift rounds: half of the divisor is taken off before, where it
-        // is there.
-        static std::pair<value, value> halves(emit_type& e, value v) {
-            constexpr std::int64_t half = 32768;
-            const value by = splat(e, 16, v);
-            const value least = splat(e, INT32_MIN + half, v);
-            const value shifted = e.make<tosa::sub>(e.make<tosa::maximum>(v, least), splat(e, half, v));
-            const value high =
-                e.make<tosa::arithmetic_right_shift>({.input1 = shifted, .input2 = by, .round = true});
-            return {high, e.make<tosa::sub>(v, e.make<tosa::logical_left_shift>(high, by))};
-        }
-        static value equal(emit_type& e, value a, value b) {
-            return inverse(e, is_not_zero(e, difference(e, a, b)));
-        }
-        static value greater(emit_type& e, value a, value b) { return is_positive(e, difference(e, a, b)); }
-        static value greater_equal(emit_type& e, value a, value b) { return inverse(e, greater(e, b, a)); }
-
-        // The form in arithmetic is made where no table is.
-        template <auto Form, class Compare>
-        void compare(node& n, emit_type& e, value a, value b, Compare&& compares) {
+        // By a table where one operand is INT8 and the other a number, else by `Arithmetic`.
+        template <auto Arithmetic, class Compare>
+        void compare(node& n, emitting& e, value a, value b, Compare&& compares) {
+            if (is_floating(type_of(a))) return;
             const auto swapped = [&](std::int64_t x, std::int64_t y) { return compares(y, x); };
             value table = table_of(e, a, b, compares);
             if (!table) table = table_of(e, b, a, swapped);
-            becomes(n, table ? number{table, {}} : number{{}, Form(e, a, b)});
+            becomes(n, table ? number{table, {}} : number{{}, Arithmetic(e, a, b)});
         }
 
-        // Codes of 8 bits, and what they are as INT32.
-        struct codes {
+        /// Numbers that INT8 values stand for: RESCALE without a zero point, as it rounds (TOSA 1.0, 1.9.4).
+        struct scaled_int8 {
             value v;
             std::int64_t multiplier = 1, shift = 0, zero = 0;
 
-            // As RESCALE rounds (TOSA 1.0, 1.9.4).
-            [[nodiscard]] std::int64_t number(std::int64_t code) const {
+            [[nodiscard]] std::int64_t number(std::int64_t element) const {
                 const std::int64_t half = shift == 0 ? 0 : std::int64_t{1} << (shift - 1);
-                return ((code - zero) * multiplier + half) >> shift;
+                return ((element - zero) * multiplier + half) >> shift;
             }
         };
-        static std::optional<codes> codes_of(value v) {
-            if (const auto* a = match<tosa::cast>(v)) {
-                if (type_of(a->input) == dtype::int8) return codes{a->input};
-                return std::nullopt;
-            }
+        static std::optional<scaled_int8> scaled_int8_of(value v) {
+            if (const auto* a = match<tosa::cast>(v))
+                return type_of(a->input) == dtype::int8 ? std::optional(scaled_int8{a->input}) : std::nullopt;
             const auto* a = match<tosa::rescale>(v);
             if (a == nullptr || type_of(a->input) != dtype::int8 || a->per_channel || !a->scale32 ||
                 a->input_unsigned || a->output_unsigned || a->rounding_mode != rounding_mode::single_round)
                 return std::nullopt;
-            const auto multiplier = constant_integers(a->multiplier);
-            const auto shift = constant_integers(a->shift);
-            const auto zero = constant_integers(a->input_zp);
-            const auto output_zero = constant_integers(a->output_zp);
-            if (!multiplier || !shift || !zero || !output_zero || (*output_zero)[0] != 0) return std::nullopt;
-            return codes{a->input, (*multiplier)[0], (*shift)[0], (*zero)[0]};
+            const auto multiplier = constant_integer(a->multiplier);
+            const auto shift = constant_integer(a->shift);
+            const auto zero = constant_integer(a->input_zp);
+            if (!multiplier || !shift || !zero || constant_integer(a->output_zp) != 0) return std::nullopt;
+            return scaled_int8{a->input, *multiplier, *shift, *zero};
         }
         template <class Compare>
-        static value table_of(emit_type& e, value a, value b, Compare&& compares) {
-            const auto operand = codes_of(a);
-            const auto with = constant_integers(b);
-            if (!operand || !with || with->size() != 1) return {};
-            constexpr std::int64_t count = 256;
-            std::array<std::int8_t, count> truth{};
-            for (std::int64_t i = 0; i != count; ++i) {
-                truth[static_cast<std::size_t>(i)] =
-                    static_cast<std::int8_t>(compares(operand->number(i - 128), (*with)[0]));
-            }
-            const value entries = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), truth);
-            return e.make<tosa::table>({.input1 = operand->v, .table = entries});
+        static value table_of(emitting& e, value a, value b, Compare&& compares) {
+            const auto operand = scaled_int8_of(a);
+            const auto with = constant_integer(b);
+            if (!operand || !with) return {};
+            return u55::table(e, operand->v,
+                              [&](std::int64_t i) { return compares(operand->number(i), *with); });
         }
 
-        // AND is a product, of INT8 where INT32 is not at hand.
-        value both(emit_type& e, value a, value b) {
+        // AND is a product: of INT8 unless both are in INT32 already.
+        value both(emitting& e, value a, value b) {
             const auto is_wide = [&](value v) { return known(v) != nullptr && known(v)->wide; };
-            return is_wide(a) && is_wide(b) ? product(e, wide(e, a), wide(e, b))
-                                            : product(e, narrow(e, a), narrow(e, b));
+            return is_wide(a) && is_wide(b) ? build::multiply(e, wide(e, a), wide(e, b))
+                                            : build::multiply(e, narrow(e, a), narrow(e, b));
         }
 
         // --- choices and casts -----------------------------------------------------------------
 
-        void lower(node& n, emit_type& e, const args<tosa::select>& a) {
+        void lower(node& n, emitting& e, const args<tosa::select>& a) {
             const value condition = wide(e, a.input1);
             if (!condition || is_floating(type_of(a.input2))) return;
             const bool booleans = known(a.input2) != nullptr;
-            const value t = booleans ? wide(e, a.input2) : widened(e, a.input2);
-            const value f = booleans ? wide(e, a.input3) : widened(e, a.input3);
+            const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
+            const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
             const value chosen = blend(e, condition, t, f);
             if (booleans) {
                 becomes(n, {{}, chosen});
             } else {
-                replace(n, as_int(e, chosen, n.results[0].meta->dtype));
+                replace(n, build::narrow(e, chosen, n.results[0].meta->dtype));
             }
         }
-        // f + c·(t - f), or c·t + (1 - c)·f where the difference might wrap around.
-        static value blend(emit_type& e, value condition, value t, value f) {
-            if (difference_fits(t, f)) {
-                const auto on_true = constant_integers(t);
-                const auto on_false = constant_integers(f);
-                value difference{};
-                if (on_true && on_false && e.shape(t) == e.shape(f)) {
-                    std::pmr::vector<std::int64_t> numbers(on_true->size());
-                    for (std::size_t i = 0; i != numbers.size(); ++i)
-                        numbers[i] = (*on_true)[i] - (*on_false)[i];
-                    difference = constant(e, e.shape(t), numbers);
-                } else {
-                    difference = e.make<tosa::sub>(t, f);
-                }
-                return e.make<tosa::add>(product(e, condition, difference), f);
+        // f + c * (t - f), or c * t + (1 - c) * f where the difference might wrap around.
+        static value blend(emitting& e, value condition, value t, value f) {
+            if (u55::difference_fits(t, f)) {
+                return e.make<tosa::add>(build::multiply(e, condition, exact_difference(e, t, f)), f);
             }
-            return e.make<tosa::add>(product(e, condition, t), product(e, inverse(e, condition), f));
+            return e.make<tosa::add>(build::multiply(e, condition, t),
+                                     build::multiply(e, u55::inverse(e, condition), f));
+        }
+        static value exact_difference(emitting& e, value t, value f) {
+            const auto on_true = constant_integers(t);
+            const auto on_false = constant_integers(f);
+            if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
+            std::pmr::vector<std::int64_t> numbers(on_true->size());
+            std::ranges::transform(*on_true, *on_false, numbers.begin(), std::minus<>());
+            return u55::constant(e, e.shape(t), numbers);
         }
 
-        void lower(node& n, emit_type& e, const args<tosa::cast>& a) {
+        void lower(node& n, emitting& e, const args<tosa::cast>& a) {
             if (number* truth = known(a.input)) {
                 switch (a.output_type) {
                     case dtype::boolean:
@@ -13753,15 +14159,9 @@ private:
                 }
             }
             if (!is_boolean(a.output_type) || is_floating(type_of(a.input))) return;
-            if (type_of(a.input) == dtype::int8) {
-                constexpr std::int64_t count = 256;
-                std::array<std::int8_t, count> truth{};
-                truth.fill(1);
-                truth[128] = 0;
-                const value entries = e.constant<std::int8_t>(dtype::int8, sizes(&count, 1), truth);
-                return becomes(n, {e.make<tosa::table>({.input1 = a.input, .table = entries}), {}});
-            }
-            becomes(n, {{}, is_not_zero(e, widened(e, a.input))});
+            if (type_of(a.input) == dtype::int8)
+                return becomes(n, {u55::table(e, a.input, [](std::int64_t i) { return i != 0; }), {}});
+            becomes(n, {{}, u55::is_not_zero(e, u55::widen(e, a.input))});
         }
 
         graph& g_;
@@ -13778,11 +14178,16 @@ private:
 
 namespace headrace {
 
-/// A RESCALE of accumulators to fewer bits goes ahead of what only moves them and nothing else reads: so
-/// fewer bits are moved, and the RESCALE is part of the convolution before. That of channels keeps them
-/// apart: the last axis must stay the last, or become a multiple of itself.
+struct expand_moves;
+/// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
+/// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
 struct rescale_before_moving : pass, for_u55 {
-    using targets = ops<tosa::rescale>;
+    using phase = expansion;
+    using runs_before = pass_list<expand_moves>;
+    static constexpr std::string_view summary =
+        "moves a RESCALE of accumulators ahead of the ops that only move its operand";
+
+    using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
 
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
@@ -13792,12 +14197,14 @@ struct rescale_before_moving : pass, for_u55 {
     }
 
 private:
-    using moves = ops<tosa::reshape, tosa::slice, tosa::concat, tosa::transpose, tosa::tile>;
+    static constexpr auto moves =
+        trait::reshaping | trait::permuting | trait::slicing | trait::joining | trait::repeating;
 
-    // Is it a move whose results have the channels of its operands, if there are several?
+    // Can the RESCALE go before the producer of `v`? It can if that only moves elements, and keeps channels
+    // apart if they have factors of their own.
     static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
         const node& n = *v.producer;
-        if (!set_of<moves>.contains(*n.op) || !has_one_use(v)) return false;
+        if (!is_of_dialect<tosa::dialect>(n) || !n.op->has(moves) || !has_one_use(v)) return false;
         if (!a.per_channel) return true;
         const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
         for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -13807,9 +14214,9 @@ private:
         }
         if (const auto* t = args_if<tosa::transpose>(n))
             return t->perms[t->perms.size() - 1] + 1 == static_cast<std::int64_t>(t->perms.size());
-        // A slice or a tiling of other axes, and a reshape that splits channels off.
         if (const auto* c = args_if<tosa::concat>(n))
             return c->axis + 1 != static_cast<std::int64_t>(e.rank(v));
+        // A SLICE or TILE of other axes, or a RESHAPE that splits channels.
         return is<tosa::reshape>(n) || e.shape(n.operand(0))[e.rank(v) - 1] == channels;
     }
     static value rescaled(emit<produces>& e, value v, const args<tosa::rescale>& a) {
@@ -13828,25 +14235,19 @@ private:
         node* copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.dtype = type; });
         return copy == nullptr ? value{} : copy->result();
     }
-    // The factors of as many channels as a value has.
-    static args<tosa::rescale> for_channels(emit<produces>& e, value v, const args<tosa::rescale>& a) {
-        args<tosa::rescale> wide = a;
-        if (!a.per_channel) return wide;
-        const auto count = static_cast<std::size_t>(e.shape(v)[e.rank(v) - 1]);
+    // With the factors repeated for as many channels as a value has.
+    static args<tosa::rescale> for_channels(emit<produces>& e, value v, args<tosa::rescale> a) {
+        if (!a.per_channel) return a;
         const auto repeated = [&](value factors) {
-            const auto numbers = constant_integers(factors);
-            if (!numbers || numbers->size() == count) return factors;
-            const dtype type = e.dtype(factors);
-            return e.constant({type, {static_cast<std::int64_t>(count)}, {}}, [&](std::span<std::byte> data) {
-                const std::size_t width = traits_of(type).bits / 8U;
-                for (std::size_t i = 0; i != count; ++i) {
-                    headrace::detail::store_element((*numbers)[i % numbers->size()], type, &data[i * width]);
-                }
-            });
+            const std::int64_t count = e.meta(factors).elements();
+            const std::int64_t channels = e.shape(v)[e.rank(v) - 1];
+            return count == channels || !constant_integers(factors)
+                       ? factors
+                       : u55::repeat(e, factors, channels / count);
         };
-        wide.multiplier = repeated(a.multiplier);
-        wide.shift = repeated(a.shift);
-        return wide;
+        a.multiplier = repeated(a.multiplier);
+        a.shift = repeated(a.shift);
+        return a;
     }
 };
 
@@ -13890,10 +14291,16 @@ struct exported_program {
                                 set_of<not_lowered>;
 };
 
+/// TOSA 1.0, and what holds of a lowered program beside its ops: none of the passes that see to it is
+/// missing, and none that undoes it comes later.
+using lowered_program =
+    to<tosa::dialect, functional, unit_alpha, quantization_lowered, narrow_types, layouts_chosen,
+       constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
+
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
 struct standard_lowering
-    : pipeline_of<from<exported_program>, to<tosa::dialect>, normalize_passes, tabulate_passes<Evaluator>,
+    : pipeline_of<from<exported_program>, lowered_program, normalize_passes, tabulate_passes<Evaluator>,
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
                   layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
