@@ -42,13 +42,16 @@ std::vector<std::filesystem::path> models() {
     return found;
 }
 
-/// What a pass declares, and the same of the passes that it extends: what they emit, it emits.
+/// What a pass declares for its handlers, and the same of the passes that it extends: what they emit, it
+/// emits. What its expressions make needs no test: it follows from their type.
 template <pass_type P>
 void record_declarations_of() {
     const std::string name(pass_name<P>());
     testing::record_line("runs " + name + (graph_pass<P> ? " whole_graph" : " in_place retracing"));
-    effects_of<P>::produced_set.for_each(
-        [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
+    if constexpr (requires { typename P::produces; }) {
+        set_of<typename P::produces>.for_each(
+            [&](std::string_view op) { testing::record_line("declares " + name + " " + std::string(op)); });
+    }
     if constexpr (requires { typename P::base_passes; }) {
         []<class... Parts>(const std::string& whole, std::tuple<Parts...>*) {
             (testing::record_line("extends " + whole + " " + std::string(pass_name<Parts>())), ...);
