@@ -49,7 +49,7 @@ struct fixture {
     template <class Op>
     std::pmr::string infer(const args<Op>& a) {
         inference out(g.arena());
-        const auto done = infer_results(Op{}, a, out);
+        const auto done = infer_op<Op>(a, out);
         if (!done) return done.error().message;
         std::pmr::string text;
         for (const tensor_meta& meta : out.results()) {

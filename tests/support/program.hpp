@@ -43,7 +43,7 @@ struct program {
     template <op_tag Op>
     node& make_node(const args<Op>& a) {
         inference inferred(g.arena());
-        const result<void> status = infer_results(Op{}, a, inferred);
+        const result<void> status = infer_op<Op>(a, inferred);
         if (!status) fault = status.error().message;
         node& n = g.create(info_of<Op>, &a, inferred.results().size());
         for (std::uint32_t i = 0; i != n.result_count; ++i) g.set_meta(n.result(i), inferred.results()[i]);
