@@ -95,7 +95,7 @@ class Headers:
 
 def stages():
     """The lists of passes, and passes, that the standard lowering consists of."""
-    lowering = re.search(r"\bto<[^>]*>,(.*?)>\s*\{\}", code_of(PASSES / "standard_lowering.hpp"), re.S)
+    lowering = re.search(r"\blowered_program,(.*?)>\s*\{\}", code_of(PASSES / "standard_lowering.hpp"), re.S)
     return [name for name in re.findall(r"\w+", lowering[1]) if name not in ("pass_list", "Evaluator")]
 
 
