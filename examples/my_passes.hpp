@@ -14,6 +14,7 @@ namespace my {
 
 using namespace headrace;
 
+//! [passes]
 /// No my.swish is left.
 struct swish_decomposed : property {};
 
@@ -33,6 +34,7 @@ struct lower_scale_shift : pass {
         return rules(on<scale_shift> = [](auto x, const auto& a) { return x * a.scale + a.shift; });
     }
 };
+//! [passes]
 
 }  // namespace my
 
