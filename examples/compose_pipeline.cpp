@@ -11,7 +11,7 @@
 using namespace headrace;
 
 //! [pipeline]
-using plain_aten = to<aten::sigmoid, aten::mul_tensor, aten::add_tensor>;
+using plain_aten = to<aten::sigmoid, aten::mul_tensor, aten::add_tensor, my::swish_decomposed>;
 struct lower_mine : pipeline<from<my::dialect>, plain_aten, my::decompose_swish, my::lower_scale_shift> {};
 
 // What it knows of itself, all at compile time.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pass as an interpreter: it runs through the graph and says what each node becomes. The rest is carried
-// over.
+// A pass as an interpreter: it visits each node and says what the node becomes. The rest is copied.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
@@ -11,7 +10,7 @@
 
 using namespace headrace;
 
-/// x + y becomes x * y - y: one node, two nodes.
+/// x + y becomes x * y - y: two nodes in place of one.
 struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
     using targeted_ops = ops<aten::add_tensor>;
     value call_operator(const args<aten::add_tensor>& a, const node_metadata& meta) {
@@ -20,7 +19,7 @@ struct replace_add_with_mul_sub : export_pass<replace_add_with_mul_sub> {
     }
 };
 
-/// Detached or not, an inference is the same: the node goes.
+/// For inference, detach changes nothing: the node goes.
 struct remove_detach : export_pass<remove_detach> {
     using targeted_ops = ops<aten::detach, aten::detach_copy>;
     template <one_of<targeted_ops> Op>

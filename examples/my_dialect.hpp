@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A dialect of one's own: tags, arguments with their defaults, and a shape rule for each op, in one header.
+// A dialect of your own: tags, arguments with their defaults, traits, and a shape rule, in one header.
 #ifndef HEADRACE_EXAMPLES_MY_DIALECT_HPP
 #define HEADRACE_EXAMPLES_MY_DIALECT_HPP
 
@@ -12,14 +12,15 @@ namespace my {
 struct dialect;
 
 /// self * scale + shift, for each element.
-struct scale_shift : headrace::op<dialect, "my.scale_shift.default", "self, scale, shift"> {
+struct scale_shift
+    : headrace::op<dialect, "my.scale_shift.default", "self, scale, shift", headrace::trait::unary> {
     struct args {
         headrace::value self;
         double scale = 1, shift = 0;
     };
 };
 /// x * sigmoid(beta * x).
-struct swish : headrace::op<dialect, "my.swish.default", "self, beta"> {
+struct swish : headrace::op<dialect, "my.swish.default", "self, beta", headrace::trait::unary> {
     struct args {
         headrace::value self;
         double beta = 1;
@@ -28,9 +29,9 @@ struct swish : headrace::op<dialect, "my.swish.default", "self, beta"> {
 
 struct dialect : headrace::dialect_of<"my", scale_shift, swish> {};
 
-/// Both give a tensor like the one that they take. Found where nodes of these ops are made, by
-/// argument-dependent lookup.
-template <headrace::one_of<headrace::ops<scale_shift, swish>> Op>
+/// The result of a unary op is a tensor like the one that it takes. Found by argument-dependent lookup where
+/// nodes of these ops are made.
+template <headrace::op_where<dialect, headrace::trait::unary> Op>
 headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::inference& out) {
     out.add(out.of(a.self));
     return boost::outcome_v2::success();

@@ -11,7 +11,7 @@
 
 using namespace headrace;
 
-/// A pass over the whole graph with data, and with what it needs and promises.
+/// A pass over the whole graph that holds data and checks what it needs.
 struct replace_op : pass_base<replace_op> {
     replace_op(const op_info& a, const op_info& b) : from(&a), to(&b) {}
 
@@ -60,7 +60,7 @@ int main() {
     for (const error& e : manager.suppressed_failures()) std::printf("(%s)\n", e.message.c_str());
     std::printf("%s\n", listing(g).c_str());
 
-    // What does not go is said by name.
+    // Errors name what is wrong.
     std::printf("%s\n", registry.select("decompose_swich").error().message.c_str());
     manager.add_constraint("sigmoid_to_tanh", "decompose_swish");
     manager.add_constraint("lower_scale_shift", "sigmoid_to_tanh");

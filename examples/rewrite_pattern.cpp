@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Patterns and replacements are written as functions over op tags. The compiler checks the calls in them.
+// Patterns are functions over op tags, as rewrites are. The compiler checks the calls in them.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/match/node_pattern.hpp>
 #include <headrace/match/pattern_pass.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "small_graph.hpp"
 
 using namespace headrace;
 
+// Among the rewrites of a pass, a pattern names its nodes, whose arguments the rewrite reads by these names.
+struct fuse_relu : pass {
+    static auto rewrites() {
+        return rules(on_match([](auto x) {
+                         return node_of<"limit", aten::clamp>(node_of<"relu", aten::relu>(x));
+                     }) = [](auto x, const auto& m) {
+            const args<aten::clamp>& limit = m.template get<"limit">();
+            const auto both = [&] { return clamp(x, 0, limit.max); };
+            return choose(!limit.min && m.template is_sole_use<"relu">(), both, unchanged);
+        });
+    }
+};
+static_assert(effects_of<fuse_relu>::target_set == ops_in<aten::clamp>);
+
+// The same language without names, for the matcher of whole subgraphs.
 struct add_then_mul {
     auto operator()(auto x, auto y) const { return call<aten::mul_tensor>(call<aten::add_tensor>(x, y), y); }
 };
@@ -49,6 +66,7 @@ int main() {
     std::printf("%zu nodes added\n", replaced.value()[0].replacements.size());
 
     std::printf("%zu match replaced\n", simplify::run(g, context).value()[0].nodes.rewritten);
+    std::printf("%zu relu fused\n", apply_pass(fuse_relu{}, g, context).value().rewritten);
     std::printf("%s", listing(g).c_str());
 
     // Rules that undo each other have no fixed point: the error names them.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A pass is a struct of handlers. What it does to which op, the compiler reads off their signatures.
+// A pass is a struct with rewrites, which are expressions, and with handlers where a rewrite is code.
 #include <cstdio>
 
 #include <headrace/infer/aten.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 #include "my_dialect.hpp"
@@ -12,22 +13,38 @@
 using namespace headrace;
 
 //! [pass]
-/// Writes my.swish as x * sigmoid(beta * x), and drops my.scale_shift where it does nothing.
+/// Writes my.swish as x * sigmoid(beta * x), and drops my.scale_shift where it does nothing. Targets and
+/// effects follow from the types of the expressions.
 struct decompose_mine : pass {
-    using targeted_ops = ops<my::swish, my::scale_shift>;
-    using produces = ops<aten::sigmoid, aten::mul_tensor>;
-
-    value operator()(const args<my::swish>& a, emit<produces>& e) const {  // always rewrites
-        const value beta = e.splat(a.beta, e.dtype(a.self), e.rank(a.self));
-        const value gate = e.make<aten::sigmoid>(e.make<aten::mul_tensor>(a.self, beta));
-        return e.make<aten::mul_tensor>(a.self, gate);
-    }
-    std::optional<value> operator()(const args<my::scale_shift>& a, emit<produces>&) const {  // may decline
-        if (a.scale == 1 && a.shift == 0) return a.self;
-        return std::nullopt;
+    static constexpr std::string_view summary =
+        "swish as a product with sigmoid; an idle scale_shift is dropped";
+    static auto rewrites() {
+        return rules(
+            on<my::swish> = [](auto x, const auto& a) { return x * sigmoid(x * a.beta); },
+            on<my::scale_shift> = [](auto x, const auto& a) {  // may decline
+                return choose(
+                    a.scale == 1 && a.shift == 0, [&] { return x; }, unchanged);
+            });
     }
 };
+static_assert(effects_of<decompose_mine>::produced_set == ops_in<aten::mul_tensor, aten::sigmoid>);
 static_assert(effects_of<decompose_mine>::removed_set == ops_in<my::swish>);
+
+/// Writes what my.scale_shift does, without what does nothing. Where rewriting is code, a handler makes the
+/// nodes: `produces` lists all that it may emit, and it can emit nothing else.
+struct lower_mine : pass {
+    using targeted_ops = ops<my::scale_shift>;
+    using produces = ops<aten::mul_tensor, aten::add_tensor>;
+    using runs_after = pass_list<decompose_mine>;
+
+    value operator()(const args<my::scale_shift>& a, emit<produces>& e) const {
+        const auto number = [&](double x) { return e.splat(x, e.dtype(a.self), e.rank(a.self)); };
+        value y = a.self;
+        if (a.scale != 1) y = e.make<aten::mul_tensor>(y, number(a.scale));
+        if (a.shift != 0) y = e.make<aten::add_tensor>({.self = y, .other = number(a.shift)});
+        return y;
+    }
+};
 //! [pass]
 
 int main() {
@@ -35,7 +52,9 @@ int main() {
     const value same = g.make<my::scale_shift>({.self = g.input("x", {1, 8})});
     g.output(g.make<my::swish>({.self = g.make<my::scale_shift>({.self = same, .shift = 1}), .beta = 2}));
     pass_context context;
-    const auto done = apply_pass(decompose_mine{}, g, context);
-    std::printf("%zu rewritten, %zu declined\n", done.value().rewritten, done.value().declined);
+    const auto first = apply_pass(decompose_mine{}, g, context);
+    std::printf("%zu rewritten, %zu declined\n", first.value().rewritten, first.value().declined);
+    const auto second = apply_pass(lower_mine{}, g, context);
+    std::printf("%zu rewritten by the handler\n", second.value().rewritten);
     std::printf("%s", listing(g).c_str());
 }

@@ -31,8 +31,8 @@ struct decompose_hardswish : pass {
     using produces = ops<aten::mul_tensor, aten::add_tensor, aten::clamp>;
     value operator()(const args<aten::hardswish>& a, emit<produces>& e) const {
         const auto number = [&](double n) { return e.splat(n, e.dtype(a.self), e.rank(a.self)); };
-        // In braces: compilers evaluate the arguments of a call in different orders, and with them would
-        // differ the bytes.
+        // In braces and statements: compilers evaluate a call's arguments in different orders, and the bytes
+        // would differ.
         const value sixth = e.make<aten::mul_tensor>({.self = a.self, .other = number(1.0 / 6)});
         const value line = e.make<aten::add_tensor>({.self = sixth, .other = number(0.5)});
         return e.make<aten::mul_tensor>(a.self, e.make<aten::clamp>({.self = line, .min = 0, .max = 1}));
