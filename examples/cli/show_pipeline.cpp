@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/indices.hpp>
+#include <range/v3/view/take_exactly.hpp>
+
 #include <headrace/lowering/pipeline_view.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 
@@ -21,10 +25,15 @@ std::string text_of(const op_name_list& names, std::string_view separator = " ",
                     std::size_t room = everything) {
     if (names.empty()) return "nothing";
     const std::size_t shown = std::min(room, names.size());
-    std::string text =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), separator));
+    std::string text = fmt::format("{}", fmt::join(names | ranges::views::take_exactly(shown), separator));
     if (shown != names.size()) text += fmt::format("{}and {} more", separator, names.size() - shown);
     return text;
+}
+
+// Where the passes of that name are in the pipeline: one may run several times.
+auto positions_of(const pipeline_description& d, std::string_view name) {
+    return ranges::views::indices(d.passes.size()) |
+           ranges::views::filter([&d, name](std::size_t i) { return d.passes[i].name == name; });
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view several) {
@@ -120,8 +129,7 @@ void print_neighbours(const pipeline_description& d, std::size_t i) {
 }
 
 void print_passes_called(const pipeline_description& d, std::string_view name) {
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        if (d.passes[i].name != name) continue;
+    for (const std::size_t i : positions_of(d, name)) {
         print_pass(d, i);
         print_neighbours(d, i);
     }
@@ -193,8 +201,7 @@ void draw_op(const pipeline_description& d, std::string_view op) {
 
 void draw_passes_called(const pipeline_description& d, std::string_view name) {
     begin_picture();
-    for (std::size_t i = 0; i != d.passes.size(); ++i) {
-        if (d.passes[i].name != name) continue;
+    for (const std::size_t i : positions_of(d, name)) {
         const pass_description& p = d.passes[i];
         const op_name_list met = met_by(p);
         draw_pass(d, i);

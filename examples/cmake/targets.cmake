@@ -1,5 +1,5 @@
 # The libraries, all header-only, and how they are installed.
-#   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost and range-v3 alone
+#   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost alone
 #   headrace::eval      execution on the CPU; Eigen
 #   headrace::pt2       reading PyTorch's exports; libzip, simdjson
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers

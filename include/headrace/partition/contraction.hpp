@@ -4,18 +4,16 @@
 #ifndef HEADRACE_PARTITION_CONTRACTION_HPP
 #define HEADRACE_PARTITION_CONTRACTION_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/depth_first_search.hpp>
-#include <boost/iterator/counting_iterator.hpp>
 #include <boost/pending/disjoint_sets.hpp>
 
 #include <headrace/ir/boost_graph.hpp>
@@ -81,31 +79,8 @@ private:
     stoppable_queue* pending_;
 };
 
-// The graph with each group as one vertex. Edges are sorted by where they start.
-struct contracted_graph {
-    struct hop {
-        std::size_t from;
-        std::size_t to;
-        friend bool operator==(const hop&, const hop&) = default;
-        friend bool operator<(const hop& a, const hop& b) { return a.from < b.from; }
-    };
-    std::pmr::vector<hop> hops;
-    std::pmr::vector<std::size_t> first_hop;  // of each vertex, and the end
-
-    friend auto vertices(const contracted_graph& g) {
-        return std::pair(boost::counting_iterator<std::size_t>(0),
-                         boost::counting_iterator<std::size_t>(g.first_hop.size() - 1));
-    }
-    friend std::size_t num_vertices(const contracted_graph& g) { return g.first_hop.size() - 1; }
-    friend auto out_edges(std::size_t v, const contracted_graph& g) {
-        return std::pair(g.hops.data() + g.first_hop[v], g.hops.data() + g.first_hop[v + 1]);
-    }
-    friend std::size_t out_degree(std::size_t v, const contracted_graph& g) {
-        return g.first_hop[v + 1] - g.first_hop[v];
-    }
-    friend std::size_t source(const hop& h, const contracted_graph&) { return h.from; }
-    friend std::size_t target(const hop& h, const contracted_graph&) { return h.to; }
-};
+// The graph with each group as one vertex.
+using contracted_graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
 struct back_edge_visitor : boost::default_dfs_visitor {
     explicit back_edge_visitor(bool& found) : found_(&found) {}
@@ -117,24 +92,6 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 };
 
 }  // namespace detail
-}  // namespace headrace
-
-template <>
-struct boost::graph_traits<headrace::detail::contracted_graph> {
-    struct traversal_category : incidence_graph_tag, vertex_list_graph_tag {};
-    using vertex_descriptor = std::size_t;
-    using edge_descriptor = headrace::detail::contracted_graph::hop;
-    using directed_category = directed_tag;
-    using edge_parallel_category = allow_parallel_edge_tag;
-    using vertex_iterator = counting_iterator<std::size_t>;
-    using out_edge_iterator = const edge_descriptor*;
-    using vertices_size_type = std::size_t;
-    using edges_size_type = std::size_t;
-    using degree_size_type = std::size_t;
-    static std::size_t null_vertex() { return SIZE_MAX; }
-};
-
-namespace headrace {
 
 /// If the nodes of `group` became one node, would it need its own results? So it does if a path leaves the
 /// group and comes back. `others` are groups, disjoint from this one, that are one node already. All nodes
@@ -176,24 +133,17 @@ namespace headrace {
     const auto vertex_of = [&](const node* n) {
         return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
     };
-    detail::contracted_graph contracted;
-    contracted.first_hop.resize(groups.size() + g.id_bound() + 1);
+    std::pmr::vector<std::pair<std::size_t, std::size_t>> edges;
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
-            const std::size_t from = vertex_of(e.source);
-            const std::size_t to = vertex_of(&n);
-            if (from == to && e.source != &n) continue;
-            contracted.hops.push_back({from, to});
-            ++contracted.first_hop[from + 1];
+            const std::pair joined(vertex_of(e.source), vertex_of(&n));
+            if (joined.first != joined.second || e.source == &n) edges.push_back(joined);
         }
     }
-    std::sort(contracted.hops.begin(), contracted.hops.end());
-    std::partial_sum(contracted.first_hop.begin(), contracted.first_hop.end(), contracted.first_hop.begin());
-    std::pmr::vector<boost::default_color_type> colors(contracted.first_hop.size());
+    const detail::contracted_graph contracted(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(),
+                                              groups.size() + g.id_bound());
     bool cyclic = false;
-    boost::depth_first_search(
-        contracted, detail::back_edge_visitor(cyclic),
-        boost::make_iterator_property_map(colors.begin(), boost::identity_property_map()));
+    boost::depth_first_search(contracted, boost::visitor(detail::back_edge_visitor(cyclic)));
     return !cyclic;
 }
 
