@@ -72,6 +72,8 @@ int main() {
     // Rules that undo each other have no fixed point: the error names them.
     const auto relu = [](auto x) { return call<aten::relu>(x); };
     const auto relu6 = [](auto x) { return call<aten::relu6>(x); };
+    small_graph loop;
+    loop.output(loop.make<aten::relu>({.self = loop.input("x", {2})}));
     const rewrite_rule rules[] = {make_rule("there", relu, relu6), make_rule("back", relu6, relu)};
-    std::printf("%s\n", rewrite_to_fixed_point(g, rules, context, 10).error().message.c_str());
+    std::printf("%s\n", rewrite_to_fixed_point(loop, rules, context, 10).error().message.c_str());
 }

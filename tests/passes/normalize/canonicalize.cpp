@@ -21,8 +21,11 @@ namespace {
 template <class... Passes>
 constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
                                        ...);
-static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_casts, canonicalize_fills,
-                                   canonicalize_variants, scalars_to_tensors>);
+static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_fills, canonicalize_variants,
+                                   scalars_to_tensors>);
+// A reduction without a dtype of its own stays.
+static_assert(effects_of<canonicalize_casts>::removed_set.contains<aten::to_dtype>());
+static_assert(!effects_of<canonicalize_casts>::removed_set.contains<aten::cumsum>());
 static_assert(!effects_of<remove_noop>::removed_set.contains<aten::expand>());
 static_assert(effects_of<remove_noop>::removed_set.contains<aten::clone>());
 static_assert(graph_pass<narrow_int64> && effects_of<narrow_int64>::always_runs);
