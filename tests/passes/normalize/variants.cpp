@@ -95,14 +95,17 @@ void check() {
 }
 template <class Pass, class... Ops>
 void check_each(ops<Ops...>) {
-    (check<Pass, Ops>(), ...);
+    // Those of where have a test of their own.
+    const auto check_one = []<class Op>() {
+        if constexpr (!requires(const args<Op>& a) { a.condition; }) check<Pass, Op>();
+    };
+    (check_one.template operator()<Ops>(), ...);
 }
 
 }  // namespace
 
 TEST_CASE("variants") {
-    check_each<canonicalize_variants>(canonicalize_variants::table::keys{});
-    check_each<canonicalize_variants>(canonicalize_variants::list_table::keys{});
+    check_each<canonicalize_variants>(canonicalize_variants::variants{});
 }
 
 TEST_CASE("an in-place op keeps the type of what it writes to") {
@@ -115,7 +118,7 @@ TEST_CASE("an in-place op keeps the type of what it writes to") {
 }
 
 TEST_CASE("numbers become tensors") {
-    check_each<scalars_to_tensors>(scalars_to_tensors::table::keys{});
+    check_each<scalars_to_tensors>(targets_of<scalars_to_tensors>{});
     for (const dtype type : {fp32, i32, dtype::int64, dtype::float16}) {
         for (const scalar number : {scalar(2), scalar(-1.5)}) {
             CAPTURE(name_of(type), number.to_double());
