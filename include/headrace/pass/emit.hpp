@@ -324,9 +324,6 @@ template <class Op>
 inline constexpr bool results_are_inferred<no_inference<Op>> = false;
 
 namespace detail {
-template <class Op>
-concept has_inference = requires(const args<Op>& a, inference& out) { infer_results(Op{}, a, out); };
-
 template <class Some, class All>
 struct first_not_listed;
 template <class All>
@@ -400,14 +397,13 @@ private:
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
     // Of an op that may be emitted: one error is enough.
     template <class Op>
-    using inferred = std::conditional_t<!detail::listed<Op, Produces> || detail::has_inference<Op>, void,
-                                        no_inference<Op>>;
+    using inferred =
+        std::conditional_t<!detail::listed<Op, Produces> || inferable<Op>, void, no_inference<Op>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>
     node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> &&
-                      detail::has_inference<Op>) {
+        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>) {
             return this->template add<Op>(a);
         } else {
             return nullptr;  // refused above

@@ -258,7 +258,7 @@ using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()
 // What a choice between two branches is, in either reading.
 template <class A, class B>
 struct joined_branches {
-    static_assert(sizeof(A) == 0, "choose: its branches are not both expressions, or unchanged");
+    static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
 };
 template <class A>
     requires(!is_symbol<A>)

@@ -208,8 +208,7 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list&
     using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
-        "rule: its callable does not take the op's operands; see not_callable_with<Op>, let it take "
-        "them in order, and `const auto& a` after them for the other arguments");
+        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
     const auto* bytes = static_cast<const std::byte*>(n.arguments);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto operand = [&](std::size_t i) {
