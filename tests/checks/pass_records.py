@@ -25,6 +25,18 @@ import pathlib
 import sys
 
 
+# Passes whose tests do not compare results of one graph before and after, and what these do instead.
+TESTED_OTHERWISE = {
+    "functionalize": "compares with a program that writes nothing in place",
+    "inline_regions": "compares with the program that has no region",
+    "lay_out_interface": "permutes the inputs and outputs that it compares",
+    "lower_quantized_control_flow": "runs as a part of lower_quantized",
+    "merge_equal_constants": "counts constants",
+    "quantize_interface": "gives integers where the program took floats",
+    "remove_dead_code": "counts nodes",
+}
+
+
 class Records:
     def __init__(self, files):
         self.lists = collections.defaultdict(lambda: collections.defaultdict(set))
@@ -52,7 +64,7 @@ def drivers(records, table):
         wanted, seen = records.of("runs", name), records.of("rewrote", name)
         if table:
             print(f"{name}: {' '.join(sorted(seen)) or 'nothing'}")
-        if not wanted <= seen:
+        if not wanted <= seen and name not in TESTED_OTHERWISE:
             yield f"{name}: no test demands that it rewrites something: {', '.join(sorted(wanted - seen))}"
 
 

@@ -30,9 +30,9 @@ constexpr testing::pass_runners standard_passes = runners_in(lowering::passes{})
 
 /// The models of the tests and of the examples, and of the folder that HEADRACE_MODELS may name.
 std::vector<std::filesystem::path> models() {
-    const std::filesystem::path tests = std::filesystem::path(__FILE__).parent_path().parent_path();
+    const std::filesystem::path source = std::getenv("HEADRACE_SOURCE");
     std::vector<std::filesystem::path> found;
-    std::vector<std::filesystem::path> folders{tests / "fixtures", tests.parent_path() / "examples/models"};
+    std::vector<std::filesystem::path> folders{source / "tests/fixtures", source / "examples/models"};
     if (const char* more = std::getenv("HEADRACE_MODELS")) folders.emplace_back(more);
     for (const std::filesystem::path& folder : folders) {
         for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -70,6 +70,7 @@ void record_declarations(pass_list<Passes...>) {
 
 TEST_CASE("the fixtures are lowered pass by pass") {
     record_declarations(lowering::passes{});
+    REQUIRE(std::getenv("HEADRACE_SOURCE") != nullptr);  // tests/CMakeLists.txt sets it
     const auto all = models();
     REQUIRE(all.size() > 10);
     for (const std::filesystem::path& path : all) {

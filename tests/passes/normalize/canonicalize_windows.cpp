@@ -143,7 +143,7 @@ TEST_CASE("poolings of one axis, and without a batch") {
         CHECK(pool<aten::max_pool1d>({3, 10}, full) == "");
         CHECK(pool<aten::max_pool1d>({1, 3, 9}, plain) == "");
         CHECK(pool<aten::avg_pool2d>({3, 10, 9}, full) == "");
-        CHECK(pool<aten::avg_pool2d>({2, 3, 10, 9}, uncounted) == "");
+        CHECK(pool<aten::avg_pool2d>({3, 10, 9}, uncounted) == "");
         CHECK(pool<aten::max_pool2d>({3, 10, 9}, dilated) == "");
         CHECK(pool<aten::max_pool2d_with_indices>({3, 10, 9}, full) == "");
         CHECK(pool<aten::max_pool2d_with_indices>({2, 3, 10, 9}, dilated) == "");
@@ -158,7 +158,6 @@ TEST_CASE("adaptive poolings") {
     CHECK(pool<aten::adaptive_avg_pool2d>({3, 7, 5}, to_matrix) == "");
     CHECK(pool<aten::_adaptive_avg_pool2d>({2, 3, 7, 5}, to_matrix) == "");
     CHECK(pool<aten::_adaptive_avg_pool2d>({3, 7, 5}, to_matrix) == "");
-    CHECK(pool<aten::adaptive_max_pool2d>({2, 3, 7, 5}, to_matrix) == "");
     CHECK(pool<aten::adaptive_max_pool2d>({3, 7, 5}, to_matrix) == "");
 }
 
