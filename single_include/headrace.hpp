@@ -11259,9 +11259,6 @@ template <class Op>
 inline constexpr bool results_are_inferred<no_inference<Op>> = false;
 
 namespace detail {
-template <class Op>
-concept has_inference = requires(const args<Op>& a, inference& out) { infer_results(Op{}, a, out); };
-
 template <class Some, class All>
 struct first_not_listed;
 template <class All>
@@ -11335,14 +11332,13 @@ private:
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
     // Of an op that may be emitted: one error is enough.
     template <class Op>
-    using inferred = std::conditional_t<!detail::listed<Op, Produces> || detail::has_inference<Op>, void,
-                                        no_inference<Op>>;
+    using inferred =
+        std::conditional_t<!detail::listed<Op, Produces> || inferable<Op>, void, no_inference<Op>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>
     node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> &&
-                      detail::has_inference<Op>) {
+        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>) {
             return this->template add<Op>(a);
         } else {
             return nullptr;  // refused above
@@ -11607,7 +11603,7 @@ using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()
 // What a choice between two branches is, in either reading.
 template <class A, class B>
 struct joined_branches {
-    static_assert(sizeof(A) == 0, "choose: its branches are not both expressions, or unchanged");
+    static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
 };
 template <class A>
     requires(!is_symbol<A>)
@@ -11944,8 +11940,7 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list&
     using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
-        "rule: its callable does not take the op's operands; see not_callable_with<Op>, let it take "
-        "them in order, and `const auto& a` after them for the other arguments");
+        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
     const auto* bytes = static_cast<const std::byte*>(n.arguments);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto operand = [&](std::size_t i) {

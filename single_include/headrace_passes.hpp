@@ -4812,7 +4812,7 @@ private:
     template <class Op, class... Operands>
     bool match_operands(const node& n, std::size_t& next) {
         static_assert(sizeof...(Operands) <= plain_operands<Op>,
-                      "match: the op has fewer operands than the pattern gives it");
+                      "match: the op has fewer operands; leave some out of the pattern");
         if (!is<Op>(n)) return false;
         const auto* bytes = static_cast<const std::byte*>(n.arguments);
         std::size_t i = 0;
