@@ -140,8 +140,8 @@ struct back_edge_visitor : boost::default_dfs_visitor {
             if (joined.first != joined.second || e.source == &n) edges.push_back(joined);
         }
     }
-    const detail::contracted_graph contracted(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(),
-                                              groups.size() + g.id_bound());
+    const detail::contracted_graph contracted(boost::edges_are_unsorted_multi_pass, edges.begin(),
+                                              edges.end(), groups.size() + g.id_bound());
     bool cyclic = false;
     boost::depth_first_search(contracted, boost::visitor(detail::back_edge_visitor(cyclic)));
     return !cyclic;
