@@ -2,7 +2,7 @@
 // Defines a target with an extension that TOSA does not have.
 // EXPECT: target: its spelling is not understood
 
-#include <headrace/contract/contract.hpp>
+#include <headrace/contract/model_contract.hpp>
 
 using namespace headrace;
 

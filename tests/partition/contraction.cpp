@@ -15,12 +15,6 @@ using namespace headrace;
 
 namespace {
 
-std::pmr::vector<node*> order_of(const graph& g) {
-    std::pmr::vector<node*> order;
-    for (node& n : g.nodes()) order.push_back(&n);
-    return order;
-}
-
 // x -> a -> b -> sum -> output, and x -> c -> sum.
 struct diamond {
     graph g;
