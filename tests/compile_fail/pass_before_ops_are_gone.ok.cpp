@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines a pipeline that fuses CLAMPs while there still are ops of ATen, which may become CLAMPs.
+// Defines a pipeline that fuses CLAMPs while there still are ops of ATen, which may become others.
 // EXPECT: pipeline: a pass runs before ops are gone
-// EXPECT: too_early<headrace::fuse_clamps, headrace::tosa_only, headrace::aten::clamp>
+// EXPECT: too_early<headrace::fuse_clamps, headrace::tosa_only, headrace::aten::flip>
 
 #include <headrace/pass/pipeline.hpp>
 
 #include <headrace/passes/fold/fuse_clamps.hpp>
-#include <headrace/passes/legalize/legalize_clamp.hpp>
+#include <headrace/passes/legalize/legalize_flip.hpp>
 
 using namespace headrace;
 
-struct lowering : pipeline<from<aten::clamp, tosa::clamp>, to<tosa::dialect>, legalize_clamp, fuse_clamps> {};
+struct lowering : pipeline<from<aten::flip, tosa::clamp>, to<tosa::dialect>, legalize_flip, fuse_clamps> {};
