@@ -10959,6 +10959,7 @@ namespace headrace {
 
 namespace detail {
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
+struct expression_access;
 }
 
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
@@ -10990,6 +10991,8 @@ private:
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
 /// each step.
 class emitter {
+    friend struct detail::expression_access;
+
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
         : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
@@ -11423,8 +11426,8 @@ public:
     [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
     /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
     [[nodiscard]] std::int64_t size(std::int64_t axis) const {
-        const std::int64_t i = axis < 0 ? axis + static_cast<std::int64_t>(rank()) : axis;
-        return i < 0 || i >= static_cast<std::int64_t>(rank()) ? 0 : shape()[static_cast<std::size_t>(i)];
+        const auto i = normalized_axis(axis, rank());
+        return i ? shape()[*i] : 0;
     }
     [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
     /// Metadata of the results that the rewrite replaces.
@@ -11546,11 +11549,11 @@ const term& first_term(const T& first, const Ts&... rest) {
     }
 }
 
-/// The emitter as expressions use it: what they make is in their type.
-struct expression_emitter : emitter {
+// What expressions may do with an emitter: what they make is in their type.
+struct expression_access {
     template <op_tag Op>
     static value make(emitter& e, const args<Op>& a) {
-        node* made = static_cast<expression_emitter&>(e).template add<Op>(a);
+        node* made = e.template add<Op>(a);
         return made == nullptr ? value{} : made->result();
     }
 };
@@ -11573,8 +11576,8 @@ struct call_t {
             return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
             emitter& e = detail::first_term(arguments...).owner();
-            return term(
-                e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+            return term(e,
+                        detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
             return detail::pattern_call<Op>::read(arguments...);
         }
@@ -11600,42 +11603,50 @@ constexpr decltype(auto) branch(const F& f) {
 template <class F>
 using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()))>;
 
-// What a choice between two branches is, in either reading.
+// A branch: the expression in it, void if there is none, and whether it may leave the node as it is.
+template <class T>
+struct branch_of {
+    using expression = T;
+    static constexpr bool declines = false;
+};
+template <class T>
+struct branch_of<std::optional<T>> {
+    using expression = T;
+    static constexpr bool declines = true;
+};
+template <>
+struct branch_of<unchanged_type> {
+    using expression = void;
+    static constexpr bool declines = true;
+};
+
+// What two expressions have in common, in either reading.
 template <class A, class B>
-struct joined_branches {
+struct joined_expressions {
     static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
 };
 template <class A>
-    requires(!is_symbol<A>)
-struct joined_branches<A, A> : std::type_identity<A> {};
+struct joined_expressions<A, A> : std::type_identity<A> {};
+template <class A>
+struct joined_expressions<A, void> : std::type_identity<A> {};
+template <class B>
+struct joined_expressions<void, B> : std::type_identity<B> {};
 template <auto A, auto B>
-struct joined_branches<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
+    requires(!std::is_same_v<symbol<A>, symbol<B>>)
+struct joined_expressions<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
 template <class... As, class... Bs>
     requires(sizeof...(As) == sizeof...(Bs) && !std::is_same_v<std::tuple<As...>, std::tuple<Bs...>>)
-struct joined_branches<std::tuple<As...>, std::tuple<Bs...>>
-    : std::type_identity<std::tuple<typename joined_branches<As, Bs>::type...>> {};
-template <class A>
-    requires(!std::is_same_v<A, unchanged_type>)
-struct joined_branches<A, unchanged_type> : std::type_identity<std::optional<A>> {};
-template <class B>
-    requires(!std::is_same_v<B, unchanged_type>)
-struct joined_branches<unchanged_type, B> : std::type_identity<std::optional<B>> {};
-template <class A>
-struct joined_branches<std::optional<A>, unchanged_type> : std::type_identity<std::optional<A>> {};
-template <class B>
-struct joined_branches<unchanged_type, std::optional<B>> : std::type_identity<std::optional<B>> {};
+struct joined_expressions<std::tuple<As...>, std::tuple<Bs...>>
+    : std::type_identity<std::tuple<typename joined_expressions<As, Bs>::type...>> {};
+
+// What a choice between two branches is.
 template <class A, class B>
-    requires(!std::is_same_v<std::optional<A>, B>)
-struct joined_branches<std::optional<A>, B>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
-template <class A, class B>
-    requires(!std::is_same_v<std::optional<B>, A>)
-struct joined_branches<A, std::optional<B>>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
-template <class A, class B>
-    requires(!std::is_same_v<A, B>)
-struct joined_branches<std::optional<A>, std::optional<B>>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+struct joined_branches {
+    using expression = typename joined_expressions<typename branch_of<A>::expression,
+                                                   typename branch_of<B>::expression>::type;
+    using type = std::conditional_t<branch_of<A>::declines || branch_of<B>::declines,
+                                    std::optional<expression>, expression>;
+};
 
 template <class>
 using value_of = value;
@@ -14188,6 +14199,11 @@ using restrict_to =
 
 namespace headrace {
 
+/// Matches numbers beside expressions. A template parameter, not `double`: as candidates for `int == int`,
+/// clang 16 takes operators without a class among their parameters for errors.
+template <class T>
+concept plain_number = !reading<T> && std::convertible_to<T, double>;
+
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
 [[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
 [[nodiscard]] inline operand_symbol constant_beside(const symbol_answers&, double) { return {}; }
@@ -14197,8 +14213,12 @@ namespace headrace {
 
 #define HEADRACE_BINARY(name, Op) \
     template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
-    template <reading A> auto name(const A& a, double b) { return call<Op>(a, constant_beside(a, b)); }   \
-    template <reading B> auto name(double a, const B& b) { return call<Op>(constant_beside(b, a), b); }
+    template <reading A, plain_number N> auto name(const A& a, const N& b) {                              \
+        return call<Op>(a, constant_beside(a, static_cast<double>(b)));                                   \
+    }                                                                                                     \
+    template <plain_number N, reading B> auto name(const N& a, const B& b) {                              \
+        return call<Op>(constant_beside(b, static_cast<double>(a)), b);                                   \
+    }
 HEADRACE_BINARY(operator+, aten::add_tensor)
 HEADRACE_BINARY(operator-, aten::sub_tensor)
 HEADRACE_BINARY(operator*, aten::mul_tensor)
@@ -14225,14 +14245,14 @@ template <reading X> auto floor(const X& x) { return call<aten::floor>(x); }
 template <reading X> auto ceil(const X& x) { return call<aten::ceil>(x); }
 
 template <reading A, reading B> auto operator<(const A& a, const B& b) { return b > a; }
-template <reading A> auto operator<(const A& a, double b) { return b > a; }
-template <reading B> auto operator<(double a, const B& b) { return b > a; }
+template <reading A, plain_number N> auto operator<(const A& a, const N& b) { return b > a; }
+template <plain_number N, reading B> auto operator<(const N& a, const B& b) { return b > a; }
 template <reading A, reading B> auto operator<=(const A& a, const B& b) { return b >= a; }
-template <reading A> auto operator<=(const A& a, double b) { return b >= a; }
+template <reading A, plain_number N> auto operator<=(const A& a, const N& b) { return b >= a; }
 
 template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
-template <reading A> auto operator/(const A& a, double b) { return a * (1 / b); }
-template <reading B> auto operator/(double a, const B& b) {
+template <reading A, plain_number N> auto operator/(const A& a, const N& b) { return a * (1 / static_cast<double>(b)); }
+template <plain_number N, reading B> auto operator/(const N& a, const B& b) {
     return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
 }
 
@@ -14278,12 +14298,15 @@ template <reading X>
     return as(x, x.result_meta(result).dtype);
 }
 
-/// The policy of functions of real numbers: they are computed in float32, and the result is rounded once to
-/// its own type, as PyTorch computes those of float16 and bfloat16.
-struct in_float32 {
+/// Base of policies by which a result is rounded once to its own type, as PyTorch rounds those that it
+/// computes of float16 and bfloat16.
+struct rounded_once {
     static constexpr auto made = ops_in<aten::_to_copy>;
-    static term operand(const term& x) { return as(x, dtype::float32); }
     static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// The policy of functions of real numbers: they are computed in float32.
+struct in_float32 : rounded_once {
+    static term operand(const term& x) { return as(x, dtype::float32); }
 };
 /// Rules over real numbers.
 template <class... Lists>
@@ -14298,10 +14321,8 @@ template <reading X>
     return as(x, is_floating(type) ? dtype::float32 : type);
 }
 /// The policy of arithmetic on real numbers and integers alike.
-struct widely {
-    static constexpr auto made = ops_in<aten::_to_copy>;
+struct widely : rounded_once {
     static term operand(const term& x) { return in_wide_type(x); }
-    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
 };
 /// Rules over real numbers and integers.
 template <class... Lists>

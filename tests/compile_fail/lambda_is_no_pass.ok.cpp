@@ -9,7 +9,7 @@
 
 using namespace headrace;
 
-constexpr auto lower_relu = [](graph&, pass_context&) { return std::size_t{0}; };
+[[maybe_unused]] constexpr auto lower_relu = [](graph&, pass_context&) { return std::size_t{0}; };
 struct keep_relu : pass {
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
 };

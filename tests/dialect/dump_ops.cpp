@@ -114,16 +114,19 @@ void dump_traits(const op_info& op, std::string_view out_name) {
     std::printf("\n");
 }
 
+template <class Op>
+constexpr std::string_view out_name() {
+    if constexpr (has_trait<Op>(trait::has_out)) {
+        return info_of<out::variant<Op>>.name;
+    } else {
+        return {};
+    }
+}
+
 template <class... Ops>
 void dump_traits_of(ops<Ops...>) {
-    const auto dump = []<class Op>() {
-        if constexpr (has_trait<Op>(trait::has_out)) {
-            dump_traits(info_of<Op>, info_of<out::variant<Op>>.name);
-        } else {
-            dump_traits(info_of<Op>, "");
-        }
-    };
-    (dump.template operator()<Ops>(), ...);
+    constexpr std::pair<const op_info*, std::string_view> table[] = {{&info_of<Ops>, out_name<Ops>()}...};
+    for (const auto& [op, name] : table) dump_traits(*op, name);
 }
 
 template <class Dialect>

@@ -47,7 +47,7 @@ public:
         std::vector<headrace::tensor> operands;
         for (const headrace::edge& e : n.operand_edges()) operands.push_back(inputs_.at(e.source));
         headrace::evaluation e(n, operands, std::move(metas), variables_);
-        evaluate(Op{}, headrace::args_of<Op>(n), e);
+        headrace::eval::detail::kernel_or_null<Op>()(n.arguments, e);  // an in-place op has its base's
         return e.take_results();
     }
     template <headrace::op_tag Op>

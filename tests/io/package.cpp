@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <headrace/io/graph_json_writer.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/package_writer.hpp>
 #include <headrace/io/tosa_backend.hpp>

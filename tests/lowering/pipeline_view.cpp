@@ -15,12 +15,14 @@ using names = op_name_list;
 pipeline_description sample() {
     pipeline_description d;
     d.passes.push_back({.name = "expand_x",
+                        .summary = "x becomes y",
                         .targets = {"a.x.default"},
                         .removes = {"a.x.default"},
                         .produces = {"a.y.Tensor"},
                         .can_fire = true,
                         .before = {"a.x.default", "a.z.default"}});
     d.passes.push_back({.name = "try_y",
+                        .summary = "y is negated",
                         .targets = {"a.y.Tensor", "a.y.Scalar"},
                         .removes = {},
                         .produces = {"t.NEG"},

@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
-
 #include <headrace/infer/verify.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 
@@ -302,21 +300,4 @@ TEST_CASE("a fused graph keeps names, types and constants", "[capability_partiti
     CHECK(p.g.census().count(info_of<builtin::constant>) == 0);
     CHECK(args_of<delegate::call_delegate>(call).lowered_graph->census().count(info_of<builtin::constant>) ==
           1);
-}
-
-TEST_CASE("the time grows with the graph, not with its square", "[capability_partitioner]") {
-    const auto seconds = [](int size) {
-        program p;
-        value at = p.input(dtype::float32, {1});
-        for (int i = 0; i != size; ++i) at = i % 3 == 2 ? relu(p, at) : add(p, at, at);
-        p.output(at);
-        p.finish();
-        const auto begin = std::chrono::steady_clock::now();
-        capability_based_partitioner partitioner(p.g, add_mul());
-        const auto partitions = partitioner.propose_partitions();
-        CHECK(partitioner.fuse_partitions(partitions).has_value());
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    const double small = seconds(1000);
-    CHECK(seconds(8000) < 8 * 6 * small + 0.05);  // 64 times as long if it were the square
 }

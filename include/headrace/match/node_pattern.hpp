@@ -167,11 +167,13 @@ private:
     template <fixed_string Name, class... Ops, bool Optional, class... Operands>
     bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
         const std::size_t at = next++;
+        [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
             found.nodes_[at] = v.producer;
             return true;
         }
         if constexpr (Optional) {
+            *this = before;
             next = at + 1;
             return match_first(v, next, Operands{}...);
         } else {
@@ -210,20 +212,23 @@ struct match_rule {};
 
 namespace detail {
 
-template <class P, class F, std::size_t... I>
-auto read_match(std::index_sequence<I...>) {
-    using matched = node_match<pattern_of<P>>;
-    if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
-        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>...>>{};
+// Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
+template <class F, class Match, class... Readings>
+constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
+    if constexpr (requires { F{}(inputs...); }) {
+        return F{}(inputs...);
     } else {
-        return std::type_identity<std::invoke_result_t<const F&, symbol_at<I>..., const matched&>>{};
+        return F{}(inputs..., found);
     }
 }
+template <class P, class F, std::size_t... I>
+auto read_match(std::index_sequence<I...>)
+    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>>&>(), symbol_at<I>{}...));
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = typename decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}))::type;
+    using result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
@@ -240,12 +245,8 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::is_invocable_v<const F&, symbol_at<I>...>) {
-            return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))...), out);
-        } else {
-            return take_result<Policy>(F{}(Policy::operand(term(e, matcher.inputs[I]))..., matcher.found),
-                                       out);
-        }
+        return take_result<Policy>(
+            apply_to_match<F>(matcher.found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 

@@ -4,12 +4,18 @@
 #define HEADRACE_PASS_ARITHMETIC_HPP
 
 #include <cmath>
+#include <concepts>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/rules.hpp>
 
 namespace headrace {
+
+/// Matches numbers beside expressions. A template parameter, not `double`: as candidates for `int == int`,
+/// clang 16 takes operators without a class among their parameters for errors.
+template <class T>
+concept plain_number = !reading<T> && std::convertible_to<T, double>;
 
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
 [[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
@@ -20,8 +26,12 @@ namespace headrace {
 
 #define HEADRACE_BINARY(name, Op) \
     template <reading A, reading B> auto name(const A& a, const B& b) { return call<Op>(a, b); }          \
-    template <reading A> auto name(const A& a, double b) { return call<Op>(a, constant_beside(a, b)); }   \
-    template <reading B> auto name(double a, const B& b) { return call<Op>(constant_beside(b, a), b); }
+    template <reading A, plain_number N> auto name(const A& a, const N& b) {                              \
+        return call<Op>(a, constant_beside(a, static_cast<double>(b)));                                   \
+    }                                                                                                     \
+    template <plain_number N, reading B> auto name(const N& a, const B& b) {                              \
+        return call<Op>(constant_beside(b, static_cast<double>(a)), b);                                   \
+    }
 HEADRACE_BINARY(operator+, aten::add_tensor)
 HEADRACE_BINARY(operator-, aten::sub_tensor)
 HEADRACE_BINARY(operator*, aten::mul_tensor)
@@ -48,14 +58,14 @@ template <reading X> auto floor(const X& x) { return call<aten::floor>(x); }
 template <reading X> auto ceil(const X& x) { return call<aten::ceil>(x); }
 
 template <reading A, reading B> auto operator<(const A& a, const B& b) { return b > a; }
-template <reading A> auto operator<(const A& a, double b) { return b > a; }
-template <reading B> auto operator<(double a, const B& b) { return b > a; }
+template <reading A, plain_number N> auto operator<(const A& a, const N& b) { return b > a; }
+template <plain_number N, reading B> auto operator<(const N& a, const B& b) { return b > a; }
 template <reading A, reading B> auto operator<=(const A& a, const B& b) { return b >= a; }
-template <reading A> auto operator<=(const A& a, double b) { return b >= a; }
+template <reading A, plain_number N> auto operator<=(const A& a, const N& b) { return b >= a; }
 
 template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
-template <reading A> auto operator/(const A& a, double b) { return a * (1 / b); }
-template <reading B> auto operator/(double a, const B& b) {
+template <reading A, plain_number N> auto operator/(const A& a, const N& b) { return a * (1 / static_cast<double>(b)); }
+template <plain_number N, reading B> auto operator/(const N& a, const B& b) {
     return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
 }
 
@@ -101,12 +111,15 @@ template <reading X>
     return as(x, x.result_meta(result).dtype);
 }
 
-/// The policy of functions of real numbers: they are computed in float32, and the result is rounded once to
-/// its own type, as PyTorch computes those of float16 and bfloat16.
-struct in_float32 {
+/// Base of policies by which a result is rounded once to its own type, as PyTorch rounds those that it
+/// computes of float16 and bfloat16.
+struct rounded_once {
     static constexpr auto made = ops_in<aten::_to_copy>;
-    static term operand(const term& x) { return as(x, dtype::float32); }
     static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+};
+/// The policy of functions of real numbers: they are computed in float32.
+struct in_float32 : rounded_once {
+    static term operand(const term& x) { return as(x, dtype::float32); }
 };
 /// Rules over real numbers.
 template <class... Lists>
@@ -121,10 +134,8 @@ template <reading X>
     return as(x, is_floating(type) ? dtype::float32 : type);
 }
 /// The policy of arithmetic on real numbers and integers alike.
-struct widely {
-    static constexpr auto made = ops_in<aten::_to_copy>;
+struct widely : rounded_once {
     static term operand(const term& x) { return in_wide_type(x); }
-    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
 };
 /// Rules over real numbers and integers.
 template <class... Lists>

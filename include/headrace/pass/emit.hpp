@@ -24,6 +24,7 @@ namespace headrace {
 
 namespace detail {
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
+struct expression_access;
 }
 
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
@@ -55,6 +56,8 @@ private:
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
 /// each step.
 class emitter {
+    friend struct detail::expression_access;
+
 public:
     emitter(graph& g, node* current, node* before, pass_context& context)
         : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}

@@ -78,8 +78,8 @@ public:
     [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
     /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
     [[nodiscard]] std::int64_t size(std::int64_t axis) const {
-        const std::int64_t i = axis < 0 ? axis + static_cast<std::int64_t>(rank()) : axis;
-        return i < 0 || i >= static_cast<std::int64_t>(rank()) ? 0 : shape()[static_cast<std::size_t>(i)];
+        const auto i = normalized_axis(axis, rank());
+        return i ? shape()[*i] : 0;
     }
     [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
     /// Metadata of the results that the rewrite replaces.
@@ -201,11 +201,11 @@ const term& first_term(const T& first, const Ts&... rest) {
     }
 }
 
-/// The emitter as expressions use it: what they make is in their type.
-struct expression_emitter : emitter {
+// What expressions may do with an emitter: what they make is in their type.
+struct expression_access {
     template <op_tag Op>
     static value make(emitter& e, const args<Op>& a) {
-        node* made = static_cast<expression_emitter&>(e).template add<Op>(a);
+        node* made = e.template add<Op>(a);
         return made == nullptr ? value{} : made->result();
     }
 };
@@ -228,8 +228,8 @@ struct call_t {
             return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
             emitter& e = detail::first_term(arguments...).owner();
-            return term(
-                e, detail::expression_emitter::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
+            return term(e,
+                        detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
             return detail::pattern_call<Op>::read(arguments...);
         }
@@ -255,42 +255,50 @@ constexpr decltype(auto) branch(const F& f) {
 template <class F>
 using branch_type = std::remove_cvref_t<decltype(branch(std::declval<const F&>()))>;
 
-// What a choice between two branches is, in either reading.
+// A branch: the expression in it, void if there is none, and whether it may leave the node as it is.
+template <class T>
+struct branch_of {
+    using expression = T;
+    static constexpr bool declines = false;
+};
+template <class T>
+struct branch_of<std::optional<T>> {
+    using expression = T;
+    static constexpr bool declines = true;
+};
+template <>
+struct branch_of<unchanged_type> {
+    using expression = void;
+    static constexpr bool declines = true;
+};
+
+// What two expressions have in common, in either reading.
 template <class A, class B>
-struct joined_branches {
+struct joined_expressions {
     static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
 };
 template <class A>
-    requires(!is_symbol<A>)
-struct joined_branches<A, A> : std::type_identity<A> {};
+struct joined_expressions<A, A> : std::type_identity<A> {};
+template <class A>
+struct joined_expressions<A, void> : std::type_identity<A> {};
+template <class B>
+struct joined_expressions<void, B> : std::type_identity<B> {};
 template <auto A, auto B>
-struct joined_branches<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
+    requires(!std::is_same_v<symbol<A>, symbol<B>>)
+struct joined_expressions<symbol<A>, symbol<B>> : std::type_identity<symbol<A | B>> {};
 template <class... As, class... Bs>
     requires(sizeof...(As) == sizeof...(Bs) && !std::is_same_v<std::tuple<As...>, std::tuple<Bs...>>)
-struct joined_branches<std::tuple<As...>, std::tuple<Bs...>>
-    : std::type_identity<std::tuple<typename joined_branches<As, Bs>::type...>> {};
-template <class A>
-    requires(!std::is_same_v<A, unchanged_type>)
-struct joined_branches<A, unchanged_type> : std::type_identity<std::optional<A>> {};
-template <class B>
-    requires(!std::is_same_v<B, unchanged_type>)
-struct joined_branches<unchanged_type, B> : std::type_identity<std::optional<B>> {};
-template <class A>
-struct joined_branches<std::optional<A>, unchanged_type> : std::type_identity<std::optional<A>> {};
-template <class B>
-struct joined_branches<unchanged_type, std::optional<B>> : std::type_identity<std::optional<B>> {};
+struct joined_expressions<std::tuple<As...>, std::tuple<Bs...>>
+    : std::type_identity<std::tuple<typename joined_expressions<As, Bs>::type...>> {};
+
+// What a choice between two branches is.
 template <class A, class B>
-    requires(!std::is_same_v<std::optional<A>, B>)
-struct joined_branches<std::optional<A>, B>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
-template <class A, class B>
-    requires(!std::is_same_v<std::optional<B>, A>)
-struct joined_branches<A, std::optional<B>>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
-template <class A, class B>
-    requires(!std::is_same_v<A, B>)
-struct joined_branches<std::optional<A>, std::optional<B>>
-    : std::type_identity<std::optional<typename joined_branches<A, B>::type>> {};
+struct joined_branches {
+    using expression = typename joined_expressions<typename branch_of<A>::expression,
+                                                   typename branch_of<B>::expression>::type;
+    using type = std::conditional_t<branch_of<A>::declines || branch_of<B>::declines,
+                                    std::optional<expression>, expression>;
+};
 
 template <class>
 using value_of = value;
