@@ -1,8 +1,9 @@
-# The libraries, all header-only, and how they are installed.
+# The libraries and how they are installed. All but the last are header-only.
 #   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost alone
 #   headrace::eval      execution on the CPU; Eigen
 #   headrace::pt2       reading PyTorch's exports; libzip, simdjson
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers
+#   headrace::compiled  all of them with the standard passes, kernels, readers and writers compiled once
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
@@ -26,6 +27,19 @@ headrace_library(eval headrace_headrace Eigen3::Eigen)
 target_compile_options(headrace_eval INTERFACE -ffp-contract=off)
 headrace_library(pt2 headrace_headrace headrace::libzip simdjson::simdjson)
 headrace_library(tosa headrace_headrace flatbuffers::flatbuffers)
+
+if(HEADRACE_COMPILED_LIBRARY)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/compiled/*.cpp)
+  add_library(headrace_compiled STATIC ${sources})
+  add_library(headrace::compiled ALIAS headrace_compiled)
+  set_target_properties(headrace_compiled PROPERTIES EXPORT_NAME compiled)
+  target_compile_definitions(headrace_compiled PUBLIC HEADRACE_COMPILED)
+  target_link_libraries(headrace_compiled PUBLIC headrace_headrace headrace_eval headrace_pt2 headrace_tosa)
+  if(headrace_is_top_level)
+    target_compile_options(headrace_compiled PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+  endif()
+  install(TARGETS headrace_compiled EXPORT headraceTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp")

@@ -64,7 +64,7 @@ template <reading A, reading B> auto operator<=(const A& a, const B& b) { return
 template <reading A, plain_number N> auto operator<=(const A& a, const N& b) { return b >= a; }
 
 template <reading A, reading B> auto operator/(const A& a, const B& b) { return a * reciprocal(b); }
-template <reading A, plain_number N> auto operator/(const A& a, const N& b) { return a * (1 / static_cast<double>(b)); }
+template <reading A, plain_number N> auto operator/(const A& a, const N& b) { return a * (1 / double(b)); }
 template <plain_number N, reading B> auto operator/(const N& a, const B& b) {
     return choose(a == 1, [&] { return reciprocal(b); }, [&] { return a * reciprocal(b); });
 }

@@ -13,6 +13,7 @@
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>
+#include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/rules.hpp>
 
 namespace headrace {

@@ -63,7 +63,7 @@ decltype(auto) with_pass(const void* object, F&& f) {
 }
 template <class P>
 result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
-    return with_pass<P>(object, [&](const P& p) { return drive(p, g, context, driver); });
+    return with_pass<P>(object, [&](const P& p) { return pass_code<P>::run(p, g, context, driver); });
 }
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {

@@ -12,10 +12,10 @@
 
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/op/op_set.hpp>
-#include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
-#include <headrace/pass/pass_base.hpp>
+#include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
+#include <headrace/pass/run_pass.hpp>
 #include <headrace/pass/statistics.hpp>
 
 namespace headrace {
@@ -27,9 +27,6 @@ template <class... Items>
 struct from {};
 template <class... Items>
 struct to {};
-
-/// Which driver runs a pass's handlers. Both are generated from the same handlers.
-enum class driver_kind : std::uint8_t { in_place, retracing };
 
 /// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
 /// stop the run.
@@ -186,32 +183,6 @@ constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& pass
         }
     }
     return N;
-}
-
-// A pass with a fault does nothing: whoever named it has reported the fault.
-template <pass_type P>
-result<node_counts> drive_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
-    if constexpr (counts_nodes<P>) {
-        return p.run(g, context);
-    } else if constexpr (graph_pass<P>) {
-        result<std::size_t> rewritten = p(g, context);
-        if (!rewritten) return std::move(rewritten).error();
-        return node_counts{.rewritten = rewritten.value()};
-    } else if constexpr (effects_of<P>::sound) {
-        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
-                                               : retracing_driver<P>::run(p, g, context);
-    } else {
-        return node_counts{};
-    }
-}
-
-template <pass_type P>
-result<node_counts> drive(const P& p, graph& g, pass_context& context, driver_kind driver) {
-    if constexpr (checks_itself<P> || !(has_requirement<P> || has_guarantee<P>)) {
-        return drive_unchecked(p, g, context, driver);
-    } else {
-        return run_checked(p, g, [&] { return drive_unchecked(p, g, context, driver); });
-    }
 }
 
 }  // namespace detail
@@ -445,7 +416,7 @@ private:
     static result<void> run_pass(graph& g, pass_context& context, const run_options& options,
                                  pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        result<node_counts> counts = detail::drive(P{}, g, context, options.driver);
+        result<node_counts> counts = pass_code<P>::run(P{}, g, context, options.driver);
         if (!counts) return std::move(counts).error();
         record.nodes = counts.value();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
@@ -473,7 +444,7 @@ template <class P>
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     if constexpr (sound_pass<P>) {
-        return detail::drive(p, g, context, driver);
+        return pass_code<P>::run(p, g, context, driver);
     } else {
         return node_counts{};
     }

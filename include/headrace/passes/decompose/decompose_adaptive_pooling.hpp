@@ -79,6 +79,7 @@ private:
         return e.make<aten::cat>({.tensors = parts, .dim = axis});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
 
 }  // namespace headrace
 

@@ -33,6 +33,7 @@ private:
         return y * y.constant(alpha, result_type(x.meta(), y.meta()));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
 
 }  // namespace headrace
 

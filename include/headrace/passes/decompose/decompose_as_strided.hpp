@@ -104,6 +104,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_as_strided);
 
 }  // namespace headrace
 

@@ -68,6 +68,7 @@ private:
         return choose(x.rank() < 3 || x.size(-3) == heads, x, repeated);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_attention);
 
 }  // namespace headrace
 

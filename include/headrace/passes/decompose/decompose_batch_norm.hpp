@@ -119,6 +119,7 @@ private:
         return as(with_operand(y, a.bias, [&](auto v, auto b) { return v + of_channels(b); }), x.dtype());
     }
 };
+HEADRACE_COMPILED_PASS(decompose_batch_norm);
 
 }  // namespace headrace
 

@@ -79,6 +79,7 @@ private:
         return matrix;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_bicubic);
 
 }  // namespace headrace
 

@@ -61,6 +61,7 @@ public:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_comparisons);
 
 }  // namespace headrace
 

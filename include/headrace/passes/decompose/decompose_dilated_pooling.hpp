@@ -60,6 +60,7 @@ private:
         return highest;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_dilated_pooling);
 
 }  // namespace headrace
 

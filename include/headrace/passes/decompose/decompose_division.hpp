@@ -105,6 +105,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_division);
 
 }  // namespace headrace
 

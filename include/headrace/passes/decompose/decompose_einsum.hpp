@@ -120,6 +120,7 @@ private:
         return {e.make<aten::view>({.self = product, .size = int_list(shape)}), batch + rows + columns};
     }
 };
+HEADRACE_COMPILED_PASS(decompose_einsum);
 
 }  // namespace headrace
 

@@ -36,6 +36,7 @@ private:
         return where(x > 0, scaled(x, scale), scaled(negative, alpha * scale));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_elu);
 
 }  // namespace headrace
 

@@ -33,6 +33,7 @@ struct decompose_erfinv : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(decompose_erfinv);
 
 }  // namespace headrace
 

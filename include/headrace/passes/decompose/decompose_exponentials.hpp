@@ -50,6 +50,7 @@ struct decompose_exponentials : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_exponentials);
 
 }  // namespace headrace
 

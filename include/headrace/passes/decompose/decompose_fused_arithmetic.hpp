@@ -39,6 +39,7 @@ struct decompose_fused_arithmetic : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_fused_arithmetic);
 
 }  // namespace headrace
 

@@ -28,6 +28,7 @@ struct decompose_gelu : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(decompose_gelu);
 
 }  // namespace headrace
 

@@ -45,6 +45,7 @@ struct decompose_grouped_convolution : pass {
         return e.make<aten::cat>({.tensors = parts, .dim = 1});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_grouped_convolution);
 
 }  // namespace headrace
 

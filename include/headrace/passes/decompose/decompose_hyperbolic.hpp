@@ -55,6 +55,7 @@ struct decompose_hyperbolic : pass {
 private:
     static constexpr double large = 1e9;  // beyond, x² + 1 = x² in float32, and both functions are log(2x)
 };
+HEADRACE_COMPILED_PASS(decompose_hyperbolic);
 
 }  // namespace headrace
 

@@ -41,6 +41,7 @@ private:
             is_floating(x.dtype()), [&] { return where(x == x, where(y == y, both, x), y); }, both);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_limits);
 
 }  // namespace headrace
 

@@ -32,6 +32,7 @@ struct decompose_masks : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_masks);
 
 }  // namespace headrace
 

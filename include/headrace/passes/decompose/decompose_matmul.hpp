@@ -76,6 +76,7 @@ private:
         return e.make<aten::view>({.self = v, .size = {element_count(batch), matrix[0], matrix[1]}});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_matmul);
 
 }  // namespace headrace
 

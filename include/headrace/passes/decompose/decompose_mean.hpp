@@ -33,6 +33,7 @@ private:
         return in_result_type(average(x, axes, keepdim, build::summing_type(x.result_meta().dtype)));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_mean);
 
 }  // namespace headrace
 

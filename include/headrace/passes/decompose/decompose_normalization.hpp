@@ -107,6 +107,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(decompose_normalization);
 
 }  // namespace headrace
 

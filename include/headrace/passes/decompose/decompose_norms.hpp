@@ -63,6 +63,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_norms);
 
 }  // namespace headrace
 

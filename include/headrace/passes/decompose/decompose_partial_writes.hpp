@@ -88,6 +88,7 @@ private:
         return reshaped(e, narrow(e, joined, 1, 0, result[axis]), result);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_partial_writes);
 
 }  // namespace headrace
 

@@ -114,6 +114,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_pow);
 
 }  // namespace headrace
 

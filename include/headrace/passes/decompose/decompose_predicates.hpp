@@ -47,6 +47,7 @@ private:
         return std::numeric_limits<float>::max();
     }
 };
+HEADRACE_COMPILED_PASS(decompose_predicates);
 
 }  // namespace headrace
 

@@ -81,6 +81,7 @@ private:
         return cast(e, real, e.result_meta().dtype);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_quantization);
 
 }  // namespace headrace
 

@@ -92,6 +92,7 @@ private:
         return call<aten::permute>(x, order);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rearrangements);
 
 }  // namespace headrace
 

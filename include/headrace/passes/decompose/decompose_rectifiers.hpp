@@ -57,6 +57,7 @@ private:
         return shape;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rectifiers);
 
 }  // namespace headrace
 

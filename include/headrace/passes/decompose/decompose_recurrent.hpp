@@ -168,6 +168,7 @@ private:
         return e.make<aten::stack>({.tensors = outputs, .dim = time_axis});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_recurrent);
 
 }  // namespace headrace
 

@@ -40,6 +40,7 @@ struct decompose_repeats : pass {
         return grids;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_repeats);
 
 }  // namespace headrace
 

@@ -39,6 +39,7 @@ private:
         return cat(e, parts, axis);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_roll);
 
 }  // namespace headrace
 

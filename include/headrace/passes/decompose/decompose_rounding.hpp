@@ -66,6 +66,7 @@ private:
         return where(rest > 0.5, below + 1, where(rest < 0.5, below, even));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rounding);
 
 }  // namespace headrace
 

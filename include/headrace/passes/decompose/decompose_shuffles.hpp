@@ -63,6 +63,7 @@ private:
         return call<aten::reshape>(blocks, x.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_shuffles);
 
 }  // namespace headrace
 

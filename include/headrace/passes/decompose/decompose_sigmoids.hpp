@@ -60,6 +60,7 @@ struct decompose_sigmoids : pass {
 private:
     static auto log_of_sigmoid(const auto& x) { return min(x, 0) - log(exp(-abs(x)) + 1); }
 };
+HEADRACE_COMPILED_PASS(decompose_sigmoids);
 
 }  // namespace headrace
 

@@ -49,6 +49,7 @@ private:
         return powers / sum(powers, axes);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_softmax);
 
 }  // namespace headrace
 

@@ -23,6 +23,7 @@ struct decompose_stack : pass {
         return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_stack);
 
 }  // namespace headrace
 

@@ -48,6 +48,7 @@ private:
         return choose(stride == 1, x, spread_out);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_transposed_volumes);
 
 }  // namespace headrace
 

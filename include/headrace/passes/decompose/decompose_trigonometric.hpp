@@ -80,6 +80,7 @@ private:
                                   0.0432111918, -0.0163675142, 0.00292058838);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_trigonometric);
 
 }  // namespace headrace
 

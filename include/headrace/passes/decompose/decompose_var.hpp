@@ -76,6 +76,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(decompose_var);
 
 }  // namespace headrace
 

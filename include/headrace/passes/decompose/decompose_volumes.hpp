@@ -154,6 +154,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_volumes);
 
 }  // namespace headrace
 

@@ -49,6 +49,7 @@ private:
         return call<aten::movedim_int>(split, axis + 1, -1);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_windows);
 
 }  // namespace headrace
 

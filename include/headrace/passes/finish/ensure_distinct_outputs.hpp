@@ -49,6 +49,7 @@ private:
         return added;
     }
 };
+HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
 
 }  // namespace headrace
 

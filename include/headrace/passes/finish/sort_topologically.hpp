@@ -61,6 +61,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(sort_topologically);
 
 }  // namespace headrace
 

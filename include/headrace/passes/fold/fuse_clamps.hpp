@@ -34,6 +34,7 @@ struct fuse_clamps : pass {
 private:
     static bool less(scalar a, scalar b) { return a.to_double() < b.to_double(); }
 };
+HEADRACE_COMPILED_PASS(fuse_clamps);
 
 }  // namespace headrace
 

@@ -65,6 +65,7 @@ private:
         return merged;
     }
 };
+HEADRACE_COMPILED_PASS(merge_duplicates);
 
 }  // namespace headrace
 

@@ -110,6 +110,7 @@ private:
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
+HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 }  // namespace headrace
 

@@ -20,6 +20,7 @@ struct remove_dead_code : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
 };
+HEADRACE_COMPILED_PASS(remove_dead_code);
 
 }  // namespace headrace
 

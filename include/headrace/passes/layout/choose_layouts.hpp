@@ -33,6 +33,7 @@ struct choose_layouts : pass {
         return moves;
     }
 };
+HEADRACE_COMPILED_PASS(choose_layouts);
 
 }  // namespace headrace
 

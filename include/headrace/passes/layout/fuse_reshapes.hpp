@@ -33,6 +33,7 @@ private:
             x);
     }
 };
+HEADRACE_COMPILED_PASS(fuse_reshapes);
 
 }  // namespace headrace
 

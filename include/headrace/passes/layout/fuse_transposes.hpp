@@ -37,6 +37,7 @@ private:
             [&](emit<build::permute_ops> e, value v) { return build::permute(e, v, perms); }, x);
     }
 };
+HEADRACE_COMPILED_PASS(fuse_transposes);
 
 }  // namespace headrace
 

@@ -63,6 +63,7 @@ private:
         return asked != nullptr && !asked->applied;
     }
 };
+HEADRACE_COMPILED_PASS(lay_out_interface);
 
 }  // namespace headrace
 

@@ -29,6 +29,7 @@ struct merge_transposed_axes : pass {
         return build::reshape(e, moved, e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(merge_transposed_axes);
 
 }  // namespace headrace
 

@@ -54,6 +54,7 @@ private:
         return e.meta(v) == e.result_meta() ? std::optional(v) : std::nullopt;
     }
 };
+HEADRACE_COMPILED_PASS(remove_noop_layout);
 
 }  // namespace headrace
 

@@ -62,6 +62,7 @@ private:
         return e.constant<std::int8_t>(dtype::int8, shape, taken);
     }
 };
+HEADRACE_COMPILED_PASS(transpose_by_convolution);
 
 }  // namespace headrace
 

@@ -28,6 +28,7 @@ struct legalize_any_all : pass {
         return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_any_all);
 
 }  // namespace headrace
 

@@ -70,6 +70,7 @@ private:
         return reduced(e, candidates, axis, false);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_argmax);
 
 }  // namespace headrace
 

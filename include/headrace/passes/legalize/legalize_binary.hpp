@@ -56,6 +56,7 @@ private:
         return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_binary);
 
 }  // namespace headrace
 

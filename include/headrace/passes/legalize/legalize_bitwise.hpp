@@ -53,6 +53,7 @@ private:
         }
     };
 };
+HEADRACE_COMPILED_PASS(legalize_bitwise);
 
 }  // namespace headrace
 

@@ -23,6 +23,7 @@ struct legalize_cast : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_cast);
 
 }  // namespace headrace
 

@@ -49,6 +49,7 @@ private:
         return std::clamp(s.to_int(), least.to_int(), most.to_int());
     }
 };
+HEADRACE_COMPILED_PASS(legalize_clamp);
 
 }  // namespace headrace
 

@@ -29,6 +29,7 @@ private:
                                            made_by<build::promote>(y, type));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_comparison);
 
 }  // namespace headrace
 

@@ -36,6 +36,7 @@ struct legalize_concat : pass {
         return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_concat);
 
 }  // namespace headrace
 

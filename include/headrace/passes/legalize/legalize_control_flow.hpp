@@ -58,6 +58,7 @@ private:
         body.create<builtin::output>({.values = values});
     }
 };
+HEADRACE_COMPILED_PASS(legalize_control_flow);
 
 }  // namespace headrace
 

@@ -26,6 +26,7 @@ struct legalize_convolution : pass {
         return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_convolution);
 
 }  // namespace headrace
 

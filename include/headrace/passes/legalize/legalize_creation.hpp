@@ -71,6 +71,7 @@ private:
         return filled(e, [&](std::int64_t i) -> scalar { return i / columns == i % columns ? 1 : 0; });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_creation);
 
 }  // namespace headrace
 

@@ -40,6 +40,7 @@ struct legalize_cumsum : pass {
         return build::cast_directly(e, build::reshape(e, v, e.result_meta().shape), type);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_cumsum);
 
 }  // namespace headrace
 

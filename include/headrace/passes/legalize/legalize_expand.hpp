@@ -36,6 +36,7 @@ private:
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };
+HEADRACE_COMPILED_PASS(legalize_expand);
 
 }  // namespace headrace
 

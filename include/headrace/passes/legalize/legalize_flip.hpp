@@ -26,6 +26,7 @@ struct legalize_flip : pass {
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_flip);
 
 }  // namespace headrace
 

@@ -52,6 +52,7 @@ private:
         return e.failed();
     }
 };
+HEADRACE_COMPILED_PASS(legalize_gather);
 
 }  // namespace headrace
 

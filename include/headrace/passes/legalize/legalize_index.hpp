@@ -30,6 +30,7 @@ struct legalize_index : pass {
         return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_index);
 
 }  // namespace headrace
 

@@ -103,6 +103,7 @@ private:
         return build::permute(e, build::reshape(e, written, at.shape), build::inverse(at.perms));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_index_put);
 
 }  // namespace headrace
 

@@ -42,6 +42,7 @@ private:
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_limits);
 
 }  // namespace headrace
 

@@ -21,6 +21,7 @@ struct legalize_logical : pass {
             on<aten::logical_xor> = call<tosa::logical_xor>, on<aten::logical_not> = call<tosa::logical_not>);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_logical);
 
 }  // namespace headrace
 

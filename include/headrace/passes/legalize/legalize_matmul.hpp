@@ -41,6 +41,7 @@ struct legalize_matmul : pass {
         return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_matmul);
 
 }  // namespace headrace
 

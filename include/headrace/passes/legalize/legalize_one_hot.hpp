@@ -27,6 +27,7 @@ struct legalize_one_hot : pass {
         return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
     }
 };
+HEADRACE_COMPILED_PASS(legalize_one_hot);
 
 }  // namespace headrace
 

@@ -122,6 +122,7 @@ private:
         return build::concat(e, parts, axis);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_pad);
 
 }  // namespace headrace
 

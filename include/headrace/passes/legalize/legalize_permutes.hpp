@@ -53,6 +53,7 @@ private:
         return order;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_permutes);
 
 }  // namespace headrace
 

@@ -41,6 +41,7 @@ struct legalize_pooling : pass {
         return build::transpose(e, pooled, build::to_channels_first(4));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_pooling);
 
 }  // namespace headrace
 

@@ -46,6 +46,7 @@ private:
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_products);
 
 }  // namespace headrace
 

@@ -20,6 +20,7 @@ struct legalize_resize : pass {
         return build::resize<Op>(e, a).image;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_resize);
 
 }  // namespace headrace
 

@@ -92,6 +92,7 @@ private:
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_scatter);
 
 }  // namespace headrace
 

@@ -45,6 +45,7 @@ private:
         return choose(x.result_meta().elements() == 0, refused, slice);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_slices);
 
 }  // namespace headrace
 

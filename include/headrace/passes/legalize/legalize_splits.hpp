@@ -40,6 +40,7 @@ struct legalize_splits : pass {
         return parts;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_splits);
 
 }  // namespace headrace
 

@@ -28,6 +28,7 @@ struct legalize_sums : pass {
         return build::cast_directly(e, sum, type);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_sums);
 
 }  // namespace headrace
 

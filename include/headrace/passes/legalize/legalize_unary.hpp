@@ -60,6 +60,7 @@ private:
     static auto wide(const auto& x) { return made_by<build::widen_number>(x, dtype::int32); }
     static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
 };
+HEADRACE_COMPILED_PASS(legalize_unary);
 
 }  // namespace headrace
 

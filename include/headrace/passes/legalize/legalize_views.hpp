@@ -25,6 +25,7 @@ struct legalize_views : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_views);
 
 }  // namespace headrace
 

@@ -22,6 +22,7 @@ struct legalize_where : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_where);
 
 }  // namespace headrace
 

@@ -35,6 +35,7 @@ private:
         return beside.constant(n, result_type(beside.meta(), n));
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
 
 }  // namespace headrace
 

@@ -53,6 +53,7 @@ struct canonicalize_casts : pass {
         return e.make<Op>(same);
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_casts);
 
 }  // namespace headrace
 

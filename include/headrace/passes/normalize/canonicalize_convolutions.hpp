@@ -83,6 +83,7 @@ private:
         return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_convolutions);
 
 }  // namespace headrace
 

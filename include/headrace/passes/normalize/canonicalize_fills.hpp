@@ -55,6 +55,7 @@ private:
         return e.make<aten::full>({.size = meta.shape, .fill_value = number, .dtype = meta.dtype});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_fills);
 
 }  // namespace headrace
 

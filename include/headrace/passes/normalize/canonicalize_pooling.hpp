@@ -119,6 +119,7 @@ private:
         return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 }  // namespace headrace
 

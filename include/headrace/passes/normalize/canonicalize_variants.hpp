@@ -52,6 +52,7 @@ struct canonicalize_variants : pass {
         return results;
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_variants);
 
 }  // namespace headrace
 

@@ -326,6 +326,7 @@ struct functionalize : pass {
         return writes;
     }
 };
+HEADRACE_COMPILED_PASS(functionalize);
 
 }  // namespace headrace
 

@@ -47,6 +47,7 @@ struct hoist_casts : pass {
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(hoist_casts);
 
 }  // namespace headrace
 

@@ -59,6 +59,7 @@ private:
         return boost::outcome_v2::success();
     }
 };
+HEADRACE_COMPILED_PASS(inline_regions);
 
 }  // namespace headrace
 

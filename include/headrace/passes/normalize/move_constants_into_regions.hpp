@@ -66,6 +66,7 @@ private:
         region.erase(input);
     }
 };
+HEADRACE_COMPILED_PASS(move_constants_into_regions);
 
 }  // namespace headrace
 

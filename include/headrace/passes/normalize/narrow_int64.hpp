@@ -111,6 +111,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(narrow_int64);
 
 }  // namespace headrace
 

@@ -49,6 +49,7 @@ struct remove_noop : pass {
         return a.self;
     }
 };
+HEADRACE_COMPILED_PASS(remove_noop);
 
 }  // namespace headrace
 

@@ -71,6 +71,7 @@ private:
         return condition.constant(n, condition.result_meta().dtype);
     }
 };
+HEADRACE_COMPILED_PASS(scalars_to_tensors);
 
 }  // namespace headrace
 

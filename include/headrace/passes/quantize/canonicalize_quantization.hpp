@@ -91,6 +91,7 @@ private:
         return e.make<dequantize>(as_signed(a));
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
 }  // namespace headrace
 

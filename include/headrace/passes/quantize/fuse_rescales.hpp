@@ -68,6 +68,7 @@ private:
                zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };
+HEADRACE_COMPILED_PASS(fuse_rescales);
 
 }  // namespace headrace
 

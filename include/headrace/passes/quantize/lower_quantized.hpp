@@ -47,6 +47,7 @@ private:
                g.census().count(info_of<quantized_decomposed::dequantize_per_channel>) != 0;
     }
 };
+HEADRACE_COMPILED_PASS(lower_quantized);
 
 }  // namespace headrace
 

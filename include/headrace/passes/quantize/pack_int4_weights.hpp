@@ -54,6 +54,7 @@ private:
         });
     }
 };
+HEADRACE_COMPILED_PASS(pack_int4_weights);
 
 }  // namespace headrace
 

@@ -81,6 +81,7 @@ private:
         return changed;
     }
 };
+HEADRACE_COMPILED_PASS(quantize_interface);
 
 }  // namespace headrace
 

@@ -184,6 +184,7 @@ private:
         return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16});
     }
 };
+HEADRACE_COMPILED_PASS(tabulate_functions);
 
 }  // namespace headrace
 

@@ -74,6 +74,7 @@ private:
         erase_nodes(*a.else_graph);
     }
 };
+HEADRACE_COMPILED_PASS(blend_conditions);
 
 }  // namespace headrace
 

@@ -173,6 +173,7 @@ private:
                    table(e, low, [&](unsigned b) { return f(b >> 4U, b & 15U) & 15U; }));
     }
 };
+HEADRACE_COMPILED_PASS(expand_bits);
 
 }  // namespace headrace
 

@@ -111,6 +111,7 @@ private:
         return e.make<tosa::sub>(u55::splat(e, size, v), first);
     }
 };
+HEADRACE_COMPILED_PASS(expand_extrema);
 
 }  // namespace headrace
 

@@ -166,6 +166,7 @@ private:
         return as(build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), type);
     }
 };
+HEADRACE_COMPILED_PASS(expand_gather);
 
 }  // namespace headrace
 

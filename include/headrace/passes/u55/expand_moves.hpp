@@ -106,6 +106,7 @@ private:
         return build::concat(e, halves, static_cast<std::size_t>(perms[longest]));
     }
 };
+HEADRACE_COMPILED_PASS(expand_moves);
 
 }  // namespace headrace
 

@@ -82,6 +82,7 @@ private:
         return build::reshape(e, build::concat(e, copies, 1), shape);
     }
 };
+HEADRACE_COMPILED_PASS(expand_resize);
 
 }  // namespace headrace
 

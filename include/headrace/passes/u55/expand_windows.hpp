@@ -366,6 +366,7 @@ private:
         return parts;
     }
 };
+HEADRACE_COMPILED_PASS(expand_windows);
 
 }  // namespace headrace
 

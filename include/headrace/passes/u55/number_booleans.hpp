@@ -282,6 +282,7 @@ private:
         std::size_t count_ = 0;
     };
 };
+HEADRACE_COMPILED_PASS(number_booleans);
 
 }  // namespace headrace
 

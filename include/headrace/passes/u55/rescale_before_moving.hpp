@@ -85,6 +85,7 @@ private:
         return a;
     }
 };
+HEADRACE_COMPILED_PASS(rescale_before_moving);
 
 }  // namespace headrace
 

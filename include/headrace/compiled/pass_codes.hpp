@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::detail::pass_codes, with which headrace::compiled compiles the passes of a list. Include it
+// before any pass.
+#ifndef HEADRACE_COMPILED_PASS_CODES_HPP
+#define HEADRACE_COMPILED_PASS_CODES_HPP
+
+#define HEADRACE_COMPILING
+
+#include <tuple>
+
+#include <headrace/pass/order.hpp>
+#include <headrace/pass/run_pass.hpp>
+
+namespace headrace::detail {
+
+// An explicit instantiation for each pass would be a second list of them: who points at their code compiles it.
+template <class List>
+struct pass_codes;
+template <class... Passes>
+struct pass_codes<pass_list<Passes...>> {
+    static const std::tuple<decltype(&pass_code<Passes>::run)...> all;
+};
+template <class... Passes>
+const std::tuple<decltype(&pass_code<Passes>::run)...> pass_codes<pass_list<Passes...>>::all{
+    &pass_code<Passes>::run...};
+
+}  // namespace headrace::detail
+
+#endif

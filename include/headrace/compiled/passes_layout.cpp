@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The passes of passes/layout are compiled here.
+#include <headrace/compiled/pass_codes.hpp>
+
+#include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/passes/layout/layout.hpp>
+
+namespace headrace {
+
+template struct detail::pass_codes<layout_passes<constant_evaluator>>;
+
+}  // namespace headrace

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The passes of passes/normalize are compiled here.
+#include <headrace/compiled/pass_codes.hpp>
+
+#include <headrace/passes/normalize/narrow_int64.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
+
+namespace headrace {
+
+template struct detail::pass_codes<normalize_passes>;
+template struct detail::pass_codes<pass_list<narrow_int64>>;
+
+}  // namespace headrace

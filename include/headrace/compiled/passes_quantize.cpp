@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The passes of passes/quantize are compiled here.
+#include <headrace/compiled/pass_codes.hpp>
+
+#include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/quantize/quantize.hpp>
+
+namespace headrace {
+
+template struct detail::pass_codes<tabulate_passes<constant_evaluator>>;
+template struct detail::pass_codes<quantize_passes<constant_evaluator>>;
+template struct detail::pass_codes<pass_list<pack_int4_weights>>;
+
+}  // namespace headrace

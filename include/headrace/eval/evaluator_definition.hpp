@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of eval/evaluator.hpp, with all kernels and inference rules.
+#ifndef HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
+#define HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
+
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/eval/aten.hpp>
+#include <headrace/eval/builtin.hpp>
+#include <headrace/base/compiled.hpp>
+#include <headrace/eval/evaluation.hpp>
+#include <headrace/eval/evaluator.hpp>
+#include <headrace/eval/planned_arena.hpp>
+#include <headrace/eval/quantized_decomposed.hpp>
+#include <headrace/eval/tosa.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/builtin.hpp>
+#include <headrace/infer/delegate.hpp>
+#include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/memory.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/memory/out_variant.hpp>
+
+namespace headrace::eval {
+
+namespace detail {
+
+[[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
+    return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                       higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
+                       builtin::dialect>(out::functional_of(op));
+}
+
+/// What inference says of a node's results; nothing if it has no rule, or does not know an operand. Of
+/// constants only the graph knows.
+[[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
+    const inference_rule rule =
+        find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
+                  tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
+            out::functional_of(*n.op));
+    const bool is_source = n.operand_count == 0 && n.result_count != 0 && n.results[0].meta.has_value();
+    bool operands_known = rule != nullptr && !is_source;
+    for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;
+    if (!operands_known) return boost::outcome_v2::success();
+    result<void> done = rule(n.arguments, inferred);
+    if (!done) return error{done.error().kind, message_prefix(n) + done.error().message};
+    return done;
+}
+
+/// Does what the graph says of a result stand for what inference says? A lowering may have narrowed int64.
+[[nodiscard]] inline bool stands_for(const tensor_meta& said, const tensor_meta& inferred) {
+    const bool narrowed = said.dtype == dtype::int32 && inferred.dtype == dtype::int64;
+    return said.shape == inferred.shape && (said.dtype == inferred.dtype || narrowed);
+}
+
+/// Metadata of a node's results, which kernels can rely on: what the graph says unless inference contradicts,
+/// otherwise what inference says. A result that neither knows stays unknown, and kernels may leave it
+/// out.
+[[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n,
+                                                               std::pmr::memory_resource& arena) {
+    inference inferred(&arena);
+    BOOST_OUTCOME_TRYV(infer_metas(n, inferred));
+    std::vector<tensor_meta> metas;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const auto& said = n.results[i].meta;
+        const bool known = i < inferred.results().size();
+        if (known && said && !stands_for(*said, inferred.results()[i])) {
+            return invalid(message_prefix(n) + "its metadata is not what inference says");
+        }
+        metas.push_back(said ? *said : known ? inferred.results()[i] : tensor_meta{});
+    }
+    return metas;
+}
+
+/// The tensors that a node's results overwrite: the buffers of an out-variant, or the plan's places.
+[[nodiscard]] inline result<std::vector<tensor>> places_of(const node& n, std::span<const tensor> operands,
+                                                           std::span<const tensor_meta> metas,
+                                                           const run_state& state) {
+    std::vector<tensor> places(metas.size());
+    const list<value> buffers = out_buffers(n);
+    if (!buffers.empty()) {
+        if (buffers.size() != metas.size())
+            return invalid(message_prefix(n) + "it does not have one buffer for each result");
+        const std::size_t first = operands.size() - buffers.size();  // they are its last operands
+        for (std::size_t i = 0; i != places.size(); ++i) {
+            if (!operands[first + i].has_meta(metas[i]))
+                return invalid(message_prefix(n) + "its buffer is of another type or shape than its result");
+            places[i] = operands[first + i];
+        }
+    } else if (state.arena != nullptr && !is<builtin::constant>(n)) {
+        for (std::uint32_t i = 0; i != places.size(); ++i) {
+            const value v{const_cast<node*>(&n), i};
+            if (!state.arena->is_shared(v)) places[i] = state.arena->place(v, metas[i]);
+        }
+    }
+    return places;
+}
+
+[[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
+                                                               std::span<const tensor> operands,
+                                                               const run_state& state) {
+    const evaluation_kernel kernel = kernel_of(*n.op);
+    if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
+    std::pmr::monotonic_buffer_resource arena;
+    BOOST_OUTCOME_TRY(metas, metas_of(n, arena));
+    if (n.result_count != 0 && metas[0].dtype == dtype::unknown) {
+        return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
+    }
+    BOOST_OUTCOME_TRY(places, places_of(n, operands, metas, state));
+    evaluation e(n, operands, std::move(metas), state, std::move(places));
+    kernel(n.arguments, e);
+    auto results = e.take_results();
+    if (results && state.arena != nullptr) state.arena->settle(n, results.value());
+    return results;
+}
+
+/// The values of a run that are still to be used.
+class live_values {
+public:
+    explicit live_values(const graph& g) : results_(g.id_bound()), uses_left_(g.id_bound(), 0) {
+        for (const node& n : g.nodes()) {
+            for (const edge& e : n.operand_edges()) ++uses_left_[e.source->id];
+        }
+    }
+    void set(const node& n, std::vector<tensor> results) {
+        if (uses_left_[n.id] != 0) results_[n.id] = std::move(results);
+    }
+    /// The operands of a node that now runs: what no later node uses is let go.
+    [[nodiscard]] std::vector<tensor> take_operands(const node& n) {
+        std::vector<tensor> operands;
+        operands.reserve(n.operand_count);
+        for (const edge& e : n.operand_edges()) operands.push_back(results_[e.source->id][e.slot->result]);
+        for (const edge& e : n.operand_edges()) {
+            if (--uses_left_[e.source->id] == 0) results_[e.source->id].clear();
+        }
+        return operands;
+    }
+
+private:
+    std::vector<std::vector<tensor>> results_;
+    std::vector<std::size_t> uses_left_;
+};
+
+[[nodiscard]] inline result<void> check_input(const node& n, const tensor& t) {
+    const auto& meta = n.results[0].meta;
+    if (!meta || t.has_meta(*meta)) return boost::outcome_v2::success();
+    const auto text = [](dtype type, const auto& shape) {
+        return std::pmr::string(name_of(type)) + " " + shape_text(shape);
+    };
+    return invalid(message_prefix(n) + "the input is " + text(t.type(), t.shape()) + ", not " +
+                   text(meta->dtype, meta->shape));
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<std::vector<tensor>> evaluate_node(const node& n,
+                                                               std::span<const tensor> operand_values) {
+    variable_store variables;
+    return detail::evaluate_node(n, operand_values, variables);
+}
+
+HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                                           const run_state& state) {
+    detail::live_values values(g);
+    std::size_t next_input = 0;
+    for (const node& n : g.inputs()) {
+        if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
+        BOOST_OUTCOME_TRY(detail::check_input(n, inputs[next_input]));
+        std::vector<tensor> given{inputs[next_input++]};
+        // Inputs of a nested graph stay where its node has them.
+        if (state.arena != nullptr && g.parent() == nullptr) state.arena->settle(n, given);
+        values.set(n, std::move(given));
+    }
+    if (next_input != inputs.size()) return invalid("the graph has fewer inputs than were given");
+    for (const node& n : g.nodes()) {
+        if (is<builtin::placeholder>(n)) continue;
+        const std::vector<tensor> operands = values.take_operands(n);
+        if (is<builtin::output>(n)) return operands;
+        BOOST_OUTCOME_TRY(results, detail::evaluate_node(n, operands, state));
+        values.set(n, std::move(results));
+        if (state.arena != nullptr) state.arena->finish(n);
+    }
+    return invalid("the graph has no output node");
+}
+HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs) {
+    variable_store variables;
+    return run_graph(g, inputs, variables);
+}
+
+HEADRACE_INLINE result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
+                                                             std::span<const tensor> inputs) {
+    BOOST_OUTCOME_TRY(arena, planned_arena::make(plan));
+    variable_store variables;
+    BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena)));
+    for (tensor& t : outputs) t = duplicate(t);  // the arena goes away
+    return std::move(outputs);
+}
+
+}  // namespace headrace::eval
+
+#endif

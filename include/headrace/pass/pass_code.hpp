@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::pass_code, how a pass runs, which is compiled where it is used or, with
+// headrace::compiled, once for all.
+#ifndef HEADRACE_PASS_PASS_CODE_HPP
+#define HEADRACE_PASS_PASS_CODE_HPP
+
+#include <cstdint>
+
+#include <headrace/base/error.hpp>
+
+namespace headrace {
+
+class graph;
+class pass_context;
+struct node_counts;
+
+/// Which driver runs a pass's handlers. Both are generated from the same handlers.
+enum class driver_kind : std::uint8_t { in_place, retracing };
+
+/// The code of a pass: its handlers behind a driver. pass/run_pass.hpp defines it.
+template <class P>
+struct pass_code {
+    static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
+};
+
+}  // namespace headrace
+
+/// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
+/// The library itself defines HEADRACE_COMPILING.
+#if defined(HEADRACE_COMPILED) && !defined(HEADRACE_COMPILING)
+#define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
+#else
+#define HEADRACE_COMPILED_PASS(P) static_assert(true)
+#endif
+
+#endif

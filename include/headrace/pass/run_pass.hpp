@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_code: passes over graphs are called, the others run by a driver.
+#ifndef HEADRACE_PASS_RUN_PASS_HPP
+#define HEADRACE_PASS_RUN_PASS_HPP
+
+#include <utility>
+
+#include <headrace/pass/driver.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_base.hpp>
+#include <headrace/pass/pass_code.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+// A pass with a fault does nothing: whoever named it has reported the fault.
+template <pass_type P>
+result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (counts_nodes<P>) {
+        return p.run(g, context);
+    } else if constexpr (graph_pass<P>) {
+        result<std::size_t> rewritten = p(g, context);
+        if (!rewritten) return std::move(rewritten).error();
+        return node_counts{.rewritten = rewritten.value()};
+    } else if constexpr (effects_of<P>::sound) {
+        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
+                                               : retracing_driver<P>::run(p, g, context);
+    } else {
+        return node_counts{};
+    }
+}
+
+}  // namespace detail
+
+// Not inline: then headrace::compiled can hold it.
+template <class P>
+result<node_counts> pass_code<P>::run(const P& p, graph& g, pass_context& context, driver_kind driver) {
+    if constexpr (detail::checks_itself<P> || !(has_requirement<P> || has_guarantee<P>)) {
+        return detail::run_unchecked(p, g, context, driver);
+    } else {
+        return detail::run_checked(p, g, [&] { return detail::run_unchecked(p, g, context, driver); });
+    }
+}
+
+}  // namespace headrace
+
+#endif
