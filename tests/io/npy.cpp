@@ -10,12 +10,11 @@
 
 #include <headrace/io/npy.hpp>
 
+#include "../support/source_tree.hpp"
+
 namespace {
 
 using namespace headrace;
-
-const std::filesystem::path fixtures =
-    std::filesystem::path(__FILE__).parent_path().parent_path() / "fixtures";
 
 std::vector<std::byte> file_of(const std::string& header, const std::vector<std::int16_t>& data,
                                char version = 1) {
@@ -96,10 +95,10 @@ TEST_CASE("npy: what is written reads the same", "[io][npy]") {
 }
 
 TEST_CASE("npy: NumPy's own files", "[io][npy]") {
-    const auto tokens = read_npy(fixtures / "integer_ops" / "in0.npy");
+    const auto tokens = read_npy(testing::fixtures() / "integer_ops" / "in0.npy");
     REQUIRE(tokens);
     CHECK(tokens.value().meta == tensor_meta{dtype::int64, {2, 7}, {}});
-    const auto mask = read_npy(fixtures / "integer_ops" / "in1.npy");
+    const auto mask = read_npy(testing::fixtures() / "integer_ops" / "in1.npy");
     REQUIRE(mask);
     CHECK(mask.value().meta.dtype == dtype::boolean);
 }

@@ -16,17 +16,15 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/io/pt2.hpp>
 
+#include "../support/source_tree.hpp"
 #include "stored_zip.hpp"
 
 namespace {
 
 using namespace headrace;
 
-const std::filesystem::path fixtures =
-    std::filesystem::path(__FILE__).parent_path().parent_path() / "fixtures";
-
 program read_fixture(std::string_view name) {
-    auto read = read_pt2(fixtures / name / "model.pt2");
+    auto read = read_pt2(testing::fixtures() / name / "model.pt2");
     if (!read) FAIL(read.error().message);
     return std::move(read).value();
 }
@@ -77,7 +75,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 }
 
 std::vector<stored_zip::stored> entries_of(std::string_view fixture) {
-    const auto file = open_mapped(fixtures / fixture / "model.pt2");
+    const auto file = open_mapped(testing::fixtures() / fixture / "model.pt2");
     const auto archive = zip_archive::open(file.value().bytes());
     std::vector<stored_zip::stored> entries;
     for (const zip_entry& e : archive.value().entries()) {
@@ -152,12 +150,13 @@ TEST_CASE("pt2: inputs, metadata and order of every fixture", "[io][pt2]") {
         const program p = read_fixture(name);
         std::size_t position = 0;
         for (const node& input : p.graph->inputs()) {
-            const auto fed = read_npy(fixtures / name / ("in" + std::to_string(position++) + ".npy"));
+            const auto fed =
+                read_npy(testing::fixtures() / name / ("in" + std::to_string(position++) + ".npy"));
             REQUIRE(fed);
             CHECK(fed.value().meta == *input.results[0].meta);
         }
         for (std::size_t i = 0; i != p.user_outputs; ++i) {
-            const auto expected = read_npy(fixtures / name / ("out" + std::to_string(i) + ".npy"));
+            const auto expected = read_npy(testing::fixtures() / name / ("out" + std::to_string(i) + ".npy"));
             REQUIRE(expected);
             CHECK(expected.value().meta == *meta_of(p.graph->outputs()[i]));
         }
@@ -241,7 +240,7 @@ TEST_CASE("pt2: a buffer that the program updates", "[io][pt2]") {
 }
 
 TEST_CASE("pt2: dynamic shapes are refused by name", "[io][pt2]") {
-    const auto read = read_pt2(fixtures / "dynamic_shape" / "model.pt2");
+    const auto read = read_pt2(testing::fixtures() / "dynamic_shape" / "model.pt2");
     REQUIRE_FALSE(read);
     CHECK(read.error().kind == error_kind::unsupported);
     CHECK(read.error().message.find("input 'x': it has the dynamic size 's") != std::string::npos);

@@ -18,15 +18,13 @@
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/zip_archive.hpp>
 
+#include "../support/source_tree.hpp"
 #include "stored_zip.hpp"
 
 namespace {
 
 using namespace headrace;
 using namespace stored_zip;
-
-const std::filesystem::path fixtures =
-    std::filesystem::path(__FILE__).parent_path().parent_path() / "fixtures";
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -106,7 +104,7 @@ TEST_CASE("zip: every single bit of an archive may be wrong", "[io][zip]") {
 }
 
 TEST_CASE("zip: what PyTorch writes", "[io][zip]") {
-    auto file = open_mapped(fixtures / "conv_bn_relu" / "model.pt2");
+    auto file = open_mapped(testing::fixtures() / "conv_bn_relu" / "model.pt2");
     REQUIRE(file);
     const mapped_file moved = std::move(file).value();
     const auto archive = zip_archive::open(moved.bytes());

@@ -11,6 +11,7 @@
 #include <headrace/passes/standard_lowering.hpp>
 
 #include "../support/pass_runs.hpp"
+#include "../support/source_tree.hpp"
 
 using namespace headrace;
 using lowering = standard_lowering<eval::folding>;
@@ -30,7 +31,7 @@ constexpr testing::pass_runners standard_passes = runners_in(lowering::passes{})
 
 /// The models of the tests and of the examples, and of the folder that HEADRACE_MODELS may name.
 std::vector<std::filesystem::path> models() {
-    const std::filesystem::path source = std::getenv("HEADRACE_SOURCE");
+    const std::filesystem::path source = testing::source_tree();
     std::vector<std::filesystem::path> found;
     std::vector<std::filesystem::path> folders{source / "tests/fixtures", source / "examples/models"};
     if (const char* more = std::getenv("HEADRACE_MODELS")) folders.emplace_back(more);
@@ -70,7 +71,6 @@ void record_declarations(pass_list<Passes...>) {
 
 TEST_CASE("the fixtures are lowered pass by pass") {
     record_declarations(lowering::passes{});
-    REQUIRE(std::getenv("HEADRACE_SOURCE") != nullptr);  // tests/CMakeLists.txt sets it
     const auto all = models();
     REQUIRE(all.size() > 10);
     for (const std::filesystem::path& path : all) {

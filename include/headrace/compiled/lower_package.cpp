@@ -1,2 +1,3 @@
 // SPDX-License-Identifier: MIT
+// Lowering of parts, methods and packages is compiled here.
 #include <headrace/lowering/lower_package_definition.hpp>

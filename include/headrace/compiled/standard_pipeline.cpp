@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// All standard passes are compiled here.
+// The standard pipeline is proven here; its passes are compiled in passes_*.cpp.
 #include <headrace/lowering/standard_pipeline_definition.hpp>

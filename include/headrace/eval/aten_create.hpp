@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {

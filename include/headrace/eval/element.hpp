@@ -175,13 +175,6 @@ bool visit_elements(dtype t, F&& f) {
     return false;
 }
 
-/// Bytes of one element during evaluation.
-[[nodiscard]] inline std::size_t element_bytes(dtype t) {
-    std::size_t bytes = traits_of(t).bits / 8U;
-    visit_elements(t, [&]<class T>(T) { bytes = sizeof(T); });
-    return bytes;
-}
-
 }  // namespace headrace::eval
 
 #endif

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/infer/inference.hpp>
 
 namespace headrace::eval {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {

@@ -11,10 +11,12 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <headrace/eval/element.hpp>
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/dtype.hpp>
 #include <headrace/ir/strided_walk.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/fields.hpp>
@@ -33,6 +35,9 @@ using extents = std::vector<std::int64_t>;
     for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
     return strides;
 }
+
+/// Bytes of one element during evaluation; see visit_elements in eval/element.hpp.
+[[nodiscard]] std::size_t element_bytes(dtype t);
 
 /// A tensor with its elements, row-major and contiguous. Copies share the elements: write to
 /// a tensor only before its first copy. INT4 takes a byte, INT48 and shapes eight (see
@@ -98,26 +103,21 @@ public:
 
     /// All elements, converted: to double or to int64, the two types that kernels compute in.
     template <class To>
-    [[nodiscard]] std::vector<To> to() const {
-        std::vector<To> numbers(static_cast<std::size_t>(size_));
-        visit_elements(type_, [&]<class T>(T) {
-            std::ranges::transform(data<T>(), numbers.begin(), [](T v) { return element_cast<To>(v); });
-        });
-        return numbers;
-    }
+    [[nodiscard]] std::vector<To> to() const;
+    void assign(std::span<const double> numbers);
+    void assign(std::span<const std::int64_t> numbers);
+    /// Of any other numbers.
     template <class From>
     void assign(std::span<const From> numbers) {
-        visit_elements(type_, [&]<class T>(T) {
-            std::ranges::transform(numbers, mutable_data<T>().begin(),
-                                   [](From v) { return element_cast<T>(v); });
-        });
+        using wide = std::conditional_t<std::is_floating_point_v<From>, double, std::int64_t>;
+        assign(std::span<const wide>(std::vector<wide>(numbers.begin(), numbers.end())));
     }
     template <class From>
     void assign(const std::vector<From>& numbers) {
         assign(std::span<const From>(numbers));
     }
-    [[nodiscard]] double real(std::int64_t i) const { return element<double>(i); }
-    [[nodiscard]] std::int64_t integer(std::int64_t i) const { return element<std::int64_t>(i); }
+    [[nodiscard]] double real(std::int64_t i) const;
+    [[nodiscard]] std::int64_t integer(std::int64_t i) const;
 
     /// The same elements in another shape.
     [[nodiscard]] tensor reshaped(extents shape) const {
@@ -125,27 +125,24 @@ public:
         t.shape_ = std::move(shape);
         return t;
     }
-    [[nodiscard]] tensor cast(headrace::dtype type) const {
-        if (type == type_) return *this;
-        tensor t(type, shape_);
-        visit_elements(type_, [&]<class From>(From) { t.assign(data<From>()); });
-        return t;
-    }
+    [[nodiscard]] tensor cast(headrace::dtype type) const;
 
 private:
+    template <class From>
+    void assign_elements(std::span<const From> numbers);
     template <class To>
-    [[nodiscard]] To element(std::int64_t i) const {
-        To number{};
-        visit_elements(
-            type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
-        return number;
-    }
+    [[nodiscard]] To element(std::int64_t i) const;
 
     headrace::dtype type_ = headrace::dtype::unknown;
     extents shape_;
     std::int64_t size_ = 1;
     std::shared_ptr<std::byte> bytes_;
 };
+
+template <>
+std::vector<double> tensor::to<double>() const;
+template <>
+std::vector<std::int64_t> tensor::to<std::int64_t>() const;
 
 namespace detail {
 
@@ -193,5 +190,9 @@ namespace headrace {
 using eval::tensor;
 using eval::tensor_of_constant;
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/eval/tensor_definition.hpp>
+#endif
 
 #endif

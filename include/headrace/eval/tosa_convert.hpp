@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {

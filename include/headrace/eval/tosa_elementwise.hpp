@@ -13,6 +13,7 @@
 #include <headrace/eval/aten_logic.hpp>
 #include <headrace/eval/aten_reduce.hpp>
 #include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/element.hpp>
 
 namespace headrace::eval {
 

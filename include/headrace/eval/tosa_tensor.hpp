@@ -11,6 +11,7 @@
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/aten_pool.hpp>
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/product.hpp>
 #include <headrace/eval/tosa_convert.hpp>
 #include <headrace/eval/volume.hpp>

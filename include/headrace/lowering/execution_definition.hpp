@@ -6,6 +6,7 @@
 
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
+#include <headrace/eval/planned_arena.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/delegate.hpp>
 #include <headrace/infer/dim_order_ops.hpp>

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of eval/tensor.hpp that convert elements.
+#ifndef HEADRACE_EVAL_TENSOR_DEFINITION_HPP
+#define HEADRACE_EVAL_TENSOR_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/eval/element.hpp>
+#include <headrace/eval/tensor.hpp>
+
+namespace headrace::eval {
+
+HEADRACE_INLINE std::size_t element_bytes(dtype t) {
+    std::size_t bytes = traits_of(t).bits / 8U;
+    visit_elements(t, [&]<class T>(T) { bytes = sizeof(T); });
+    return bytes;
+}
+
+namespace detail {
+
+template <class To>
+std::vector<To> numbers_of(const tensor& t) {
+    std::vector<To> numbers(static_cast<std::size_t>(t.size()));
+    visit_elements(t.type(), [&]<class T>(T) {
+        std::ranges::transform(t.data<T>(), numbers.begin(), [](T v) { return element_cast<To>(v); });
+    });
+    return numbers;
+}
+
+}  // namespace detail
+
+template <class From>
+void tensor::assign_elements(std::span<const From> numbers) {
+    visit_elements(type_, [&]<class T>(T) {
+        std::ranges::transform(numbers, mutable_data<T>().begin(),
+                               [](From v) { return element_cast<T>(v); });
+    });
+}
+template <class To>
+To tensor::element(std::int64_t i) const {
+    To number{};
+    visit_elements(
+        type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
+    return number;
+}
+
+template <>
+HEADRACE_INLINE std::vector<double> tensor::to<double>() const {
+    return detail::numbers_of<double>(*this);
+}
+template <>
+HEADRACE_INLINE std::vector<std::int64_t> tensor::to<std::int64_t>() const {
+    return detail::numbers_of<std::int64_t>(*this);
+}
+HEADRACE_INLINE void tensor::assign(std::span<const double> numbers) { assign_elements(numbers); }
+HEADRACE_INLINE void tensor::assign(std::span<const std::int64_t> numbers) { assign_elements(numbers); }
+HEADRACE_INLINE double tensor::real(std::int64_t i) const { return element<double>(i); }
+HEADRACE_INLINE std::int64_t tensor::integer(std::int64_t i) const { return element<std::int64_t>(i); }
+HEADRACE_INLINE tensor tensor::cast(headrace::dtype type) const {
+    if (type == type_) return *this;
+    tensor t(type, shape_);
+    visit_elements(type_, [&]<class From>(From) { t.assign_elements(data<From>()); });
+    return t;
+}
+
+}  // namespace headrace::eval
+
+#endif
