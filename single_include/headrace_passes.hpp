@@ -200,6 +200,7 @@ private:
         return e.make<aten::cat>({.tensors = parts, .dim = axis});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
 
 }  // namespace headrace
 
@@ -579,6 +580,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_as_strided);
 
 }  // namespace headrace
 
@@ -665,6 +667,7 @@ private:
         return choose(x.rank() < 3 || x.size(-3) == heads, x, repeated);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_attention);
 
 }  // namespace headrace
 
@@ -859,6 +862,7 @@ private:
         return as(with_operand(y, a.bias, [&](auto v, auto b) { return v + of_channels(b); }), x.dtype());
     }
 };
+HEADRACE_COMPILED_PASS(decompose_batch_norm);
 
 }  // namespace headrace
 
@@ -1081,6 +1085,7 @@ private:
         return matrix;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_bicubic);
 
 }  // namespace headrace
 
@@ -1140,6 +1145,7 @@ public:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_comparisons);
 
 }  // namespace headrace
 
@@ -1193,6 +1199,7 @@ private:
         return highest;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_dilated_pooling);
 
 }  // namespace headrace
 
@@ -1296,6 +1303,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_division);
 
 }  // namespace headrace
 
@@ -1408,6 +1416,7 @@ private:
         return {e.make<aten::view>({.self = product, .size = int_list(shape)}), batch + rows + columns};
     }
 };
+HEADRACE_COMPILED_PASS(decompose_einsum);
 
 }  // namespace headrace
 
@@ -1442,6 +1451,7 @@ private:
         return where(x > 0, scaled(x, scale), scaled(negative, alpha * scale));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_elu);
 
 }  // namespace headrace
 
@@ -1471,6 +1481,7 @@ struct decompose_erfinv : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(decompose_erfinv);
 
 }  // namespace headrace
 
@@ -1517,6 +1528,7 @@ struct decompose_exponentials : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_exponentials);
 
 }  // namespace headrace
 
@@ -1554,6 +1566,7 @@ struct decompose_fused_arithmetic : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_fused_arithmetic);
 
 }  // namespace headrace
 
@@ -1578,6 +1591,7 @@ struct decompose_gelu : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(decompose_gelu);
 
 }  // namespace headrace
 
@@ -1847,6 +1861,7 @@ struct decompose_grouped_convolution : pass {
         return e.make<aten::cat>({.tensors = parts, .dim = 1});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_grouped_convolution);
 
 }  // namespace headrace
 
@@ -1898,6 +1913,7 @@ struct decompose_hyperbolic : pass {
 private:
     static constexpr double large = 1e9;  // beyond, x² + 1 = x² in float32, and both functions are log(2x)
 };
+HEADRACE_COMPILED_PASS(decompose_hyperbolic);
 
 }  // namespace headrace
 
@@ -1937,6 +1953,7 @@ private:
             is_floating(x.dtype()), [&] { return where(x == x, where(y == y, both, x), y); }, both);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_limits);
 
 }  // namespace headrace
 
@@ -1968,6 +1985,7 @@ struct decompose_masks : pass {
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_masks);
 
 }  // namespace headrace
 
@@ -2039,6 +2057,7 @@ private:
         return e.make<aten::view>({.self = v, .size = {element_count(batch), matrix[0], matrix[1]}});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_matmul);
 
 }  // namespace headrace
 
@@ -2123,6 +2142,7 @@ private:
         return in_result_type(average(x, axes, keepdim, build::summing_type(x.result_meta().dtype)));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_mean);
 
 }  // namespace headrace
 
@@ -2226,6 +2246,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(decompose_normalization);
 
 }  // namespace headrace
 
@@ -2312,6 +2333,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_norms);
 
 }  // namespace headrace
 
@@ -2413,6 +2435,7 @@ private:
         return reshaped(e, narrow(e, joined, 1, 0, result[axis]), result);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_partial_writes);
 
 }  // namespace headrace
 
@@ -2523,6 +2546,7 @@ private:
     }
     // clang-format on
 };
+HEADRACE_COMPILED_PASS(decompose_pow);
 
 }  // namespace headrace
 
@@ -2566,6 +2590,7 @@ private:
         return std::numeric_limits<float>::max();
     }
 };
+HEADRACE_COMPILED_PASS(decompose_predicates);
 
 }  // namespace headrace
 
@@ -2653,6 +2678,7 @@ private:
         return call<aten::permute>(x, order);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rearrangements);
 
 }  // namespace headrace
 
@@ -2707,6 +2733,7 @@ private:
         return shape;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rectifiers);
 
 }  // namespace headrace
 
@@ -2873,6 +2900,7 @@ private:
         return e.make<aten::stack>({.tensors = outputs, .dim = time_axis});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_recurrent);
 
 }  // namespace headrace
 
@@ -2911,6 +2939,7 @@ struct decompose_repeats : pass {
         return grids;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_repeats);
 
 }  // namespace headrace
 
@@ -2948,6 +2977,7 @@ private:
         return cat(e, parts, axis);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_roll);
 
 }  // namespace headrace
 
@@ -3012,6 +3042,7 @@ private:
         return where(rest > 0.5, below + 1, where(rest < 0.5, below, even));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_rounding);
 
 }  // namespace headrace
 
@@ -3072,6 +3103,7 @@ private:
         return call<aten::reshape>(blocks, x.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_shuffles);
 
 }  // namespace headrace
 
@@ -3130,6 +3162,7 @@ struct decompose_sigmoids : pass {
 private:
     static auto log_of_sigmoid(const auto& x) { return min(x, 0) - log(exp(-abs(x)) + 1); }
 };
+HEADRACE_COMPILED_PASS(decompose_sigmoids);
 
 }  // namespace headrace
 
@@ -3175,6 +3208,7 @@ private:
         return powers / sum(powers, axes);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_softmax);
 
 }  // namespace headrace
 
@@ -3195,6 +3229,7 @@ struct decompose_stack : pass {
         return e.make<aten::cat>({.tensors = parts, .dim = a.dim});
     }
 };
+HEADRACE_COMPILED_PASS(decompose_stack);
 
 }  // namespace headrace
 
@@ -3241,6 +3276,7 @@ private:
         return choose(stride == 1, x, spread_out);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_transposed_volumes);
 
 }  // namespace headrace
 
@@ -3317,6 +3353,7 @@ private:
                                   0.0432111918, -0.0163675142, 0.00292058838);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_trigonometric);
 
 }  // namespace headrace
 
@@ -3388,6 +3425,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(decompose_var);
 
 }  // namespace headrace
 
@@ -3538,6 +3576,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(decompose_volumes);
 
 }  // namespace headrace
 
@@ -3582,6 +3621,7 @@ private:
         return call<aten::movedim_int>(split, axis + 1, -1);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_windows);
 
 }  // namespace headrace
 
@@ -3858,6 +3898,7 @@ private:
         return merged;
     }
 };
+HEADRACE_COMPILED_PASS(merge_duplicates);
 
 }  // namespace headrace
 
@@ -4028,6 +4069,7 @@ private:
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
+HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 }  // namespace headrace
 
@@ -4335,6 +4377,7 @@ struct remove_dead_code : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
 };
+HEADRACE_COMPILED_PASS(remove_dead_code);
 
 }  // namespace headrace
 
@@ -4408,6 +4451,7 @@ private:
         return added;
     }
 };
+HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
 
 }  // namespace headrace
 
@@ -4465,6 +4509,7 @@ private:
         }
     }
 };
+HEADRACE_COMPILED_PASS(sort_topologically);
 
 }  // namespace headrace
 
@@ -4928,6 +4973,7 @@ struct fuse_clamps : pass {
 private:
     static bool less(scalar a, scalar b) { return a.to_double() < b.to_double(); }
 };
+HEADRACE_COMPILED_PASS(fuse_clamps);
 
 }  // namespace headrace
 
@@ -6543,6 +6589,7 @@ struct choose_layouts : pass {
         return moves;
     }
 };
+HEADRACE_COMPILED_PASS(choose_layouts);
 
 }  // namespace headrace
 
@@ -6574,6 +6621,7 @@ private:
             x);
     }
 };
+HEADRACE_COMPILED_PASS(fuse_reshapes);
 
 }  // namespace headrace
 
@@ -6609,6 +6657,7 @@ private:
             [&](emit<build::permute_ops> e, value v) { return build::permute(e, v, perms); }, x);
     }
 };
+HEADRACE_COMPILED_PASS(fuse_transposes);
 
 }  // namespace headrace
 
@@ -6667,6 +6716,7 @@ private:
         return asked != nullptr && !asked->applied;
     }
 };
+HEADRACE_COMPILED_PASS(lay_out_interface);
 
 }  // namespace headrace
 
@@ -6694,6 +6744,7 @@ struct merge_transposed_axes : pass {
         return build::reshape(e, moved, e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(merge_transposed_axes);
 
 }  // namespace headrace
 
@@ -6743,6 +6794,7 @@ private:
         return e.meta(v) == e.result_meta() ? std::optional(v) : std::nullopt;
     }
 };
+HEADRACE_COMPILED_PASS(remove_noop_layout);
 
 }  // namespace headrace
 
@@ -6800,6 +6852,7 @@ private:
         return e.constant<std::int8_t>(dtype::int8, shape, taken);
     }
 };
+HEADRACE_COMPILED_PASS(transpose_by_convolution);
 
 }  // namespace headrace
 
@@ -7065,6 +7118,7 @@ struct legalize_any_all : pass {
         return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_any_all);
 
 }  // namespace headrace
 
@@ -7370,6 +7424,7 @@ private:
         return reduced(e, candidates, axis, false);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_argmax);
 
 }  // namespace headrace
 
@@ -7513,6 +7568,7 @@ private:
         return build::promote(e, v, narrowed(e.result_meta().dtype));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_binary);
 
 }  // namespace headrace
 
@@ -7564,6 +7620,7 @@ private:
         }
     };
 };
+HEADRACE_COMPILED_PASS(legalize_bitwise);
 
 }  // namespace headrace
 
@@ -7583,6 +7640,7 @@ struct legalize_cast : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_cast);
 
 }  // namespace headrace
 
@@ -7626,6 +7684,7 @@ private:
         return std::clamp(s.to_int(), least.to_int(), most.to_int());
     }
 };
+HEADRACE_COMPILED_PASS(legalize_clamp);
 
 }  // namespace headrace
 
@@ -7653,6 +7712,7 @@ private:
                                            made_by<build::promote>(y, type));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_comparison);
 
 }  // namespace headrace
 
@@ -7683,6 +7743,7 @@ struct legalize_concat : pass {
         return build::concat(e, parts, build::axis_in(e, a.dim, e.result_meta().rank()));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_concat);
 
 }  // namespace headrace
 
@@ -7739,6 +7800,7 @@ private:
         body.create<builtin::output>({.values = values});
     }
 };
+HEADRACE_COMPILED_PASS(legalize_control_flow);
 
 }  // namespace headrace
 
@@ -7764,6 +7826,7 @@ struct legalize_convolution : pass {
         return build::channels_first(e, build::convolution(e, a).channels_last(result), result);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_convolution);
 
 }  // namespace headrace
 
@@ -7829,6 +7892,7 @@ private:
         return filled(e, [&](std::int64_t i) -> scalar { return i / columns == i % columns ? 1 : 0; });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_creation);
 
 }  // namespace headrace
 
@@ -7863,6 +7927,7 @@ struct legalize_cumsum : pass {
         return build::cast_directly(e, build::reshape(e, v, e.result_meta().shape), type);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_cumsum);
 
 }  // namespace headrace
 
@@ -7894,6 +7959,7 @@ private:
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };
+HEADRACE_COMPILED_PASS(legalize_expand);
 
 }  // namespace headrace
 
@@ -7918,6 +7984,7 @@ struct legalize_flip : pass {
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_flip);
 
 }  // namespace headrace
 
@@ -7966,6 +8033,7 @@ private:
         return e.failed();
     }
 };
+HEADRACE_COMPILED_PASS(legalize_gather);
 
 }  // namespace headrace
 
@@ -8124,6 +8192,7 @@ struct legalize_index : pass {
         return build::reshape(e, build::gather(e, at.values, at.rows), e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_index);
 
 }  // namespace headrace
 
@@ -8223,6 +8292,7 @@ private:
         return build::permute(e, build::reshape(e, written, at.shape), build::inverse(at.perms));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_index_put);
 
 }  // namespace headrace
 
@@ -8261,6 +8331,7 @@ private:
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_limits);
 
 }  // namespace headrace
 
@@ -8280,6 +8351,7 @@ struct legalize_logical : pass {
             on<aten::logical_xor> = call<tosa::logical_xor>, on<aten::logical_not> = call<tosa::logical_not>);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_logical);
 
 }  // namespace headrace
 
@@ -8319,6 +8391,7 @@ struct legalize_matmul : pass {
         return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_matmul);
 
 }  // namespace headrace
 
@@ -8344,6 +8417,7 @@ struct legalize_one_hot : pass {
         return build::cast_directly(e, hot, dtype::int32);  // exact: 0 or 1
     }
 };
+HEADRACE_COMPILED_PASS(legalize_one_hot);
 
 }  // namespace headrace
 
@@ -8459,6 +8533,7 @@ private:
         return build::concat(e, parts, axis);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_pad);
 
 }  // namespace headrace
 
@@ -8507,6 +8582,7 @@ private:
         return order;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_permutes);
 
 }  // namespace headrace
 
@@ -8592,6 +8668,7 @@ struct legalize_pooling : pass {
         return build::transpose(e, pooled, build::to_channels_first(4));
     }
 };
+HEADRACE_COMPILED_PASS(legalize_pooling);
 
 }  // namespace headrace
 
@@ -8634,6 +8711,7 @@ private:
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_products);
 
 }  // namespace headrace
 
@@ -8653,6 +8731,7 @@ struct legalize_resize : pass {
         return build::resize<Op>(e, a).image;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_resize);
 
 }  // namespace headrace
 
@@ -8741,6 +8820,7 @@ private:
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_scatter);
 
 }  // namespace headrace
 
@@ -8783,6 +8863,7 @@ private:
         return choose(x.result_meta().elements() == 0, refused, slice);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_slices);
 
 }  // namespace headrace
 
@@ -8819,6 +8900,7 @@ struct legalize_splits : pass {
         return parts;
     }
 };
+HEADRACE_COMPILED_PASS(legalize_splits);
 
 }  // namespace headrace
 
@@ -8844,6 +8926,7 @@ struct legalize_sums : pass {
         return build::cast_directly(e, sum, type);
     }
 };
+HEADRACE_COMPILED_PASS(legalize_sums);
 
 }  // namespace headrace
 
@@ -8901,6 +8984,7 @@ private:
     static auto wide(const auto& x) { return made_by<build::widen_number>(x, dtype::int32); }
     static auto negated(const auto& x) { return call<tosa::sub>(x.constant(0), x); }
 };
+HEADRACE_COMPILED_PASS(legalize_unary);
 
 }  // namespace headrace
 
@@ -8923,6 +9007,7 @@ struct legalize_views : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_views);
 
 }  // namespace headrace
 
@@ -8943,6 +9028,7 @@ struct legalize_where : pass {
         });
     }
 };
+HEADRACE_COMPILED_PASS(legalize_where);
 
 }  // namespace headrace
 
@@ -8989,6 +9075,7 @@ private:
         return y * y.constant(alpha, result_type(x.meta(), y.meta()));
     }
 };
+HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
 
 }  // namespace headrace
 
@@ -9021,6 +9108,7 @@ private:
         return beside.constant(n, result_type(beside.meta(), n));
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
 
 }  // namespace headrace
 
@@ -9067,6 +9155,7 @@ struct canonicalize_casts : pass {
         return e.make<Op>(same);
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_casts);
 
 }  // namespace headrace
 
@@ -9144,6 +9233,7 @@ private:
         return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_convolutions);
 
 }  // namespace headrace
 
@@ -9192,6 +9282,7 @@ private:
         return e.make<aten::full>({.size = meta.shape, .fill_value = number, .dtype = meta.dtype});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_fills);
 
 }  // namespace headrace
 
@@ -9308,6 +9399,7 @@ private:
         return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 }  // namespace headrace
 
@@ -9381,6 +9473,7 @@ struct canonicalize_variants : pass {
         return results;
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_variants);
 
 }  // namespace headrace
 
@@ -9696,6 +9789,7 @@ struct functionalize : pass {
         return writes;
     }
 };
+HEADRACE_COMPILED_PASS(functionalize);
 
 }  // namespace headrace
 
@@ -9735,6 +9829,7 @@ struct hoist_casts : pass {
         return v;
     }
 };
+HEADRACE_COMPILED_PASS(hoist_casts);
 
 }  // namespace headrace
 
@@ -9824,6 +9919,7 @@ private:
         return boost::outcome_v2::success();
     }
 };
+HEADRACE_COMPILED_PASS(inline_regions);
 
 }  // namespace headrace
 
@@ -9885,6 +9981,7 @@ private:
         region.erase(input);
     }
 };
+HEADRACE_COMPILED_PASS(move_constants_into_regions);
 
 }  // namespace headrace
 
@@ -9930,6 +10027,7 @@ struct remove_noop : pass {
         return a.self;
     }
 };
+HEADRACE_COMPILED_PASS(remove_noop);
 
 }  // namespace headrace
 
@@ -9997,6 +10095,7 @@ private:
         return condition.constant(n, condition.result_meta().dtype);
     }
 };
+HEADRACE_COMPILED_PASS(scalars_to_tensors);
 
 }  // namespace headrace
 
@@ -10109,6 +10208,7 @@ private:
         return true;
     }
 };
+HEADRACE_COMPILED_PASS(narrow_int64);
 
 }  // namespace headrace
 
@@ -10154,6 +10254,7 @@ private:
         });
     }
 };
+HEADRACE_COMPILED_PASS(pack_int4_weights);
 
 }  // namespace headrace
 
@@ -10231,6 +10332,7 @@ private:
         return cast(e, real, e.result_meta().dtype);
     }
 };
+HEADRACE_COMPILED_PASS(decompose_quantization);
 
 }  // namespace headrace
 
@@ -10314,6 +10416,7 @@ private:
         return e.make<dequantize>(as_signed(a));
     }
 };
+HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
 }  // namespace headrace
 
@@ -10373,6 +10476,7 @@ private:
                zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };
+HEADRACE_COMPILED_PASS(fuse_rescales);
 
 }  // namespace headrace
 
@@ -11823,6 +11927,7 @@ private:
                g.census().count(info_of<quantized_decomposed::dequantize_per_channel>) != 0;
     }
 };
+HEADRACE_COMPILED_PASS(lower_quantized);
 
 }  // namespace headrace
 
@@ -11897,6 +12002,7 @@ private:
         return changed;
     }
 };
+HEADRACE_COMPILED_PASS(quantize_interface);
 
 }  // namespace headrace
 
@@ -12072,6 +12178,7 @@ private:
         return build::rescale(e, fine, 1.0 / step, {.to = dtype::int16});
     }
 };
+HEADRACE_COMPILED_PASS(tabulate_functions);
 
 }  // namespace headrace
 
@@ -12167,6 +12274,7 @@ private:
         erase_nodes(*a.else_graph);
     }
 };
+HEADRACE_COMPILED_PASS(blend_conditions);
 
 }  // namespace headrace
 
@@ -12496,6 +12604,7 @@ private:
                    table(e, low, [&](unsigned b) { return f(b >> 4U, b & 15U) & 15U; }));
     }
 };
+HEADRACE_COMPILED_PASS(expand_bits);
 
 }  // namespace headrace
 
@@ -12814,6 +12923,7 @@ private:
         return e.make<tosa::sub>(u55::splat(e, size, v), first);
     }
 };
+HEADRACE_COMPILED_PASS(expand_extrema);
 
 }  // namespace headrace
 
@@ -12971,6 +13081,7 @@ private:
         return as(build::reshape(e, sums, shape_builder{h[0], h[1], v[2]}), type);
     }
 };
+HEADRACE_COMPILED_PASS(expand_gather);
 
 }  // namespace headrace
 
@@ -13067,6 +13178,7 @@ private:
         return build::concat(e, halves, static_cast<std::size_t>(perms[longest]));
     }
 };
+HEADRACE_COMPILED_PASS(expand_moves);
 
 }  // namespace headrace
 
@@ -13488,6 +13600,7 @@ private:
         return build::reshape(e, build::concat(e, copies, 1), shape);
     }
 };
+HEADRACE_COMPILED_PASS(expand_resize);
 
 }  // namespace headrace
 
@@ -13841,6 +13954,7 @@ private:
         return parts;
     }
 };
+HEADRACE_COMPILED_PASS(expand_windows);
 
 }  // namespace headrace
 
@@ -14172,6 +14286,7 @@ private:
         std::size_t count_ = 0;
     };
 };
+HEADRACE_COMPILED_PASS(number_booleans);
 
 }  // namespace headrace
 
@@ -14251,6 +14366,7 @@ private:
         return a;
     }
 };
+HEADRACE_COMPILED_PASS(rescale_before_moving);
 
 }  // namespace headrace
 

@@ -10,7 +10,7 @@ using namespace headrace;
 
 namespace {
 
-constexpr tensor_meta tensor(dtype type) { return {type, {2}, {}}; }
+constexpr tensor_meta vector_of(dtype type) { return {type, {2}, {}}; }
 constexpr tensor_meta zero_dim(dtype type) { return {type, {}, {}}; }
 
 int_list list_of(const shape_builder& shape) { return int_list(sizes(shape)); }
@@ -120,17 +120,18 @@ TEST_CASE("promote is torch.promote_types") {
 }
 
 TEST_CASE("result_type knows tensors, tensors of rank 0 and numbers") {
-    CHECK(result_type(tensor(dtype::int8), scalar(1000)) == dtype::int8);
-    CHECK(result_type(tensor(dtype::int8), scalar(1.5)) == dtype::float32);
-    CHECK(result_type(tensor(dtype::float16), scalar(1.5)) == dtype::float16);
-    CHECK(result_type(tensor(dtype::boolean), scalar(2)) == dtype::int64);
-    CHECK(result_type(tensor(dtype::float16), zero_dim(dtype::float64)) == dtype::float16);
-    CHECK(result_type(tensor(dtype::int8), zero_dim(dtype::int64)) == dtype::int8);
-    CHECK(result_type(tensor(dtype::int8), zero_dim(dtype::float64)) == dtype::float64);
+    CHECK(result_type(vector_of(dtype::int8), scalar(1000)) == dtype::int8);
+    CHECK(result_type(vector_of(dtype::int8), scalar(1.5)) == dtype::float32);
+    CHECK(result_type(vector_of(dtype::float16), scalar(1.5)) == dtype::float16);
+    CHECK(result_type(vector_of(dtype::boolean), scalar(2)) == dtype::int64);
+    CHECK(result_type(vector_of(dtype::float16), zero_dim(dtype::float64)) == dtype::float16);
+    CHECK(result_type(vector_of(dtype::int8), zero_dim(dtype::int64)) == dtype::int8);
+    CHECK(result_type(vector_of(dtype::int8), zero_dim(dtype::float64)) == dtype::float64);
     CHECK(result_type(zero_dim(dtype::int8), scalar(3)) == dtype::int8);
     CHECK(result_type(zero_dim(dtype::int8), zero_dim(dtype::int64)) == dtype::int64);
-    CHECK(result_type(zero_dim(dtype::complex64), tensor(dtype::float64)) == dtype::complex128);
+    CHECK(result_type(zero_dim(dtype::complex64), vector_of(dtype::float64)) == dtype::complex128);
     CHECK(result_type(scalar(true), scalar(1)) == dtype::int64);
-    CHECK(result_type(tensor(dtype::uint16), tensor(dtype::int8)) == dtype::unknown);
-    CHECK(result_type(tensor(dtype::uint16), tensor(dtype::int8), tensor(dtype::float32)) == dtype::unknown);
+    CHECK(result_type(vector_of(dtype::uint16), vector_of(dtype::int8)) == dtype::unknown);
+    CHECK(result_type(vector_of(dtype::uint16), vector_of(dtype::int8), vector_of(dtype::float32)) ==
+          dtype::unknown);
 }

@@ -13,7 +13,7 @@ using namespace headrace;
 
 namespace {
 
-constexpr tensor_meta tensor(dtype type, int_list shape) { return {type, shape, {}}; }
+constexpr tensor_meta meta_of_shape(dtype type, int_list shape) { return {type, shape, {}}; }
 
 template <op_tag Op>
 constexpr op_facts facts(std::initializer_list<const tensor_meta*> operands, const tensor_meta& result,
@@ -24,12 +24,12 @@ constexpr op_facts facts(std::initializer_list<const tensor_meta*> operands, con
     return f;
 }
 
-constexpr tensor_meta image = tensor(dtype::int8, {1, 16, 16, 4});
-constexpr tensor_meta weight = tensor(dtype::int8, {2, 3, 3, 4});
-constexpr tensor_meta tall = tensor(dtype::int8, {2, 65, 3, 4});
-constexpr tensor_meta bias = tensor(dtype::int32, {2});
-constexpr tensor_meta zero = tensor(dtype::int8, {1});
-constexpr tensor_meta sums = tensor(dtype::int32, {1, 14, 14, 2});
+constexpr tensor_meta image = meta_of_shape(dtype::int8, {1, 16, 16, 4});
+constexpr tensor_meta weight = meta_of_shape(dtype::int8, {2, 3, 3, 4});
+constexpr tensor_meta tall = meta_of_shape(dtype::int8, {2, 65, 3, 4});
+constexpr tensor_meta bias = meta_of_shape(dtype::int32, {2});
+constexpr tensor_meta zero = meta_of_shape(dtype::int8, {1});
+constexpr tensor_meta sums = meta_of_shape(dtype::int32, {1, 14, 14, 2});
 constexpr op_attributes plain{
     .stride = {1, 1}, .pad = {0, 0, 0, 0}, .dilation = {1, 1}, .declared = dtype::int32};
 constexpr op_attributes long_padded{
@@ -80,12 +80,12 @@ static_assert(level_of(pooled({1, 1}, {8193, 1}, {0, 0, 0, 0})) == level_limit::
 static_assert(level_of(pooled({1, 1}, {1, 1}, {0, 8193, 0, 0})) == level_limit::pad);
 constexpr op_facts moved(const tensor_meta& t) { return facts<tosa::identity>({&t}, t); }
 constexpr std::int64_t whole = std::int64_t{1} << 31;
-constexpr tensor_meta largest = tensor(dtype::int8, {whole - 1});
-constexpr tensor_meta too_large = tensor(dtype::int8, {whole});
-constexpr tensor_meta too_large_int16 = tensor(dtype::int16, {whole / 2});
-constexpr tensor_meta empty = tensor(dtype::int8, {2, 0});
+constexpr tensor_meta largest = meta_of_shape(dtype::int8, {whole - 1});
+constexpr tensor_meta too_large = meta_of_shape(dtype::int8, {whole});
+constexpr tensor_meta too_large_int16 = meta_of_shape(dtype::int16, {whole / 2});
+constexpr tensor_meta empty = meta_of_shape(dtype::int8, {2, 0});
 constexpr std::int64_t seven[] = {1, 1, 1, 1, 1, 1, 1};
-constexpr tensor_meta of_seven_axes = tensor(dtype::int8, int_list(sizes(seven)));
+constexpr tensor_meta of_seven_axes = meta_of_shape(dtype::int8, int_list(sizes(seven)));
 static_assert(level_of(moved(largest)) == level_limit::none);
 static_assert(level_of(moved(too_large)) == level_limit::tensor_size);
 static_assert(level_of(moved(too_large_int16)) == level_limit::tensor_size);
@@ -152,10 +152,10 @@ TEST_CASE("a node's facts are those that its contract is written from") {
 
 TEST_CASE("facts that lie in weights and neighbours") {
     sample s;
-    const tensor_meta wide_image = tensor(dtype::int16, {1, 8, 8, 1032});
-    const tensor_meta wide_weight = tensor(dtype::int8, {2, 8, 8, 1032});
-    const tensor_meta wide_bias = tensor(dtype::int48, {2});
-    const tensor_meta wide_zero = tensor(dtype::int16, {1});
+    const tensor_meta wide_image = meta_of_shape(dtype::int16, {1, 8, 8, 1032});
+    const tensor_meta wide_weight = meta_of_shape(dtype::int8, {2, 8, 8, 1032});
+    const tensor_meta wide_bias = meta_of_shape(dtype::int48, {2});
+    const tensor_meta wide_zero = meta_of_shape(dtype::int16, {1});
     node& n = s.make<tosa::conv2d>({.input = s.input(wide_image),
                                     .weight = s.constant(wide_weight, 0x7f),
                                     .bias = s.constant(wide_bias, 0x7f),

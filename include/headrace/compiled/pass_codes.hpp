@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::pass_codes, with which headrace::compiled compiles the passes of a list. Include it
-// before any pass.
+// Defines headrace::detail::pass_codes, with which headrace::compiled compiles the passes of a list. Include
+// it before any pass.
 #ifndef HEADRACE_COMPILED_PASS_CODES_HPP
 #define HEADRACE_COMPILED_PASS_CODES_HPP
 
@@ -13,7 +13,8 @@
 
 namespace headrace::detail {
 
-// An explicit instantiation for each pass would be a second list of them: who points at their code compiles it.
+// An explicit instantiation for each pass would be a second list of them: who points at their code compiles
+// it.
 template <class List>
 struct pass_codes;
 template <class... Passes>

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {

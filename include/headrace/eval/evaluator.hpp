@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of any
-// stage on the CPU. Unless headrace::compiled is linked, it also defines them, with all kernels.
+// Declares headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of
+// any stage on the CPU. Unless headrace::compiled is linked, it also defines them, with all kernels.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
 

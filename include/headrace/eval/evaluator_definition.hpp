@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/compiled.hpp>
 #include <headrace/eval/aten.hpp>
 #include <headrace/eval/builtin.hpp>
-#include <headrace/base/compiled.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/planned_arena.hpp>
@@ -162,13 +162,13 @@ private:
 }  // namespace detail
 
 HEADRACE_INLINE result<std::vector<tensor>> evaluate_node(const node& n,
-                                                               std::span<const tensor> operand_values) {
+                                                          std::span<const tensor> operand_values) {
     variable_store variables;
     return detail::evaluate_node(n, operand_values, variables);
 }
 
 HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                           const run_state& state) {
+                                                      const run_state& state) {
     detail::live_values values(g);
     std::size_t next_input = 0;
     for (const node& n : g.inputs()) {
@@ -196,7 +196,7 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
 }
 
 HEADRACE_INLINE result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                                             std::span<const tensor> inputs) {
+                                                        std::span<const tensor> inputs) {
     BOOST_OUTCOME_TRY(arena, planned_arena::make(plan));
     variable_store variables;
     BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena)));

@@ -37,15 +37,14 @@ std::vector<To> numbers_of(const tensor& t) {
 template <class From>
 void tensor::assign_elements(std::span<const From> numbers) {
     visit_elements(type_, [&]<class T>(T) {
-        std::ranges::transform(numbers, mutable_data<T>().begin(),
-                               [](From v) { return element_cast<T>(v); });
+        std::ranges::transform(numbers, mutable_data<T>().begin(), [](From v) { return element_cast<T>(v); });
     });
 }
 template <class To>
 To tensor::element(std::int64_t i) const {
     To number{};
-    visit_elements(
-        type_, [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
+    visit_elements(type_,
+                   [&]<class T>(T) { number = element_cast<To>(data<T>()[static_cast<std::size_t>(i)]); });
     return number;
 }
 

@@ -73,7 +73,7 @@ inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
 
 // An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
 // twice.
-[[nodiscard]] inline result<std::size_t> tosa_size_bound(const graph& g) {
+[[nodiscard]] inline result<std::size_t> file_size_bound(const graph& g) {
     std::uint64_t bytes = 4096;
     for (const graph* region : tosa_regions_of(g)) {
         for (const node& n : region->nodes()) {

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of io/tosa_emitter.hpp.
+#ifndef HEADRACE_IO_TOSA_EMITTER_DEFINITION_HPP
+#define HEADRACE_IO_TOSA_EMITTER_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/io/element_copier.hpp>
+#include <headrace/io/tosa_attribute_writer.hpp>
+#include <headrace/io/tosa_buffer.hpp>
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa_format.hpp>
+#include <headrace/io/tosa_size.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// Writes a graph and the regions that it refers to.
+class tosa_emitter : tosa_attribute_writer {
+public:
+    [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
+        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        tosa_emitter e(bytes, nullptr);
+        BOOST_OUTCOME_TRY(e.write(g));
+        return emitted_tosa(e.builder_.Release());
+    }
+    [[nodiscard]] static result<std::span<const std::byte>> emit(const graph& g,
+                                                                 std::span<std::byte> buffer) {
+        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        given_memory memory(buffer);
+        if (memory.size() < bytes) {
+            return invalid("a TOSA file of up to " + number_text(bytes) + " bytes in a buffer of " +
+                           number_text(buffer.size()));
+        }
+        tosa_emitter e(memory.size(), &memory);
+        BOOST_OUTCOME_TRY(e.write(g));
+        if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
+        return std::as_bytes(e.builder_.GetBufferSpan());
+    }
+
+private:
+    tosa_emitter(std::size_t bytes, given_memory* memory) : tosa_attribute_writer(bytes, memory) {}
+
+    result<void> write(const graph& g) {
+        empty_text_ = builder_.CreateString("");
+        no_data_ = builder_.CreateVector(static_cast<const std::uint8_t*>(nullptr), 0);
+        no_location_ = tosa_fb::CreateOpLocation(builder_, empty_text_);
+        pending_.push_back({&g, names_.make("main")});
+        offsets<tosa_fb::TosaRegion> regions;
+        for (std::size_t i = 0; i != pending_.size(); ++i) {
+            const auto [region, name] = pending_[i];
+            BOOST_OUTCOME_TRY(written, write_region(*region, name));
+            regions.push_back(written);
+        }
+        const auto version = tosa_fb::CreateVersion(builder_, 1, 0, 0, false);
+        const auto all = builder_.CreateVector(regions);
+        tosa_fb::FinishTosaGraphBuffer(builder_, tosa_fb::CreateTosaGraph(builder_, version, all));
+
+        flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
+                                       std::numeric_limits<flatbuffers::uoffset_t>::max());
+        if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
+            return invalid("the flatbuffer that was written is not sound");
+        return boost::outcome_v2::success();
+    }
+
+    struct block {
+        const graph* region;
+        std::pmr::vector<std::size_t> first_value;  // by node id, into `names`
+        std::pmr::vector<text> names;
+        std::pmr::vector<bool> defined;
+        offsets<tosa_fb::TosaTensor> tensors;
+        offsets<tosa_fb::TosaShape> shapes;
+        offsets<tosa_fb::TosaOperator> operators;
+
+        [[nodiscard]] std::size_t index(value v) const { return first_value[v.producer->id] + v.result; }
+        [[nodiscard]] text name_of(value v) const { return names[index(v)]; }
+    };
+
+    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g,
+                                                                  const std::pmr::string& name) {
+        block b{.region = &g,
+                .first_value = {},
+                .names = {},
+                .defined = {},
+                .tensors = {},
+                .shapes = {},
+                .operators = {}};
+        BOOST_OUTCOME_TRY(check_outputs(g));
+        name_values(b);
+        std::pmr::vector<text> inputs;
+        variables_.clear();
+        for (const node& n : g.nodes()) {
+            if (is<builtin::placeholder>(n)) inputs.push_back(b.names[b.first_value[n.id]]);
+            if (is<builtin::output>(n)) continue;
+            BOOST_OUTCOME_TRY(write_node(b, n));
+            for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.first_value[n.id] + i] = true;
+        }
+        std::pmr::vector<text> outputs;
+        for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
+
+        const auto block_name = builder_.CreateString(name);
+        const auto operators = builder_.CreateVector(b.operators);
+        const auto tensors = builder_.CreateVector(b.tensors);
+        const auto input_names = builder_.CreateVector(inputs);
+        const auto output_names = builder_.CreateVector(outputs);
+        const auto shapes = builder_.CreateVector(b.shapes);
+        const auto written = tosa_fb::CreateTosaBasicBlock(builder_, block_name, operators, tensors,
+                                                           input_names, output_names, shapes);
+        const auto blocks = builder_.CreateVector(&written, 1);
+        return tosa_fb::CreateTosaRegion(builder_, block_name, blocks);
+    }
+
+    // Each output must be a tensor of its own that an operator computes: readers take both for granted.
+    static result<void> check_outputs(const graph& g) {
+        const node* out = g.output();
+        if (out == nullptr) return invalid("the graph has no output node");
+        std::pmr::vector<value> seen;
+        for (const value v : g.outputs()) {
+            const node& n = *v.producer;
+            if (is<builtin::placeholder>(n) || constant_data(n) != nullptr) {
+                return invalid(message_prefix(n) +
+                               "an input or constant is an output; put a tosa.IDENTITY between");
+            }
+            if (std::find(seen.begin(), seen.end(), v) != seen.end()) {
+                return invalid(message_prefix(n) + "is an output twice; put a tosa.IDENTITY between");
+            }
+            seen.push_back(v);
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Inputs and outputs are named first, so that no other value takes the names that the program gave them.
+    void name_values(block& b) {
+        b.first_value.assign(b.region->id_bound(), 0);
+        std::size_t count = 0;
+        for (const node& n : b.region->nodes()) {
+            b.first_value[n.id] = count;
+            count += n.result_count;
+        }
+        b.names.resize(count);
+        b.defined.resize(count);
+        for (node& n : b.region->inputs()) name_value(b, n.result());
+        for (const value v : b.region->outputs()) name_value(b, v);
+        for (node& n : b.region->nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) name_value(b, n.result(i));
+        }
+    }
+    void name_value(block& b, value v) {
+        text& name = b.names[b.index(v)];
+        if (!name.IsNull()) return;
+        const node& n = *v.producer;
+        std::pmr::string base(n.results[v.result].name);
+        if (base.empty()) base = origin_name(n);
+        if (base.empty()) {
+            base = n.op->name.substr(n.op->name.rfind('.') + 1);
+            for (char& c : base) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        }
+        name = builder_.CreateString(names_.make(base));
+    }
+
+    result<void> write_node(block& b, const node& n) {
+        if (is<tosa::variable>(n)) return write_variable(b, n);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            BOOST_OUTCOME_TRY(write_result(b, n, i));
+        }
+        if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+        const op_info* op = n.op == &info_of<builtin::constant> ? &info_of<tosa::const_> : n.op;
+        if (op->dialect != &info_of_dialect<tosa::dialect>) {
+            return unsupported(message_prefix(n) + "no pass lowers this to TOSA");
+        }
+        std::pmr::vector<text> inputs;
+        std::pmr::vector<text> outputs;
+        for (const edge& e : n.operand_edges()) {
+            const value v = *e.slot;
+            if (v.producer->owner != b.region || !b.defined[b.index(v)]) {
+                return invalid(message_prefix(n) + "an operand is not computed before it in the same region");
+            }
+            inputs.push_back(b.name_of(v));
+        }
+        for (std::uint32_t i = 0; i != n.result_count; ++i)
+            outputs.push_back(b.names[b.first_value[n.id] + i]);
+        if (is<tosa::variable_read>(n)) {
+            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
+            inputs.push_back(of);
+        }
+        if (is<tosa::variable_write>(n)) {
+            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_write>(n).variable_name));
+            outputs.push_back(of);
+        }
+        BOOST_OUTCOME_TRY(attribute, write_attributes(*op, n));
+        const auto input_names = builder_.CreateVector(inputs);
+        const auto output_names = builder_.CreateVector(outputs);
+        const std::uint32_t number = tosa::number_of(*op);
+        // MLIR's serializer and the reference model know the variable operators as IDENTITY with their
+        // attributes.
+        const bool variable = is<tosa::variable_read>(n) || is<tosa::variable_write>(n);
+        const auto code = variable ? tosa_fb::Op::IDENTITY : static_cast<tosa_fb::Op>(number);
+        b.operators.push_back(tosa_fb::CreateTosaOperator(builder_, code,
+                                                          static_cast<tosa_fb::Attribute>(number), attribute,
+                                                          input_names, output_names, no_location_));
+        return boost::outcome_v2::success();
+    }
+
+    result<void> write_result(block& b, const node& n, std::uint32_t i) {
+        const text name = b.names[b.first_value[n.id] + i];
+        if (is<tosa::const_shape>(n)) {
+            const int_list& values = args_of<tosa::const_shape>(n).values;
+            std::uint8_t* to = nullptr;
+            builder_.ForceVectorAlignment(8 * values.size(), 1, 8);
+            const auto data = builder_.CreateUninitializedVector(8 * values.size(), 1, &to);
+            if (!values.empty()) std::memcpy(to, values.data(), 8 * values.size());
+            b.shapes.push_back(tosa_fb::CreateTosaShape(
+                builder_, name, static_cast<std::uint32_t>(values.size()), as_bytes(data)));
+            return boost::outcome_v2::success();
+        }
+        if (!n.results[i].meta)
+            return invalid(message_prefix(n) + "the type and shape of a result are not known");
+        return write_tensor(b, n, name, *n.results[i].meta, constant_data(n), {});
+    }
+
+    result<void> write_tensor(block& b, const node& n, text name, const tensor_meta& meta,
+                              const tensor_data* data, std::string_view variable) {
+        const auto type = tosa_format::number_of(meta.dtype);
+        if (!type || meta.dtype == dtype::shape) {
+            return unsupported(message_prefix(n) + "TOSA 1.0 has no tensors of " +
+                               std::pmr::string(name_of(meta.dtype)));
+        }
+        std::pmr::vector<std::int32_t> shape;
+        for (const std::int64_t size : meta.shape) {
+            if (size < 0 || size > std::numeric_limits<std::int32_t>::max()) {
+                return unsupported(message_prefix(n) + "TOSA 1.0 has no dimensions of size " +
+                                   number_text(size));
+            }
+            shape.push_back(static_cast<std::int32_t>(size));
+        }
+        flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> bytes = no_data_;
+        if (data != nullptr) {
+            if (!data->strides.empty() && data->strides.size() != meta.rank()) {
+                return invalid(message_prefix(n) + "the constant has strides of another rank");
+            }
+            const auto elements = static_cast<std::uint64_t>(meta.elements());
+            if (data->bytes == nullptr && elements != 0)
+                return invalid(message_prefix(n) + "the constant has no data");
+            const std::size_t size = bytes_in_memory(meta);
+            std::uint8_t* to = nullptr;
+            builder_.ForceVectorAlignment(size, 1, 8);
+            const auto vector = builder_.CreateUninitializedVector(size, 1, &to);
+            element_copier(*data, meta, to).copy();
+            bytes = as_bytes(vector);
+        }
+        const auto dimensions = builder_.CreateVector(shape);
+        const text variable_name = variable.empty() ? empty_text_ : make_text(variable);
+        b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
+                                                      static_cast<tosa_fb::DType>(*type), bytes,
+                                                      !variable.empty(), false, variable_name));
+        return boost::outcome_v2::success();
+    }
+
+    // A variable is a tensor that operators read and write by its name. Its declaration is no operator of the
+    // file: MLIR's serializer does the same.
+    result<void> write_variable(block& b, const node& n) {
+        const auto& v = args_of<tosa::variable>(n);
+        const text name = builder_.CreateString(names_.make(v.variable_name));
+        variables_.emplace_back(v.variable_name, name);
+        return write_tensor(b, n, name, {v.type, v.shape, {}},
+                            v.initial_value.bytes != nullptr ? &v.initial_value : nullptr, v.variable_name);
+    }
+    result<text> variable_tensor(const node& n, std::string_view variable) const {
+        for (const auto& [known, name] : variables_) {
+            if (known == variable) return name;
+        }
+        return invalid(message_prefix(n) + "the variable " + std::pmr::string(variable) +
+                       " is not declared before");
+    }
+
+    static flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> as_bytes(flatbuffers::uoffset_t at) {
+        return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
+    }
+    std::pmr::vector<std::pair<std::string_view, text>> variables_;
+    text empty_text_;
+    flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
+    flatbuffers::Offset<tosa_fb::OpLocation> no_location_;
+};
+
+}  // namespace detail
+
+HEADRACE_INLINE result<emitted_tosa> emit_tosa(const graph& g) { return detail::tosa_emitter::emit(g); }
+
+HEADRACE_INLINE result<std::span<const std::byte>> emit_tosa(const graph& g, std::span<std::byte> buffer) {
+    return detail::tosa_emitter::emit(g, buffer);
+}
+
+HEADRACE_INLINE result<std::size_t> tosa_size_bound(const graph& g) { return detail::file_size_bound(g); }
+
+}  // namespace headrace
+
+#endif

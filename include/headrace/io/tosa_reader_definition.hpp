@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of io/tosa_reader.hpp.
+#ifndef HEADRACE_IO_TOSA_READER_DEFINITION_HPP
+#define HEADRACE_IO_TOSA_READER_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/tosa_attribute_reader.hpp>
+#include <headrace/io/tosa_block_reader.hpp>
+#include <headrace/io/tosa_format.hpp>
+#include <headrace/io/tosa_reader.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/target/tosa_legality.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// Reads a whole file.
+class tosa_reader : tosa_attribute_reader {
+public:
+    [[nodiscard]] static result<void> read(std::span<const std::byte> file, graph& into) {
+        if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
+            return malformed("not a TOSA file: its size is " + std::to_string(file.size()) + " bytes");
+        }
+        std::vector<std::uint64_t> aligned;  // scalars of up to 8 bytes are read in place
+        if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0) {
+            aligned.resize(file.size() / 8 + 1);
+            std::memcpy(aligned.data(), file.data(), file.size());
+            file = {reinterpret_cast<const std::byte*>(aligned.data()), file.size()};
+        }
+        BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
+        return tosa_reader(*opened, file.size()).read_all(into);
+    }
+
+private:
+    tosa_reader(const tosa_fb::TosaGraph& file, std::size_t size)
+        : tosa_attribute_reader(size), file_(file) {}
+
+    result<void> read_all(graph& into) { return read_region(*file_.regions()->Get(0), into, 0); }
+
+    result<void> read_region(const tosa_fb::TosaRegion& region, graph& g, std::size_t depth) {
+        if (depth > static_cast<std::size_t>(tosa::level_8k::max_nesting)) {
+            return malformed("region " + quoted(view(region.name())) + " is nested too deeply");
+        }
+        if (region.blocks() == nullptr || region.blocks()->size() != 1) {
+            return malformed("region " + quoted(view(region.name())) + " does not have one block");
+        }
+        const tosa_fb::TosaBasicBlock& block = *region.blocks()->Get(0);
+        scope s{.region = &g, .depth = depth, .tensors = {}, .shapes = {}, .values = {}};
+        BOOST_OUTCOME_TRY(index(block, s));
+        BOOST_OUTCOME_TRY(read_inputs(block, s));
+        BOOST_OUTCOME_TRY(read_variables(block, s));
+        if (block.operators() != nullptr) {
+            for (const file_operator* o : *block.operators()) {
+                BOOST_OUTCOME_TRY(read_operator(*o, s));
+            }
+        }
+        std::vector<value> outputs;
+        for (std::size_t i = 0; i != size_of(block.outputs()); ++i) {
+            BOOST_OUTCOME_TRY(v, find(name_at(block.outputs(), i), "the block's outputs", s));
+            outputs.push_back(v);
+        }
+        g.create<builtin::output>({.values = outputs});
+        return boost::outcome_v2::success();
+    }
+
+    result<void> read_inputs(const tosa_fb::TosaBasicBlock& block, scope& s) {
+        for (std::size_t i = 0; i != size_of(block.inputs()); ++i) {
+            const std::string_view name = name_at(block.inputs(), i);
+            BOOST_OUTCOME_TRY(spend(1));
+            BOOST_OUTCOME_TRY(meta, meta_of_tensor(name, s));
+            BOOST_OUTCOME_TRY(define(name, s.region->create<builtin::placeholder>({}).result(), meta, s));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> read_variables(const tosa_fb::TosaBasicBlock& block, scope& s) {
+        if (block.tensors() == nullptr) return boost::outcome_v2::success();
+        for (const file_tensor* t : *block.tensors()) {
+            if (!t->variable()) continue;
+            BOOST_OUTCOME_TRY(meta, meta_of_tensor(view(t->name()), s));
+            tosa::variable::args a{variable_name(*t), meta.shape, meta.dtype};
+            if (t->data() != nullptr && t->data()->size() != 0) {
+                BOOST_OUTCOME_TRY(data, read_data(*t, meta, s));
+                a.initial_value = data;
+            }
+            s.region->create<tosa::variable>(a);
+        }
+        return boost::outcome_v2::success();
+    }
+    result<void> read_operator(const file_operator& o, scope& s) {
+        BOOST_OUTCOME_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
+        const std::uint32_t number = tosa_format::number_of(o);
+        if (number == 0 || number > tosa::dialect::size) {
+            return unsupported("operator number " + std::to_string(number) + " is not of TOSA 1.0");
+        }
+        const op_info& op = *op_table<tosa::dialect>[number - 1];
+        if (&op == &info_of<tosa::variable>)
+            return boost::outcome_v2::success();  // its tensor has declared it
+        alignas(std::max_align_t) std::byte arguments[max_args_size];
+        std::memcpy(arguments, op.default_args, op.args_size);
+        opened_operator into{.where = std::string(op.name), .arguments = arguments};
+        if (size_of(o.outputs()) != 0) into.where += ' ' + quoted(name_at(o.outputs(), 0));
+        if (&op == &info_of<tosa::variable_read> || &op == &info_of<tosa::variable_write>) {
+            return read_variable_access(o, op, into.where, s);
+        }
+        BOOST_OUTCOME_TRY(read_operands(o, op, into, s));
+        BOOST_OUTCOME_TRY(read_attributes(o, op, into, s));
+        return create(o, op, into, s);
+    }
+
+    result<void> read_variable_access(const file_operator& o, const op_info& op, const std::string& where,
+                                      scope& s) {
+        const bool reads = &op == &info_of<tosa::variable_read>;
+        if (size_of(o.inputs()) != 1 || size_of(o.outputs()) != 1) {
+            return malformed(where + ": has more or less than one input and output");
+        }
+        const std::string_view name = name_at(reads ? o.inputs() : o.outputs(), 0);
+        const auto found = s.tensors.find(name);
+        if (found == s.tensors.end() || !found->second->variable()) {
+            return malformed(where + ": " + quoted(name) + " is not a variable");
+        }
+        const std::string_view variable = variable_name(*found->second);
+        if (!reads) {
+            BOOST_OUTCOME_TRY(v, find(name_at(o.inputs(), 0), where, s));
+            s.region->create<tosa::variable_write>({v, variable});
+            return boost::outcome_v2::success();
+        }
+        BOOST_OUTCOME_TRY(meta, meta_of_tensor(name_at(o.outputs(), 0), s));
+        node& n = s.region->create<tosa::variable_read>({variable, meta.shape, meta.dtype});
+        return define(name_at(o.outputs(), 0), n.result(), meta, s);
+    }
+
+    static constexpr std::size_t max_args_size = [] {
+        std::size_t largest = 0;
+        for (const op_info* op : op_table<tosa::dialect>)
+            largest = std::max<std::size_t>(largest, op->args_size);
+        return largest;
+    }();
+
+    static result<void> read_operands(const file_operator& o, const op_info& op, opened_operator& into,
+                                      const scope& s) {
+        std::vector<value>& operands = into.operands;
+        for (std::size_t i = 0; i != size_of(o.inputs()); ++i) {
+            BOOST_OUTCOME_TRY(v, find(name_at(o.inputs(), i), "the operands of " + into.where, s));
+            operands.push_back(v);
+        }
+        std::size_t next = 0;
+        for (const field_info& f : op) {
+            if (f.kind == field_kind::tensor) {
+                if (next == operands.size())
+                    return malformed(into.where + ": the operand " + std::string(f.name) + " is missing");
+                tosa_format::member<value>(into.arguments, f) = operands[next++];
+            } else if (f.kind == field_kind::tensors) {  // always the last operand
+                tosa_format::member<list<value>>(into.arguments, f) = {operands.data() + next,
+                                                                       operands.size() - next};
+                next = operands.size();
+            }
+        }
+        if (next != operands.size()) return malformed(into.where + ": has too many operands");
+        return boost::outcome_v2::success();
+    }
+
+    result<void> read_attributes(const file_operator& o, const op_info& op, opened_operator& into, scope& s) {
+        const auto* table = static_cast<const flatbuffers::Table*>(o.attribute());
+        const bool any =
+            std::any_of(op.begin(), op.end(), [&](const auto& f) { return tosa::is_attribute(op, f); });
+        if (!any) return boost::outcome_v2::success();
+        if (table == nullptr || static_cast<std::uint32_t>(o.attribute_type()) != tosa::number_of(op)) {
+            return malformed(into.where + ": its attribute table is of another operator, or missing");
+        }
+        flatbuffers::voffset_t slot = 4;
+        for (const field_info& f : op) {
+            if (!tosa::is_attribute(op, f)) continue;
+            if (f.kind == field_kind::region) {
+                const auto name = view(table->GetPointer<const flatbuffers::String*>(slot));
+                BOOST_OUTCOME_TRY(region, read_named_region(name, into.where, s));
+                tosa_format::member<graph*>(into.arguments, f) = region;
+            } else {
+                BOOST_OUTCOME_TRY(read_attribute(*table, slot, f, into));
+            }
+            slot = static_cast<flatbuffers::voffset_t>(slot + 2);
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<graph*> read_named_region(std::string_view name, const std::string& where, scope& s) {
+        for (const tosa_fb::TosaRegion* region : *file_.regions()) {
+            if (view(region->name()) != name || name.empty()) continue;
+            BOOST_OUTCOME_TRY(spend(1));
+            graph& nested = s.region->create_region();
+            BOOST_OUTCOME_TRY(read_region(*region, nested, s.depth + 1));
+            return &nested;
+        }
+        return malformed(where + ": there is no region " + quoted(name));
+    }
+
+    result<void> create(const file_operator& o, const op_info& op, opened_operator& into, scope& s) {
+        const std::size_t count = size_of(o.outputs());
+        if (op.results >= 0 && count != static_cast<std::size_t>(op.results)) {
+            return malformed(into.where + ": has " + std::to_string(count) + " results, not " +
+                             std::to_string(op.results));
+        }
+        std::vector<tensor_meta> metas;
+        for (std::size_t i = 0; i != count; ++i) {
+            const std::string_view name = name_at(o.outputs(), i);
+            if (&op == &info_of<tosa::const_shape>) {
+                BOOST_OUTCOME_TRY(values, read_shape(name, s));
+                into.lists.push_back(std::move(values));
+                tosa_format::member<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
+                metas.push_back({dtype::shape, {static_cast<std::int64_t>(into.lists.back().size())}, {}});
+            } else {
+                BOOST_OUTCOME_TRY(meta, meta_of_tensor(name, s));
+                metas.push_back(meta);
+            }
+        }
+        if (const field_info* type = op.find("output_type")) {
+            tosa_format::member<dtype>(into.arguments, *type) = metas[0].dtype;
+        }
+        if (&op == &info_of<tosa::const_>) {
+            BOOST_OUTCOME_TRY(data, read_data(*s.tensors.find(name_at(o.outputs(), 0))->second, metas[0], s));
+            tosa_format::member<tensor_data>(into.arguments, op.fields[0]) = data;
+        }
+        node& n = s.region->create(op, into.arguments, count);
+        for (std::size_t i = 0; i != count; ++i) {
+            BOOST_OUTCOME_TRY(
+                define(name_at(o.outputs(), i), n.result(static_cast<std::uint32_t>(i)), metas[i], s));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    const tosa_fb::TosaGraph& file_;
+};
+
+}  // namespace detail
+
+HEADRACE_INLINE result<std::unique_ptr<graph>> read_tosa(std::span<const std::byte> file) {
+    auto g = std::make_unique<graph>();
+    BOOST_OUTCOME_TRYV(detail::tosa_reader::read(file, *g));
+    return g;
+}
+
+HEADRACE_INLINE result<void> read_tosa(std::span<const std::byte> file, graph& into) {
+    return detail::tosa_reader::read(file, into);
+}
+
+}  // namespace headrace
+
+#endif
