@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include <headrace/eval/element.hpp>
 #include <headrace/eval/tensor.hpp>
 
 using namespace headrace;

@@ -2,8 +2,11 @@
 // Tests io/tosa_emitter.hpp and io/tosa_reader.hpp against each other, the reader on damaged files, and
 // io/atomic_file.hpp.
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/element_copier.hpp>
 #include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa_format.hpp>
 #include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/tosa_size.hpp>
 
 #include <cstdlib>
 #include <cstring>

@@ -56,12 +56,26 @@ static_assert(effects_of<undo>::produced_set ==
               ops_in<aten::_to_copy, aten::tanh, aten::erf, aten::mul_tensor, aten::neg>);
 static_assert(effects_of<undo>::removed_set.empty());
 
+// A factor of a logarithm that may not be there.
+struct drop_exponential : pass {
+    static auto rewrites() {
+        return rules(on_match([](auto x) {
+                         return node_of<"log", aten::log>(
+                             optional_node<"product", aten::mul_tensor>(x, node_of<"exp", aten::exp>(x)));
+                     }) = [](auto x) { return tanh(x); });
+    }
+};
+
 // A pattern and a rule for the same op: the first that does not decline is taken.
 struct beside_a_rule : pass {
     static auto rewrites() {
-        return rules(on_match(twice<aten::neg>) = [](auto x) { return x; }, on<aten::neg> = [](auto x) {
-            return choose(x.rank() == 1, [&] { return abs(x); }, unchanged);
-        });
+        return rules(
+            on_match(twice<aten::neg>) = [](auto x) { return x; },
+            on<aten::neg> =
+                [](auto x) {
+                    return choose(
+                        x.rank() == 1, [&] { return abs(x); }, unchanged);
+                });
     }
 };
 static_assert(effects_of<beside_a_rule>::produced_set == ops_in<aten::abs>);
@@ -94,6 +108,16 @@ TEST_CASE("an optional node may be there") {
     CHECK(rewritten_by(undo{}, p) == 1);
     CHECK(count_of<aten::log>(p.g) == 0);
     CHECK(count_of<aten::_to_copy>(p.g) == 1);
+}
+
+TEST_CASE("an optional node of which only a part is there is not there") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const value product = p.make<aten::mul_tensor>({.self = x, .other = p.make<aten::sin>({.self = x})});
+    p.output(p.make<aten::log>({.self = product}));
+    CHECK(rewritten_by(drop_exponential{}, p) == 1);
+    CHECK(count_of<aten::mul_tensor>(p.g) == 1);  // tanh is of the product, not of its first operand
+    CHECK(count_of<aten::tanh>(p.g) == 1);
 }
 
 TEST_CASE("alternatives are told apart, in the order of the rules") {
