@@ -48,6 +48,7 @@ build() {
 }
 compiler=$2
 build package $from_package
+"$place/package/compiled"
 build subdirectory -DHEADRACE_FROM=subdirectory $from_tree
 build single_header -DHEADRACE_FROM=single_header $from_tree
 
