@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
@@ -21,6 +22,7 @@
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/pass/emit.hpp>
 
 namespace headrace {
 
@@ -28,6 +30,13 @@ namespace detail {
 
 [[nodiscard]] inline bool is_tosa(std::span<const std::byte> bytes) {
     return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
+}
+
+// What a file leaves out of the metadata is inferred; what it says must be what inference gives.
+[[nodiscard]] inline result<void> check_metadata(graph& g, const std::string& path) {
+    result<void> sound = complete_metadata(g);
+    if (sound) sound = verify_metadata(g);
+    return sound ? boost::outcome_v2::success() : result<void>(malformed(sound.error().in(path).message));
 }
 
 [[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
@@ -59,12 +68,12 @@ result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     if (!detail::is_tosa(file.bytes())) {
         BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
-        if (auto sound = verify_metadata(*exported.graph); !sound)
-            return malformed(sound.error().in(path).message);
+        BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));
         return std::move(exported);
     }
     program p;
     auto graph = read_tosa(file.bytes());
+    BOOST_OUTCOME_TRY(file.check());
     if (!graph) return malformed(graph.error().in(path).message);
     p.graph = std::move(graph).value();
     p.file = std::move(file);
@@ -75,6 +84,7 @@ result<program> read_model(const std::string& path) {
 loaded_model::loaded_model() = default;
 loaded_model::loaded_model(loaded_model&&) noexcept = default;
 loaded_model::~loaded_model() = default;
+result<void> loaded_model::check() const { return source ? source->check() : model.file.check(); }
 
 namespace detail {
 
@@ -94,8 +104,7 @@ inline result<void> read_package(const std::string& path, const std::string& nam
         return read_tosa(bytes, region);
     };
     BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
-    if (auto sound = verify_metadata(*p.graph); !sound)
-        return malformed(sound.error().in(path + "/" + method->host).message);
+    BOOST_OUTCOME_TRY(check_metadata(*p.graph, path + "/" + method->host));
     p.user_outputs = method->user_outputs;
     return boost::outcome_v2::success();
 }
@@ -119,6 +128,11 @@ result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::
     std::size_t k = 0;
     for (const node& n : g.inputs()) {
         if (files.empty()) {
+            const std::uint64_t bytes = packed_bytes(*n.results[0].meta);
+            if (bytes > max_computed_bytes)
+                return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
+                                             " bytes; give it as a file, random numbers are for up to ",
+                                             max_computed_bytes));
             tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
             BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n));
