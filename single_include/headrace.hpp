@@ -24,6 +24,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -218,9 +219,11 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 [[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
 
-/// Bytes that `elements` elements of `t` take when stored as TOSA stores them.
+/// Bytes that `elements` elements of `t` take when stored as TOSA stores them. Their bits need not fit in 64
+/// bits, their bytes must.
 [[nodiscard]] constexpr std::uint64_t storage_bytes(dtype t, std::uint64_t elements) {
-    return (elements * traits_of(t).bits + 7) / 8;
+    const std::uint64_t bits = traits_of(t).bits;
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 }  // namespace headrace
@@ -1359,13 +1362,16 @@ struct tensor_meta {
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 
-    /// Number of elements, or nothing if it does not fit in 63 bits.
+    /// Number of elements, or nothing if it does not fit in 63 bits: neither do the strides of an empty
+    /// tensor if it would not without its sizes of 0.
     [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
         std::int64_t count = 1;
+        bool empty = false;
         for (const std::int64_t size : shape) {
-            if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+            if (size < 0 || (size != 0 && __builtin_mul_overflow(count, size, &count))) return std::nullopt;
+            empty = empty || size == 0;
         }
-        return count;
+        return empty ? 0 : count;
     }
     /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
     [[nodiscard]] constexpr std::int64_t elements() const {
@@ -5486,7 +5492,8 @@ namespace headrace {
 enum class error_kind : unsigned char {
     unsupported,  ///< the model is sound, but cannot be lowered to this target
     malformed,    ///< the input breaks its own format
-    invalid       ///< the graph breaks an invariant: a bug in a pass, or in who called
+    unwritable,   ///< an output cannot be written where it was asked for
+    invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller
 };
 
 struct error {
@@ -5509,8 +5516,151 @@ using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::poli
 [[nodiscard]] inline error malformed(std::string_view message) {
     return {error_kind::malformed, std::pmr::string(message)};
 }
+[[nodiscard]] inline error unwritable(std::string_view message) {
+    return {error_kind::unwritable, std::pmr::string(message)};
+}
 [[nodiscard]] inline error invalid(std::string_view message) {
     return {error_kind::invalid, std::pmr::string(message)};
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/strings.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+inline void append_part(std::string& out, std::string_view part) { out += part; }
+inline void append_part(std::string& out, char part) { out += part; }
+template <std::integral Number>
+    requires(!std::same_as<Number, char>)
+void append_part(std::string& out, Number number) {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+}
+
+}  // namespace detail
+
+/// Strings, characters and integers, one after the other.
+template <class... Parts>
+[[nodiscard]] std::string join_text(const Parts&... parts) {
+    std::string out;
+    (detail::append_part(out, parts), ...);
+    return out;
+}
+
+/// The fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. Without an
+/// exponent from 0.0001 up to fifteen digits.
+[[nodiscard]] inline std::string shortest_text(double number) {
+    char text[32];
+    const char* const end = std::to_chars(text, std::end(text), number, std::chars_format::scientific).ptr;
+    const std::string_view all(text, static_cast<std::size_t>(end - text));
+    const std::size_t e = all.find('e');
+    int exponent = 0;
+    const char* const sign = text + e + 1;
+    std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
+    constexpr int lowest_plain = -4;
+    constexpr int highest_plain = 14;
+    if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
+    return {text, std::to_chars(text, std::end(text), number, std::chars_format::fixed).ptr};
+}
+
+/// Is the text sound UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF?
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    for (std::size_t i = 0; i != text.size();) {
+        const unsigned char first = byte(i);
+        if (first < 0x80) {
+            ++i;
+            continue;
+        }
+        if (first < 0xc2 || first > 0xf4) return false;
+        const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+        if (text.size() - i < length) return false;
+        // The second byte has a narrower range behind some first bytes.
+        const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+        const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+        if (byte(i + 1) < low || byte(i + 1) > high) return false;
+        for (std::size_t k = 2; k < length; ++k) {
+            if (byte(i + k) < 0x80 || byte(i + k) > 0xbf) return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/printable.hpp ----
+
+namespace headrace {
+
+inline constexpr std::size_t max_printed_name = 200;
+inline constexpr std::size_t max_printed_message = 4000;
+
+namespace detail {
+
+// Bytes of the sound UTF-8 character that begins there; 0 if none does.
+[[nodiscard]] constexpr std::size_t character_length(std::string_view text, std::size_t at) {
+    for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size() - at); ++length) {
+        if (is_utf8(text.substr(at, length))) return length;
+    }
+    return 0;
+}
+
+// Controls, and the characters that reorder, join or hide others (Unicode 15, general categories Cc and Cf in
+// the ranges where names could be made to look like others).
+[[nodiscard]] constexpr bool is_shown_as_it_is(std::string_view character) {
+    const auto byte = [&](std::size_t i) -> char32_t { return static_cast<unsigned char>(character[i]); };
+    char32_t code = byte(0);
+    if (character.size() > 1) code &= 0x7fU >> character.size();
+    for (std::size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte(i) & 0x3fU);
+    const auto lies = [&](char32_t first, char32_t last) { return first <= code && code <= last; };
+    return !(code < 0x20 || lies(0x7f, 0x9f) || code == 0xad || code == 0x61c || lies(0x200b, 0x200f) ||
+             lies(0x2028, 0x202e) || lies(0x2060, 0x206f) || code == 0xfeff || lies(0xfff9, 0xfffb) ||
+             lies(0xe0000, 0xe007f));
+}
+
+inline void append_printable(std::pmr::string& out, std::string_view text) {
+    static constexpr char digits[] = "0123456789abcdef";
+    for (std::size_t i = 0; i != text.size();) {
+        const std::size_t length = character_length(text, i);
+        const bool shown = length != 0 && is_shown_as_it_is(text.substr(i, length));
+        for (const char c : text.substr(i, std::max<std::size_t>(length, 1))) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (shown) {
+                out += c;
+            } else {
+                ((out += "\\x") += digits[byte / 16]) += digits[byte % 16];
+            }
+        }
+        i += std::max<std::size_t>(length, 1);
+    }
+}
+
+}  // namespace detail
+
+/// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
+/// line breaks, marks that reorder text, and bytes that are not UTF-8 become \xNN, so that it cannot move the
+/// cursor or look like a message of its own. Of more than `max` bytes the middle is left out.
+[[nodiscard]] inline std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name) {
+    std::pmr::string out;
+    const auto is_continuation = [&](std::size_t i) {
+        return (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
+    };
+    if (text.size() <= max) {
+        detail::append_printable(out, text);
+        return out;
+    }
+    std::size_t head = max / 2;
+    std::size_t tail = text.size() - max / 2;
+    for (int i = 0; i != 3 && head != 0 && is_continuation(head); ++i) --head;
+    for (int i = 0; i != 3 && tail != text.size() && is_continuation(tail); ++i) ++tail;
+    detail::append_printable(out, text.substr(0, head));
+    out += "...";
+    detail::append_printable(out, text.substr(tail));
+    return out;
 }
 
 }  // namespace headrace
@@ -5836,9 +5986,9 @@ template <class... Dialects>
 /// "conv2d (aten.conv2d.default): ": how each message about a node begins.
 [[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text(origin_name(n));
+    std::pmr::string text = printable(origin_name(n));
     text += " (";
-    text += origin != nullptr ? origin->op_name : n.op->name;
+    text += printable(origin != nullptr ? origin->op_name : n.op->name);
     text += "): ";
     return text;
 }
@@ -6098,6 +6248,136 @@ struct slice_range {
 
 }  // namespace headrace
 
+// ---- headrace/infer/preconditions.hpp ----
+
+namespace headrace {
+
+// Kernels and passes rely on what rules have checked, so a rule checks every argument. Each message names the
+// argument, what it is, and what it must be.
+
+// --- numbers and lists -----------------------------------------------------------------------------------
+
+/// Refuses an integer outside of [low, high].
+[[nodiscard]] inline result<void> require_between(std::string_view what, std::int64_t number,
+                                                  std::int64_t low, std::int64_t high) {
+    if (number >= low && number <= high) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " is " + number_text(number) + ", but must be ";
+    text += high == INT64_MAX ? "at least " + number_text(low)
+                              : "from " + number_text(low) + " to " + number_text(high);
+    return invalid(text);
+}
+[[nodiscard]] inline result<void> require_equal(std::string_view what, std::int64_t number,
+                                                std::int64_t expected) {
+    if (number == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
+                   number_text(expected));
+}
+[[nodiscard]] inline result<void> require_at_least(std::string_view what, std::int64_t number,
+                                                   std::int64_t low) {
+    return require_between(what, number, low, INT64_MAX);
+}
+
+/// Refuses a list of another length.
+[[nodiscard]] inline result<void> require_count(std::string_view what, std::size_t given,
+                                                std::size_t expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+                   number_text(expected));
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------
+
+/// Refuses an operand of another shape.
+[[nodiscard]] inline result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
+    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected));
+}
+/// The same of an operand that may be missing.
+[[nodiscard]] inline result<void> require_shape(std::string_view what, const std::optional<value>& v,
+                                                sizes expected) {
+    if (!v) return boost::outcome_v2::success();
+    return require_shape(what, inference::of(*v).shape, expected);
+}
+
+/// Refuses an operand with another number of elements, in whatever shape.
+[[nodiscard]] inline result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
+    if (element_count(shape) == count) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
+                   (count == 1 ? " element" : " elements"));
+}
+/// The same of an operand that may be missing.
+[[nodiscard]] inline result<void> require_elements(std::string_view what, const std::optional<value>& v,
+                                                   std::int64_t count) {
+    if (!v) return boost::outcome_v2::success();
+    return require_elements(what, inference::of(*v).shape, count);
+}
+
+/// Refuses a shape with a size of 0.
+[[nodiscard]] inline result<void> require_nonempty(std::string_view what, sizes shape) {
+    for (const std::int64_t size : shape) {
+        if (size <= 0)
+            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
+    }
+    return boost::outcome_v2::success();
+}
+
+/// Refuses an operand that does not broadcast to a shape.
+[[nodiscard]] inline result<void> require_expandable(std::string_view what, sizes from, sizes to) {
+    if (expanded_shape(from, to)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
+}
+
+/// Refuses a shape that is not `expected` apart from one axis, or has another rank.
+[[nodiscard]] inline result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
+                                                       std::size_t axis) {
+    bool equal = shape.size() == expected.size();
+    for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
+    if (equal) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected) + ", apart from axis " + number_text(axis));
+}
+
+// --- dtypes ----------------------------------------------------------------------------------------------
+
+namespace detail {
+inline error other_dtype(std::string_view what, dtype given, std::string_view expected) {
+    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
+                   std::pmr::string(expected));
+}
+}  // namespace detail
+
+/// Refuses an operand of another dtype.
+[[nodiscard]] inline result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, name_of(expected));
+}
+/// Refuses anything that PyTorch does not index with.
+[[nodiscard]] inline result<void> require_indices(std::string_view what, const tensor_meta& t) {
+    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "int64 or int32");
+}
+/// Masks and conditions are booleans; PyTorch still takes uint8, which once stood for bool.
+[[nodiscard]] constexpr bool is_mask(dtype t) { return is_boolean(t) || t == dtype::uint8; }
+[[nodiscard]] inline result<void> require_mask(std::string_view what, const tensor_meta& t) {
+    if (is_mask(t.dtype)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "bool");
+}
+[[nodiscard]] inline result<void> require_floating(std::string_view what, dtype given) {
+    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
+        return boost::outcome_v2::success();
+    }
+    return detail::other_dtype(what, given, "a floating-point type");
+}
+/// Refuses what has no bits to combine.
+[[nodiscard]] inline result<void> require_bits(std::string_view what, dtype given) {
+    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, "bool or an integer type");
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/window.hpp ----
 
 namespace headrace {
@@ -6115,7 +6395,19 @@ struct window {
         return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
     }
     [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
+    /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
+    static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
+    [[nodiscard]] constexpr bool too_large() const {
+        return extent() > max_extent || stride > max_extent || before > max_extent || after > max_extent;
+    }
 };
+
+/// Refuses a window that does not move, or that is larger than any tensor.
+[[nodiscard]] inline result<void> check_window(const window& w) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
+    return boost::outcome_v2::success();
+}
 
 /// PyTorch's padding="same" for stride 1: the odd element comes last.
 [[nodiscard]] constexpr window same_padded(window w) {
@@ -6129,7 +6421,7 @@ struct window {
 /// if it starts inside the axis or the padding before it.
 [[nodiscard]] inline result<std::int64_t> window_positions(std::int64_t size, const window& w,
                                                            bool ceil_mode = false) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
@@ -6145,7 +6437,7 @@ struct window {
 /// The size that a transposed convolution gives.
 [[nodiscard]] inline result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
                                                                  std::int64_t output_padding) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
     const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
@@ -6206,6 +6498,7 @@ inline constexpr std::size_t spatial_rank = [] {
 struct convolution_form {
     const tensor_meta& input;
     const tensor_meta& weight;
+    const std::optional<value>& bias;
     std::int64_t groups;
     bool transposed = false;
 
@@ -6213,18 +6506,32 @@ struct convolution_form {
     [[nodiscard]] sizes kernel() const { return sizes(weight.shape).subspan(2); }
     [[nodiscard]] bool batched() const { return input.rank() == weight.rank(); }
     [[nodiscard]] std::int64_t in_channels() const { return input.shape[batched() ? 1 : 0]; }
+    [[nodiscard]] std::int64_t out_channels() const {
+        return transposed ? saturating_mul(weight.shape[1], groups) : weight.shape[0];
+    }
 };
 
-inline result<void> check_convolution(const convolution_form& form) {
-    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, 3, 5));
+/// `ranks`: of the weight, whose op may be for one number of spatial dimensions or for all.
+struct weight_ranks {
+    std::size_t least = 3;
+    std::size_t most = 5;
+};
+template <class Op>
+inline constexpr weight_ranks weight_ranks_of =
+    std::is_same_v<Op, aten::convolution> ? weight_ranks{}
+                                          : weight_ranks{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+
+inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
+    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
     BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
     const std::int64_t first = form.weight.shape[0];
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
-    if (form.groups <= 0 || first % form.groups != 0 || form.in_channels() != wanted) {
+    const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
+    if (!divisible || form.in_channels() != wanted) {
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not fit");
     }
-    return boost::outcome_v2::success();
+    return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
 inline result<void> infer_convolution(inference& out, const convolution_form& form,
@@ -6246,8 +6553,10 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
     const std::size_t lead = form.batched() ? 2 : 1;
     BOOST_OUTCOME_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
     shape_builder shape(input.first(lead - 1));
-    shape.push_back(saturating_mul(form.weight.shape[1], form.groups));
+    shape.push_back(form.out_channels());
     for (std::size_t i = 0; i != form.spatial(); ++i) {
+        const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
+        BOOST_OUTCOME_TRY(require_between("output_padding", extra[i], 0, limit - 1));
         BOOST_OUTCOME_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
         shape.push_back(size);
     }
@@ -6258,10 +6567,15 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
 inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const window_lists& lists,
                                           bool ceil_mode) {
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
     BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
+        if (windows[i].before > windows[i].extent() / 2) {
+            return invalid("padding " + number_text(windows[i].before) +
+                           " is more than half of a window of " + number_text(windows[i].extent()));
+        }
         BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
     }
@@ -6269,6 +6583,7 @@ inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const 
 }
 inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, sizes output) {
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
     BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
     shape_builder shape(input.first(input.size() - count));
     shape.append(given);
@@ -6279,39 +6594,43 @@ inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, size
 
 template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     return detail::infer_convolution(out, form, windows);
 }
 
 template <one_of<aten::padded_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows,
                       windows_of({form.kernel(), a.stride, int_list{0}, a.dilation}, form.spatial()));
-    if (a.padding == "same") {
-        for (window& w : windows) w = same_padded(w);
+    for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
+        BOOST_OUTCOME_TRY(check_window(windows[i]));
+        BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
+        windows[i] = same_padded(windows[i]);
     }
     return detail::infer_convolution(out, form, windows);
 }
 
 template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups, true};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
+                                        true};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
 template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups,
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         a.transposed};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
 }
@@ -6338,6 +6657,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::avg_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    if constexpr (requires { a.divisor_override; }) {
+        if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
+    }
     BOOST_OUTCOME_TRY(shape,
                       detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
                                            {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
@@ -6540,6 +6862,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::linspace>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("steps", a.steps, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
 
@@ -6553,10 +6876,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::eye>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
 }
 template <one_of<ops<aten::eye_m>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    BOOST_OUTCOME_TRY(require_at_least("m", a.m, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
@@ -6600,7 +6926,9 @@ result<void> infer_results(Op, const args<Op>&, inference& out) {
 }
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis_of(a.dim, inference::of(a.self).rank()));
+    const sizes shape(inference::of(a.self).shape);
+    BOOST_OUTCOME_TRY(require_rank("self", shape, 1, SIZE_MAX));
+    BOOST_OUTCOME_TRY(axis_of(a.dim, shape.size()));
     return add_result(out, dtype::int64, {});
 }
 
@@ -6663,6 +6991,10 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         equation.result = detail::implicit_einsum_result(equation.operands);
     } else {
         BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
+        for (std::size_t i = 0; i != labels.size(); ++i) {
+            if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
+            return invalid(std::pmr::string("einsum label '") + labels[i] + "' is twice in the result");
+        }
         equation.result = labels;
     }
     return equation;
@@ -6674,6 +7006,7 @@ public:
     [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
+        if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
         if (ellipsis ? shape.size() < named : shape.size() != named) {
             return invalid("einsum labels '" + std::pmr::string(labels) + "' do not fit " +
                            shape_text(shape));
@@ -6766,6 +7099,18 @@ template <class Op, class Other>
     }
 }
 
+/// These have the type and shape of self, and a rule of their own for their other arguments.
+using like_self_ops_with_rule =
+    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud,
+        roll, tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put,
+        scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter>;
+
+/// Arithmetic on the bits of integers and booleans.
+using bitwise_ops =
+    ops<bitwise_and_scalar, bitwise_and_tensor, bitwise_or_scalar, bitwise_or_tensor, bitwise_xor_scalar,
+        bitwise_xor_tensor, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
+        bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar>;
+
 }  // namespace aten
 
 namespace detail {
@@ -6782,10 +7127,66 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     return infer_broadcast(out, result_type(a, b), a, b);
 }
+
+/// The dtype of arithmetic's result, where the op is defined for it.
+template <class Op, class Other>
+result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
+    const dtype type = aten::result_type_of<Op>(self, other);
+    if constexpr (one_of<Op, aten::bitwise_ops>) {
+        BOOST_OUTCOME_TRY(require_bits("the common type of self and other", type));
+    }
+    return type;
+}
+
+inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
+    if (!mode || *mode == "floor" || *mode == "trunc") return boost::outcome_v2::success();
+    return invalid("rounding_mode must be floor or trunc");
+}
 }  // namespace detail
 
 template <op_where<aten::dialect, trait::like_self> Op>
+    requires(!one_of<Op, aten::like_self_ops_with_rule>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self));
+}
+
+template <one_of<ops<aten::gelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.approximate != "none" && a.approximate != "tanh")
+        return invalid("approximate must be none or tanh");
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::celu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
+    return add_result(out, inference::of(a.self));
+}
+/// One weight for all, or one for each channel; only a tensor with a second axis has channels.
+template <one_of<ops<aten::prelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const sizes weight(inference::of(a.weight).shape);
+    BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
+    if (element_count(weight) != 1) {
+        BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+        BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
+    }
+    return add_result(out, self);
+}
+template <one_of<ops<aten::_prelu_kernel>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::bitwise_not>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_bits("self", inference::of(a.self).dtype));
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::fill_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
     return add_result(out, inference::of(a.self));
 }
 
@@ -6813,9 +7214,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
-        return detail::infer_broadcast(out, aten::result_type_of<Op>(self, other), self, other);
+        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        return detail::infer_broadcast(out, type, self, other);
     } else {
-        return add_result(out, aten::result_type_of<Op>(self, a.other), self.shape);
+        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        return add_result(out, type, self.shape);
     }
 }
 
@@ -6830,6 +7233,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
     const dtype type = result_type(self, other);
+    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
     return detail::infer_broadcast(out, a.rounding_mode ? type : as_floating(type), self, other);
 }
 
@@ -6837,6 +7241,7 @@ template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = result_type(self, a.other);
+    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
     return add_result(out, a.rounding_mode ? type : as_floating(type), self.shape);
 }
 
@@ -6948,123 +7353,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/infer/aten_index.hpp ----
-
-namespace headrace {
-
-/// What x[indices] gives: the broadcast shape of the indices replaces the axes that they index, in the place
-/// of the first if those are neighbours, else in front.
-[[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
-    if (indices.size() > shape.size()) {
-        return invalid(number_text(indices.size()) + " indices are too many for " + shape_text(shape));
-    }
-    shape_builder given;
-    shape_builder left;
-    std::optional<std::size_t> first;
-    std::size_t runs = 0;
-    for (std::size_t i = 0; i != shape.size(); ++i) {
-        const bool indexed = i < indices.size() && indices[i];
-        if (!indexed) {
-            left.push_back(shape[i]);
-            continue;
-        }
-        const tensor_meta& index = inference::of(*indices[i]);
-        if (is_boolean(index.dtype) || index.dtype == dtype::uint8) {
-            return invalid("the shape that a mask selects depends on its data");
-        }
-        BOOST_OUTCOME_TRY(both, broadcast(given, index.shape));
-        given = both;
-        if (!first) first = i;
-        runs += i == 0 || !indices[i - 1];
-    }
-    const std::size_t at = runs == 1 ? *first : 0;
-    const sizes rest(left);
-    shape_builder whole(rest.first(at));
-    whole.append(given);
-    whole.append(rest.subspan(at));
-    return whole;
-}
-
-template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, indexed_shape(self.shape, a.indices));
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::embedding>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& weight = inference::of(a.weight);
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 2));
-    shape_builder shape(inference::of(a.indices).shape);
-    shape.push_back(weight.shape[1]);
-    return add_result(out, weight.dtype, shape);
-}
-
-template <one_of<ops<aten::gather>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, self.dtype, inference::of(a.index).shape);
-}
-
-template <one_of<ops<aten::index_select>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& index = inference::of(a.index);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
-    shape_builder shape(self.shape);
-    if (!shape.empty()) shape[axis] = index.elements();
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::one_hot>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.num_classes < 0) return invalid("num_classes depends on data");
-    shape_builder shape(inference::of(a.self).shape);
-    shape.push_back(a.num_classes);
-    return add_result(out, dtype::int64, shape);
-}
-
-template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, inference::of(a.mask).shape));
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::where_self>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
-    return add_result(out, result_type(self, other), shape);
-}
-template <one_of<ops<aten::where_scalarother>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
-    return add_result(out, result_type(self, a.other), shape);
-}
-template <one_of<ops<aten::where_scalarself>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
-    return add_result(out, result_type(other, a.self), shape);
-}
-template <one_of<ops<aten::where_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, result_type(a.self, a.other), inference::of(a.condition).shape);
-}
-
-}  // namespace headrace
-
 // ---- headrace/infer/aten_view.hpp ----
 
 namespace headrace {
-namespace aten {}  // namespace aten
-
 namespace detail {
 
 inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
@@ -7124,6 +7415,30 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 }  // namespace detail
 
+/// The shape of what is selected at one index of an axis.
+[[nodiscard]] inline result<shape_builder> selected_shape(sizes from, std::int64_t dim, std::int64_t index) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    shape_builder shape(from);
+    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
+    if (index < -shape[axis] || index >= shape[axis]) {
+        return invalid("index " + number_text(index) + " is out of range for axis " + number_text(axis) +
+                       " of " + shape_text(from));
+    }
+    shape.erase(axis);
+    return shape;
+}
+/// The shape of a slice of an axis.
+[[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
+                                                        std::optional<std::int64_t> start,
+                                                        std::optional<std::int64_t> end, std::int64_t step) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    BOOST_OUTCOME_TRY(require_at_least("step", step, 1));
+    shape_builder shape(from);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
+    shape[axis] = clamped_slice(start, end, shape[axis]).count(step);
+    return shape;
+}
+
 template <one_of<ops<aten::view, aten::_unsafe_view>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), a.size);
@@ -7138,6 +7453,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_count("stride", a.stride.size(), a.size.size()));
+    for (const std::int64_t step : a.stride) {
+        BOOST_OUTCOME_TRY(require_at_least("stride", step, 0));
+    }
+    BOOST_OUTCOME_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
 template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
@@ -7169,6 +7489,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(self.shape);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
+    if (a.sizes.empty()) return invalid("sizes must not be empty");
     BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
     shape_builder given(shape.first(axis));
     given.append(parts);
@@ -7185,7 +7506,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    if (self.rank() == 0) return add_result(out, self);
     BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
@@ -7235,24 +7555,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (a.step <= 0) return invalid("step must be positive");
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
-    shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
+    BOOST_OUTCOME_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
-    if (a.index < -shape[axis] || a.index >= shape[axis]) {
-        return invalid("index " + number_text(a.index) + " is out of range for axis " + number_text(axis) +
-                       " of " + shape_text(self.shape));
-    }
-    shape.erase(axis);
+    BOOST_OUTCOME_TRY(shape, selected_shape(self.shape, a.dim, a.index));
     return add_result(out, self.dtype, shape);
 }
 
@@ -7283,6 +7592,34 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
+/// Reversed axes: each is named once; flipud and fliplr reverse the first and the second.
+template <one_of<ops<aten::flip>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank(), no_axes::none));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::flipud, aten::fliplr>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
+    return add_result(out, self);
+}
+/// A shift for each of dims, or one shift of all elements in a row.
+template <one_of<ops<aten::roll>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.dims.empty()) {
+        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), 1));
+    } else {
+        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
+    }
+    for (const std::int64_t dim : a.dims) {  // one may be named twice
+        BOOST_OUTCOME_TRY(axis_of(dim, self.rank()));
+    }
+    return add_result(out, self);
+}
+
 template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -7296,6 +7633,257 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
     shape.push_back(a.size);
     return add_result(out, self.dtype, shape);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_index.hpp ----
+
+namespace headrace {
+
+/// What x[indices] gives: the broadcast shape of the indices replaces the axes that they index, in the place
+/// of the first if those are neighbours, else in front.
+[[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
+    if (indices.size() > shape.size()) {
+        return invalid(number_text(indices.size()) + " indices are too many for " + shape_text(shape));
+    }
+    shape_builder given;
+    shape_builder left;
+    std::optional<std::size_t> first;
+    std::size_t runs = 0;
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        const bool indexed = i < indices.size() && indices[i];
+        if (!indexed) {
+            left.push_back(shape[i]);
+            continue;
+        }
+        const tensor_meta& index = inference::of(*indices[i]);
+        if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
+        BOOST_OUTCOME_TRY(require_indices("index " + number_text(i), index));
+        BOOST_OUTCOME_TRY(both, broadcast(given, index.shape));
+        given = both;
+        if (!first) first = i;
+        runs += i == 0 || !indices[i - 1];
+    }
+    const std::size_t at = runs == 1 ? *first : 0;
+    const sizes rest(left);
+    shape_builder whole(rest.first(at));
+    whole.append(given);
+    whole.append(rest.subspan(at));
+    return whole;
+}
+
+namespace detail {
+
+/// Refuses masks that are not of the size of the axes that they cover. Returns whether there are masks.
+inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices) {
+    bool any = false;
+    std::size_t axis = 0;
+    for (const std::optional<value>& v : indices) {
+        const tensor_meta* mask = v && is_mask(inference::of(*v).dtype) ? &inference::of(*v) : nullptr;
+        const std::size_t covered = mask != nullptr ? mask->rank() : 1;
+        if (covered > shape.size() - axis) return invalid("there are more indices than axes");
+        if (mask != nullptr) {
+            BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
+        } else if (v) {
+            BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
+        }
+        any = any || mask != nullptr;
+        axis += covered;
+    }
+    return any;
+}
+
+/// gather and scatter pair an index with a tensor of its rank (a number counts as rank 1), which is at least
+/// as large along each axis but one.
+inline result<void> check_paired(std::string_view what, sizes shape, sizes index,
+                                 std::optional<std::size_t> free_axis) {
+    const shape_builder wide = shape.empty() ? shape_builder{1} : shape_builder(shape);
+    const shape_builder part = index.empty() ? shape_builder{1} : shape_builder(index);
+    bool fits = wide.size() == part.size();
+    for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
+    if (fits) return boost::outcome_v2::success();
+    return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
+                   shape_text(shape));
+}
+inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    if (element_count(index.shape) == 0) return boost::outcome_v2::success();  // nothing is scattered
+    BOOST_OUTCOME_TRY(require_indices("index", index));
+    return check_paired("self", self.shape, index.shape, axis);
+}
+inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
+                                  const tensor_meta& src) {
+    BOOST_OUTCOME_TRY(check_scatter(self, dim, index));
+    BOOST_OUTCOME_TRY(require_dtype("src", src.dtype, self.dtype));
+    if (element_count(index.shape) == 0) return boost::outcome_v2::success();
+    return check_paired("src", src.shape, index.shape, std::nullopt);
+}
+
+/// The index of index_select and its like: one axis at most.
+inline result<void> check_index_list(const tensor_meta& index) {
+    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
+    return require_indices("index", index);
+}
+/// A source that has one slice along the axis for each index.
+inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
+                                 const tensor_meta& source) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    BOOST_OUTCOME_TRY(check_index_list(index));
+    BOOST_OUTCOME_TRY(require_dtype("source", source.dtype, self.dtype));
+    shape_builder expected(self.shape);
+    if (!expected.empty()) expected[axis] = element_count(index.shape);
+    const bool number = source.rank() == 0 || self.rank() == 0;  // of a list of one
+    if (!number) return require_shape("source", source.shape, expected);
+    BOOST_OUTCOME_TRY(require_elements("source", source.shape, 1));
+    BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    return require_rank("self", self.shape, 0, 1);
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape, indexed_shape(self.shape, a.indices));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::index_put, aten::_unsafe_index_put>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& values = inference::of(a.values);
+    BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
+    BOOST_OUTCOME_TRY(masked, detail::check_masks(self.shape, a.indices));
+    if (!masked) {  // else what values must broadcast to depends on data
+        BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
+        BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
+    }
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::embedding>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& weight = inference::of(a.weight);
+    const tensor_meta& indices = inference::of(a.indices);
+    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 2));
+    BOOST_OUTCOME_TRY(require_indices("indices", indices));
+    shape_builder shape(indices.shape);
+    shape.push_back(weight.shape[1]);
+    return add_result(out, weight.dtype, shape);
+}
+
+template <one_of<ops<aten::gather>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& index = inference::of(a.index);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, index));
+    return add_result(out, self.dtype, index.shape);
+}
+
+template <one_of<ops<aten::scatter_add, aten::scatter_src>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::scatter_value>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::index_select>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& index = inference::of(a.index);
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    BOOST_OUTCOME_TRY(detail::check_index_list(index));
+    if (self.rank() == 0) {
+        BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    }
+    shape_builder shape(self.shape);
+    if (!shape.empty()) shape[axis] = element_count(index.shape);
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::index_add, aten::index_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::index_fill_int_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    BOOST_OUTCOME_TRY(detail::check_index_list(inference::of(a.index)));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::select_scatter>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(slice, selected_shape(self.shape, a.dim, a.index));
+    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, slice));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::slice_scatter>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    BOOST_OUTCOME_TRY(require_expandable("src", inference::of(a.src).shape, part));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::one_hot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.num_classes < 0) return invalid("num_classes depends on data");
+    BOOST_OUTCOME_TRY(require_indices("self", inference::of(a.self)));
+    shape_builder shape(inference::of(a.self).shape);
+    shape.push_back(a.num_classes);
+    return add_result(out, dtype::int64, shape);
+}
+
+template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& mask = inference::of(a.mask);
+    BOOST_OUTCOME_TRY(require_mask("mask", mask));
+    if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
+        BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+    }
+    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, mask.shape));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::where_self>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
+    return add_result(out, result_type(self, other), shape);
+}
+template <one_of<ops<aten::where_scalarother>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
+    return add_result(out, result_type(self, a.other), shape);
+}
+template <one_of<ops<aten::where_scalarself>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    const tensor_meta& other = inference::of(a.other);
+    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
+    return add_result(out, result_type(other, a.self), shape);
+}
+template <one_of<ops<aten::where_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    return add_result(out, result_type(a.self, a.other), inference::of(a.condition).shape);
 }
 
 }  // namespace headrace
@@ -7455,9 +8043,35 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
+        // A negative padding cuts off what is there.
+        BOOST_OUTCOME_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
         size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
     }
     return add_result(out, self.dtype, shape);
+}
+
+/// Padding with elements of self, of which there must be some. A reflection may reach all but the edge, a
+/// circular padding once around.
+enum class pad_source : unsigned char { edge, reflection, circle };
+inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
+    const std::size_t count = pad.size() / 2;
+    if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, count + 1, count + 2));
+    const sizes padded = sizes(self.shape).last(count);
+    if (source != pad_source::circle) {
+        BOOST_OUTCOME_TRY(require_nonempty("self", padded));
+    }
+    for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
+        const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
+        if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
+            return invalid(
+                "padding " + shape_text(pad) +
+                (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
+                shape_text(self.shape));
+        }
+    }
+    BOOST_OUTCOME_TRY(infer_padded(out, self, pad));
+    return require_nonempty("the result", sizes(out.results().back().shape).last(count));
 }
 
 inline result<void> infer_repeated(inference& out, const tensor_meta& self, sizes repeats) {
@@ -7465,11 +8079,20 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
         return invalid("repeats " + shape_text(repeats) + " are too few for " + shape_text(self.shape));
     }
     shape_builder shape(repeats);
+    for (const std::int64_t times : repeats) {
+        BOOST_OUTCOME_TRY(require_at_least("repeats", times, 0));
+    }
     const std::size_t lead = repeats.size() - self.rank();
     for (std::size_t i = lead; i < shape.size(); ++i)
         shape[i] = saturating_mul(shape[i], self.shape[i - lead]);
     return add_result(out, self.dtype, shape);
 }
+
+/// How many axes a padding is for, by its op's name.
+template <class Op>
+inline constexpr std::size_t padded_axes = Op::name.find("1d") != std::string_view::npos   ? 1
+                                           : Op::name.find("2d") != std::string_view::npos ? 2
+                                                                                           : 3;
 
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
@@ -7581,23 +8204,28 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
-        BOOST_OUTCOME_TRY(require_rank("what is joined", beside.shape, self.rank()));
+        BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
     }
-    shape[axis] = a.n < shape[axis] ? shape[axis] - std::max<std::int64_t>(a.n, 0) : 0;
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    if (a.dims.size() != 2) return invalid("a plane has two axes");
+    BOOST_OUTCOME_TRY(require_count("dims", a.dims.size(), 2));
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank()));
     return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape;
+    if (a.tensors.empty()) return invalid("there are no tensors to span a grid");
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
+        BOOST_OUTCOME_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
         BOOST_OUTCOME_TRY(require_rank("tensor", t.shape, 0, 1));
         shape.push_back(t.rank() == 0 ? 1 : t.shape[0]);
     }
@@ -7631,7 +8259,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         axis = found;
     }
     if (!a.dim || self.rank() == 0) shape = {element_count(self.shape)};
+    BOOST_OUTCOME_TRY(require_at_least("repeats", a.repeats, 0));
     shape[axis] = saturating_mul(shape[axis], a.repeats);
+    if (a.output_size) {
+        BOOST_OUTCOME_TRY(require_equal("output_size", *a.output_size, shape[axis]));
+    }
     return add_result(out, self.dtype, shape);
 }
 
@@ -7644,24 +8276,49 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_pixel_shuffle(out, inference::of(a.self), a.downscale_factor, false);
 }
 
-template <one_of<ops<aten::constant_pad_nd, aten::pad>> Op>
+/// Groups of channels change places with the channels of a group.
+template <one_of<ops<aten::channel_shuffle>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_at_least("groups", a.groups, 1));
+    if (self.shape[1] % a.groups != 0) {
+        return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
+                       shape_text(self.shape));
+    }
+    return add_result(out, self);
+}
+/// A triangle of each matrix in the last two axes.
+template <one_of<ops<aten::tril, aten::triu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::constant_pad_nd>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_padded(out, inference::of(a.self), a.pad);
 }
+template <one_of<ops<aten::pad>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.mode == "constant") return detail::infer_padded(out, self, a.pad);
+    if (a.mode == "replicate") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::edge);
+    if (a.mode == "reflect")
+        return detail::infer_padded_from(out, self, a.pad, detail::pad_source::reflection);
+    if (a.mode == "circular") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::circle);
+    return invalid("mode must be constant, reflect, replicate or circular");
+}
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_padded(out, inference::of(a.self), a.padding);
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    for (std::size_t i = 0; i != a.padding.size() && i / 2 < self.rank(); ++i) {
-        if (a.padding[i] >= self.shape[self.rank() - 1 - i / 2]) {
-            return invalid("padding " + shape_text(a.padding) + " reflects more than " +
-                           shape_text(self.shape));
-        }
-    }
-    return detail::infer_padded(out, self, a.padding);
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
 }
 
 }  // namespace headrace
@@ -7672,7 +8329,6 @@ namespace headrace {
 namespace aten {
 
 using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
-using rnn_cell_ops = ops<gru_cell, rnn_relu_cell, rnn_tanh_cell>;
 
 }  // namespace aten
 
@@ -7689,8 +8345,8 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.back() != inner) return cannot_multiply(a, b);
     const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
     const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2),
-                                       b.first(b.size() < 2 ? 0 : b.size() - 2)));
+    BOOST_OUTCOME_TRY(
+        shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
     shape.append(rows);
     shape.append(columns);
     return shape;
@@ -7705,12 +8361,15 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
+    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
-    BOOST_OUTCOME_TRY(expanded_shape(self.shape, shape));
+    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
+    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 
@@ -7719,7 +8378,19 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
     BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
     BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
-    const std::size_t lead = query.size() - (grouped ? 3 : 2);
+    const std::size_t rank = query.size();
+    if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
+        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
+                       shape_text(value) + " do not fit");
+    }
+    const std::size_t lead = rank - (grouped ? 3 : 2);
+    if (grouped) {
+        for (const sizes shared : {key, value}) {
+            if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
+            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
+                           shape_text(query));
+        }
+    }
     BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
     shape_builder shape(batch);
     shape.append(query.subspan(lead));
@@ -7727,13 +8398,122 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     return shape;
 }
 
+struct attention_operands {
+    const tensor_meta& query;
+    const tensor_meta& key;
+    const tensor_meta& value;
+    const std::optional<headrace::value>& mask;
+    bool is_causal;
+    bool grouped;
+};
+inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
+    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
+    if (a.mask) {
+        const tensor_meta& mask = inference::of(*a.mask);
+        if (a.is_causal) return invalid("attn_mask must not be given if is_causal is");
+        if (!is_boolean(mask.dtype)) {
+            BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
+        }
+        shape_builder scores(shape);
+        scores.back() = a.key.shape[a.key.rank() - 2];
+        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
+    }
+    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
+    return shape;
+}
+
+// --- recurrent networks ----------------------------------------------------------------------------------
+
+/// How many rows of weights each element of the hidden state has.
+template <class Op>
+inline constexpr std::int64_t gates_of = Op::name.find("gru") != std::string_view::npos    ? 3
+                                         : Op::name.find("lstm") != std::string_view::npos ? 4
+                                                                                           : 1;
+
+/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
+/// rows.
+struct cell_sizes {
+    std::int64_t gates;
+    std::int64_t input;
+    std::int64_t hidden;
+    std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+
+    [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
+    [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
+        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
+        return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
+    }
+    [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
+        return require_shape(what, bias, shape_builder{rows()});
+    }
+};
+
+/// One step of a cell: [batch, input] and [batch, hidden].
+inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
+    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
+    return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
+}
+
+/// The states that a cell starts from: one operand, or a list of two.
+inline list<value> states_of(const value& hx) { return {&hx, 1}; }
+inline list<value> states_of(const list<value>& hx) { return hx; }
+
+/// A network over a sequence, as its op has it.
+struct sequence_operands {
+    std::int64_t gates;
+    const tensor_meta& input;
+    const tensor_meta& hidden;
+    const tensor_meta& cell;  ///< of LSTM; of others the same as `hidden`
+    list<value> params;
+    bool has_biases;
+    std::int64_t layers;
+    bool bidirectional;
+    bool batch_first;
+
+    [[nodiscard]] std::int64_t directions() const { return bidirectional ? 2 : 1; }
+    [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
+};
+
+/// Layer by layer and direction by direction: w_ih, w_hh, the biases, and what projects.
+inline result<void> check_params(const sequence_operands& s) {
+    const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
+    const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
+    const auto given = static_cast<std::int64_t>(s.params.size());
+    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
+    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2]};
+    for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
+        const value* p = s.params.begin() + k * each;
+        if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
+        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
+        if (s.has_biases) {
+            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
+            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
+        }
+        if (s.projects()) {
+            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
+                                            shape_builder{cell.given_out, cell.hidden}));
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
-inline result<void> infer_sequence(inference& out, const tensor_meta& input, const tensor_meta& hidden,
-                                   bool bidirectional) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("hx", hidden.shape, 3));
-    const std::int64_t width = saturating_mul(hidden.shape[2], bidirectional ? 2 : 1);
-    return add_result(out, input.dtype, {input.shape[0], input.shape[1], width});
+inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
+    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
+    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
+    const std::int64_t states = saturating_mul(s.layers, s.directions());
+    const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
+    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    BOOST_OUTCOME_TRY(
+        require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
+    BOOST_OUTCOME_TRY(check_params(s));
+    const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
+    return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
 }
 
 }  // namespace detail
@@ -7757,7 +8537,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, inference::of(a.other).shape));
+    const tensor_meta& other = inference::of(a.other);
+    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
+    BOOST_OUTCOME_TRY(require_dtype("other", other.dtype, self.dtype));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
@@ -7787,23 +8569,29 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
+    BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
+    if (a.bias) {
+        BOOST_OUTCOME_TRY(require_expandable("bias", inference::of(*a.bias).shape, shape));
+    }
     return add_result(out, input.dtype, shape);
 }
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& query = inference::of(a.query);
-    BOOST_OUTCOME_TRY(shape, detail::attention_shape(query.shape, inference::of(a.key).shape,
-                                                     inference::of(a.value).shape, a.enable_gqa));
-    return add_result(out, query.dtype, shape);
+    BOOST_OUTCOME_TRY(
+        detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
+                                      a.attn_mask, a.is_causal, a.enable_gqa}));
+    return boost::outcome_v2::success();
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
     BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(shape, detail::attention_shape(query.shape, inference::of(a.key).shape,
-                                                     inference::of(a.value).shape, false));
-    BOOST_OUTCOME_TRY(add_result(out, query.dtype, shape));
+    BOOST_OUTCOME_TRY(
+        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
+                                             a.is_causal, false}));
+    // Nothing broadcasts here: the sums are those of query's rows.
+    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
     return add_result(out, sums, sizes(query.shape).first(3));
 }
@@ -7811,26 +8599,40 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(out, inference::of(a.input), hidden, a.bidirectional));
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.hx.size() != 2) return invalid("hx must have two tensors");
+    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(out, inference::of(a.input), hidden, a.bidirectional));
+    const tensor_meta& cell = inference::of(a.hx[1]);
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     BOOST_OUTCOME_TRY(add_result(out, hidden));
-    return add_result(out, inference::of(a.hx[1]));
+    return add_result(out, cell);
 }
-template <one_of<aten::rnn_cell_ops> Op>
+template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.hx));
-}
-template <one_of<ops<aten::lstm_cell>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.hx.size() != 2) return invalid("hx must have two tensors");
-    BOOST_OUTCOME_TRY(add_result(out, inference::of(a.hx[0])));
-    return add_result(out, inference::of(a.hx[1]));
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& w_hh = inference::of(a.w_hh);
+    const list<value> states = detail::states_of(a.hx);
+    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
+    }
+    const std::int64_t hidden = w_hh.shape[1];
+    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden};
+    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
+    }
+    return boost::outcome_v2::success();
 }
 
 }  // namespace headrace
@@ -7849,36 +8651,91 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
 }
 
-/// Mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves none.
-inline result<void> add_batch_statistics(inference& out, const tensor_meta& input, bool training) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
+/// Refuses weight and bias that are not of the shape that is normalized.
+inline result<void> check_normalized(sizes input, sizes normalized, const std::optional<value>& weight,
+                                     const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(check_normalized_shape(input, normalized));
+    BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
+    return require_shape("bias", bias, normalized);
+}
+/// Refuses weight and bias that have not one element for each channel, the second axis.
+inline result<void> check_channels(sizes input, const std::optional<value>& weight,
+                                   const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_rank("input", input, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_elements("weight", weight, input[1]));
+    return require_elements("bias", bias, input[1]);
+}
+/// The same of running statistics, which must be there to normalize by them.
+inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
+                                     const std::optional<value>& variance, bool used) {
+    if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
+    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input[1]));
+    return require_elements("running_var", variance, input[1]);
+}
+/// Refuses groups of channels that are not equally large.
+inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
+    BOOST_OUTCOME_TRY(require_at_least("the number of groups", groups, 1));
+    if (channels % groups == 0) return boost::outcome_v2::success();
+    return invalid(number_text(channels) + " channels are not divisible into " + number_text(groups) +
+                   " groups");
+}
+
+/// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves
+/// none.
+inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
     const std::int64_t channels = training ? input.shape[1] : 0;
+    BOOST_OUTCOME_TRY(add_result(out, input));
     BOOST_OUTCOME_TRY(add_result(out, input.dtype, {channels}));
     return add_result(out, input.dtype, {channels});
-}
-inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
-    BOOST_OUTCOME_TRY(add_result(out, input));
-    return add_batch_statistics(out, input, training);
 }
 
 }  // namespace detail
 
-template <one_of<ops<aten::batch_norm, aten::group_norm, aten::instance_norm, aten::dropout>> Op>
+template <one_of<ops<aten::dropout>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.input));
 }
 
-template <one_of<ops<aten::layer_norm, aten::rms_norm>> Op>
+template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::instance_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(
+        detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::group_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_groups(input.shape[1], a.num_groups));
+    return add_result(out, input);
+}
+
+template <one_of<ops<aten::layer_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::rms_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, std::nullopt));
     return add_result(out, input);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
     shape_builder statistics(input.shape);
     for (std::size_t i = input.rank() - a.normalized_shape.size(); i < statistics.size(); ++i)
         statistics[i] = 1;
@@ -7887,23 +8744,41 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, statistics);
 }
 
+/// N, C and HxW say again what the input's shape is.
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    const std::int64_t area = element_count(sizes(input.shape).subspan(2));
+    BOOST_OUTCOME_TRY(require_equal("N", a.N, input.shape[0]));
+    BOOST_OUTCOME_TRY(require_equal("C", a.C, input.shape[1]));
+    BOOST_OUTCOME_TRY(require_equal("HxW", a.HxW, area));
+    BOOST_OUTCOME_TRY(detail::check_groups(a.C, a.group));
     BOOST_OUTCOME_TRY(add_result(out, input));
     BOOST_OUTCOME_TRY(add_result(out, input.dtype, {a.N, a.group}));
     return add_result(out, input.dtype, {a.N, a.group});
 }
 
-template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit,
-                     aten::_native_batch_norm_legit_no_stats>> Op>
+template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_batch_norm(out, inference::of(a.input), a.training);
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    return detail::infer_batch_norm(out, input, a.training);
 }
-
+template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    if (!a.training) return invalid("without running statistics, training must be set");
+    return detail::infer_batch_norm(out, input, true);
+}
 template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_batch_norm(out, inference::of(a.input), false);
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
+    return detail::infer_batch_norm(out, input, false);
 }
 
 template <one_of<ops<aten::cosine_similarity>> Op>
@@ -7946,6 +8821,26 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
                 : infer_reduced(out, type, shape, sizes(), keepdim);
 }
 
+/// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
+inline result<void> check_extrema(sizes shape, sizes axes) {
+    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (reduced.contains(i) && shape[i] == 0) {
+            return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
+        }
+    }
+    return boost::outcome_v2::success();
+}
+inline result<void> check_extrema(sizes shape, std::optional<std::int64_t> axis) {
+    return check_extrema(shape, axis ? sizes(&*axis, 1) : sizes());
+}
+/// The accumulating dtype of means and spreads, which integers do not have.
+inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
+    const dtype type = given.value_or(self);
+    BOOST_OUTCOME_TRY(require_floating(given ? "dtype" : "self", type));
+    return type;
+}
+
 /// `all` and `any` keep uint8, which once stood for bool.
 constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
 
@@ -7972,21 +8867,31 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), {});
+    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
+    return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, a.dtype.value_or(self.dtype), self.shape, a.dim, a.keepdim);
+    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype, a.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::amax, aten::amin, aten::std_correction, aten::std_dim, aten::var_correction,
-                     aten::var_dim, aten::norm_scalaropt_dim>>
+template <one_of<ops<aten::amax, aten::amin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<
+    ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim, aten::norm_scalaropt_dim>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::logsumexp>> Op>
@@ -7995,30 +8900,50 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, as_floating(self.dtype), self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::max, aten::min, aten::std_, aten::var, aten::norm_scalar>> Op>
+template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.self).dtype, {});
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, sizes()));
+    return add_result(out, self.dtype, {});
+}
+
+template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype));
+    return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
-                     aten::std_mean_dim>>
-              Op>
+template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <
+    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+        Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::real_type(self.dtype));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_reduced(out, dtype::int64, inference::of(a.self).shape, a.dim, a.keepdim);
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::all, aten::any>> Op>
@@ -8079,8 +9004,9 @@ namespace detail {
 
 inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
-    BOOST_OUTCOME_TRY(require_rank("output_size", output, 0, SIZE_MAX));
-    if (output.size() != count) return invalid("output_size must have " + number_text(count) + " elements");
+    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
+    BOOST_OUTCOME_TRY(require_count("output_size", output.size(), count));
+    BOOST_OUTCOME_TRY(require_nonempty("output_size", output));
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(output);
     return add_result(out, input.dtype, shape);
@@ -8088,9 +9014,7 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 
 /// Sizes times factors, toward zero as in PyTorch.
 inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
-    if (factors.size() != spatial.size()) {
-        return invalid("there must be " + number_text(spatial.size()) + " scale_factors");
-    }
+    BOOST_OUTCOME_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {
         scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
@@ -8110,6 +9034,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr std::size_t count = detail::spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
+    if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
     if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
     BOOST_OUTCOME_TRY(scaled, detail::scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
@@ -8120,10 +9045,17 @@ template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& grid = inference::of(a.grid);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4, 5));
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
     BOOST_OUTCOME_TRY(require_rank("grid", grid.shape, input.rank()));
+    const std::size_t spatial = input.rank() - 2;
+    const auto coordinates = static_cast<std::int64_t>(spatial);
+    BOOST_OUTCOME_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
+    BOOST_OUTCOME_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
+    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
+    BOOST_OUTCOME_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
+    BOOST_OUTCOME_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
     shape_builder shape(sizes(input.shape).first(2));
-    shape.append(sizes(grid.shape).subspan(1, input.rank() - 2));
+    shape.append(sizes(grid.shape).subspan(1, spatial));
     return add_result(out, input.dtype, shape);
 }
 
@@ -8132,11 +9064,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axes_of(a.dim, self.rank(), no_axes::none));
     if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
-    if (a.s && a.s->size() != a.dim.size()) return invalid("s must have a size for each of dim");
+    if (a.s) {
+        BOOST_OUTCOME_TRY(require_count("s", a.s->size(), a.dim.size()));
+    }
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != a.dim.size(); ++i) {
         const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
         if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
+        BOOST_OUTCOME_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);
@@ -8338,17 +9273,32 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 namespace headrace {
 
+namespace detail {
+/// Refuses an order that does not name each axis once.
+inline result<void> check_dim_order(const std::optional<int_list>& order, std::size_t rank) {
+    if (!order) return boost::outcome_v2::success();
+    for (const std::int64_t axis : *order) {
+        BOOST_OUTCOME_TRY(require_at_least("dim_order", axis, 0));
+    }
+    BOOST_OUTCOME_TRY(permutation_of(*order, rank));
+    return boost::outcome_v2::success();
+}
+}  // namespace detail
+
 template <one_of<ops<dim_order_ops::_to_dim_order_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, self.rank()));
     return add_result(out, a.dtype.value_or(self.dtype), self.shape);
 }
 template <one_of<ops<dim_order_ops::_clone_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, inference::of(a.self).rank()));
     return add_result(out, inference::of(a.self));
 }
 template <one_of<ops<dim_order_ops::_empty_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, a.size.size()));
     return add_result(out, a.dtype.value_or(dtype::float32), a.size);
 }
 
@@ -9220,6 +10170,15 @@ inline result<void> infer_region(inference& out, const graph* region) {
     return boost::outcome_v2::success();
 }
 
+/// Refuses a region that does not take as many inputs as it is given.
+inline result<void> check_inputs(const graph* region, std::size_t given) {
+    if (region == nullptr) return invalid("a region is missing");
+    std::size_t taken = 0;
+    for (const node& n : region->inputs()) taken += n.result_count;
+    if (taken == given) return boost::outcome_v2::success();
+    return invalid("a region takes " + number_text(taken) + " inputs, but is given " + number_text(given));
+}
+
 /// How often a region runs: the size of the first axis of all `xs`.
 inline result<std::int64_t> iterations_of(list<value> xs) {
     if (xs.empty()) return invalid("there is nothing to iterate over");
@@ -9252,22 +10211,32 @@ inline result<void> infer_iterated(inference& out, const graph* region, list<val
 
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.true_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.false_graph, a.operands.size()));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.cond_graph, inputs));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.wrapped_graph, a.operands.size()));
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, a.xs.size() + a.operands.size()));
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(
+        detail::check_inputs(a.combine_graph, a.init.size() + a.xs.size() + a.additional_inputs.size()));
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 
@@ -9287,22 +10256,123 @@ using dequantize_to_dtype_ops = ops<dequantize_per_channel_group, dequantize_per
 using choose_per_token_ops = ops<choose_qparams_per_token, choose_qparams_per_token_asymmetric>;
 using choose_ops = ops<choose_qparams_symmetric_tensor, choose_qparams_tensor>;
 
+using per_channel_ops = ops<quantize_per_channel, dequantize_per_channel, fake_quant_per_channel>;
+using per_group_ops = ops<quantize_per_channel_group, dequantize_per_channel_group>;
+using per_token_ops = ops<quantize_per_token, dequantize_per_token>;
+/// Their scale and zero point are tensors with one element each.
+using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tensor_tensor2,
+                                  dequantize_per_tensor_tensor, dequantize_per_tensor_tensor2>;
+
 }  // namespace quantized_decomposed
+
+namespace detail {
+
+/// Scales and zero points, if there are any, of `count` channels, groups or rows.
+inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
+                                     std::int64_t count) {
+    BOOST_OUTCOME_TRY(require_elements("scales", scales, count));
+    return require_elements("zero_points", zero_points, count);
+}
+inline result<void> check_channels(const tensor_meta& input, value scales,
+                                   const std::optional<value>& zero_points, std::int64_t dim) {
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, input.rank()));
+    BOOST_OUTCOME_TRY(require_rank("scales", inference::of(scales).shape, 1));
+    return check_parameters(scales, zero_points, input.shape[axis]);
+}
+/// Groups lie in the rows of a matrix. One that is longer than a row stands for the row.
+inline result<void> check_groups(const tensor_meta& input, value scales,
+                                 const std::optional<value>& zero_points, std::int64_t size) {
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
+    BOOST_OUTCOME_TRY(require_at_least("group_size", size, 1));
+    const std::int64_t row = input.shape[1];
+    if (size > row) return check_parameters(scales, zero_points, input.shape[0]);
+    if (row % size != 0) {
+        return invalid("group_size " + number_text(size) + " does not divide axis 1 of " +
+                       shape_text(input.shape));
+    }
+    return check_parameters(scales, zero_points, saturating_mul(input.shape[0], row / size));
+}
+inline result<void> check_rows(const tensor_meta& input, value scales,
+                               const std::optional<value>& zero_points) {
+    const sizes shape(input.shape);
+    return check_parameters(scales, zero_points,
+                            element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
+}
+
+/// The least and the largest number of an integer dtype; for others those of int32.
+struct integer_range {
+    std::int64_t low;
+    std::int64_t high;
+};
+[[nodiscard]] constexpr integer_range range_of_integers(dtype t) {
+    const int bits = is_integral(t) && traits_of(t).bits < 32 ? traits_of(t).bits : 32;
+    const bool is_signed = !is_integral(t) || is_signed_integral(t);
+    const std::int64_t half = std::int64_t{1} << (bits - 1);
+    return is_signed ? integer_range{-half, half - 1} : integer_range{0, 2 * half - 1};
+}
+/// Refuses a range of quantized values that is empty or that the dtype does not hold.
+inline result<void> check_range(std::int64_t low, std::int64_t high, dtype type) {
+    const integer_range bounds = range_of_integers(type);
+    BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
+    return require_between("quant_max", high, low, bounds.high);
+}
+
+/// What all quantization ops have in common: their range, and their scales and zero points.
+template <class Op>
+result<void> check_quantization(const args<Op>& a, dtype type) {
+    const tensor_meta& input = inference::of(a.input);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, value>) {
+        BOOST_OUTCOME_TRY(require_elements("quant_min", a.quant_min, 1));
+        BOOST_OUTCOME_TRY(require_elements("quant_max", a.quant_max, 1));
+    } else {
+        BOOST_OUTCOME_TRY(check_range(a.quant_min, a.quant_max, type));
+    }
+    if constexpr (one_of<Op, quantized_decomposed::per_channel_ops>) {
+        return check_channels(input, a.scales, a.zero_points, a.axis);
+    } else if constexpr (one_of<Op, quantized_decomposed::per_group_ops>) {
+        return check_groups(input, a.scales, a.zero_points, a.group_size);
+    } else if constexpr (one_of<Op, quantized_decomposed::per_token_ops>) {
+        return check_rows(input, a.scales, a.zero_points);
+    } else if constexpr (one_of<Op, quantized_decomposed::per_tensor_tensor_ops>) {
+        BOOST_OUTCOME_TRY(require_elements("scale", a.scale, 1));
+        return require_elements("zero_point", a.zero_point, 1);
+    } else {
+        return boost::outcome_v2::success();
+    }
+}
+template <class Op>
+result<void> check_quantize(const args<Op>& a) {
+    BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
+    return check_quantization<Op>(a, a.dtype);
+}
+template <class Op>
+result<void> check_dequantize(const args<Op>& a) {
+    BOOST_OUTCOME_TRY(require_dtype("input", inference::of(a.input).dtype, a.dtype));
+    return check_quantization<Op>(a, a.dtype);
+}
+
+}  // namespace detail
 
 template <one_of<quantized_decomposed::quantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a));
     return add_result(out, a.dtype, inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.out_dtype.value_or(dtype::float32), inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_to_dtype_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.output_dtype, inference::of(a.input).shape);
 }
 template <one_of<ops<quantized_decomposed::fake_quant_per_channel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
+    BOOST_OUTCOME_TRY(detail::check_quantization<Op>(a, dtype::int32));
     return add_result(out, inference::of(a.input));
 }
 
@@ -9317,7 +10387,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, dtype::int64, shape);
 }
 template <one_of<quantized_decomposed::choose_ops> Op>
-result<void> infer_results(Op, const args<Op>&, inference& out) {
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_range(a.quant_min, a.quant_max, a.dtype));
+    if (a.quant_min == a.quant_max) return invalid("quant_min must be less than quant_max");
     BOOST_OUTCOME_TRY(add_result(out, dtype::float64, {1}));
     return add_result(out, dtype::int64, {1});
 }
@@ -10189,8 +11261,10 @@ public:
         add(d.strides);
     }
     template <class T>
-    requires std::is_enum_v<T>
-    void add(T e) { add(static_cast<std::uint64_t>(e)); }
+        requires std::is_enum_v<T>
+    void add(T e) {
+        add(static_cast<std::uint64_t>(e));
+    }
     template <class T>
     void add(const std::optional<T>& o) {
         add(o.has_value());
@@ -10264,17 +11338,12 @@ public:
     }
     void put(std::string_view text) {
         // In quotes, and on one line whatever it holds.
-        static constexpr char digits[] = "0123456789abcdef";
         out_ += '"';
-        for (const char c : text) {
-            const auto byte = static_cast<unsigned char>(c);
-            if (c == '"' || c == '\\') {
-                (out_ += '\\') += c;
-            } else if (byte < 0x20 || byte == 0x7f) {
-                ((out_ += "\\x") += digits[byte / 16]) += digits[byte % 16];
-            } else {
-                out_ += c;
-            }
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
+            headrace::detail::append_printable(out_, text.substr(at, end - at));
+            if (end != text.size()) (out_ += '\\') += text[end];
+            at = end + 1;
         }
         out_ += '"';
     }
@@ -10292,8 +11361,10 @@ public:
         if (!data.strides.empty()) put(data.strides);
     }
     template <class T>
-    requires std::is_enum_v<T>
-    void put(T e) { out_ += name_of(e); }
+        requires std::is_enum_v<T>
+    void put(T e) {
+        out_ += name_of(e);
+    }
     template <class T>
     void put(const std::optional<T>& o) {
         if (o)
@@ -10384,8 +11455,8 @@ template <op_tag Op, class Name>
 
 namespace headrace {
 
-/// A name for each value of a graph and its regions, no two alike. Values keep the names that they have;
-/// where two share one, or a value has none, a name made of the op and a number serves.
+/// A name for each value of a graph and its regions, no two alike, and printable. Values keep the names that
+/// they have; where two share one, or a value has none, a name made of the op and a number serves.
 class printed_names {
 public:
     explicit printed_names(const graph& g) {
@@ -10425,7 +11496,9 @@ private:
             names[n.id].resize(n.result_count);
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const std::string_view own = n.results[i].name;
-                if (!own.empty() && taken_.emplace(own).second) names[n.id][i] = own;
+                if (own.empty()) continue;
+                const auto [shown, is_new] = taken_.insert(printable(own));
+                if (is_new) names[n.id][i] = *shown;
             }
         }
         for (const graph* region : regions_of(g)) claim_own(*region);
@@ -10437,7 +11510,7 @@ private:
                 for (std::uint32_t i = 0; i != n.result_count; ++i) {
                     std::pmr::string& name = names.names[n.id][i];
                     const std::string_view own = n.results[i].name;
-                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : own);
+                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
                 }
             }
         }
@@ -10452,13 +11525,14 @@ private:
     }
     std::pmr::string unused(std::string_view base) {
         std::pmr::string name(base);
-        for (int i = 1; !taken_.insert(name).second; ++i)
-            name = std::pmr::string(base) + "_" + number_text(i);
+        int& number = numbers_[name];
+        while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
         return name;
     }
 
     std::pmr::vector<names_of_graph> graphs_;
     std::pmr::unordered_set<std::pmr::string> taken_;
+    std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
 };
 
 namespace detail {
@@ -10525,7 +11599,8 @@ private:
         for (const value v : args_of<builtin::output>(n).values) {
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
-            if (named && exported->names[i] != names[v]) (out += exported->names[i]) += '=';
+            const std::pmr::string given = named ? printable(exported->names[i]) : names[v];
+            if (given != names[v]) (out += given) += '=';
             out += name(v);
             ++i;
         }
@@ -10912,10 +11987,13 @@ public:
         diagnostic d{std::pmr::string(origin_name(n)),
                      std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
                      std::pmr::string(reason), kind};
-        for (const diagnostic& known : diagnostics_) {
-            if (known.node == d.node && known.reason == d.reason) return;
-        }
+        if (!known_.insert((d.node + '\0') += d.reason).second) return;
+        refused_.insert(d.node);
         diagnostics_.push_back(std::move(d));
+    }
+    /// Has a node been refused that descends from the exported one of that name?
+    [[nodiscard]] bool has_refused(std::string_view exported_name) const {
+        return refused_.contains(std::pmr::string(exported_name));
     }
     [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -10949,6 +12027,8 @@ private:
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
+    std::pmr::unordered_set<std::pmr::string> known_;  // node and reason: what is said once
+    std::pmr::unordered_set<std::pmr::string> refused_;
 };
 
 }  // namespace headrace
@@ -10960,7 +12040,7 @@ namespace headrace {
 namespace detail {
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
-}
+}  // namespace detail
 
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
 /// run time.
@@ -10986,6 +12066,11 @@ private:
         results.push_back(n->result(i));
     return results;
 }
+
+/// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
+/// bytes can name any number: work is bounded by these limits, not by memory and patience.
+inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 17;
+inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
@@ -11035,6 +12120,24 @@ public:
     }
     [[nodiscard]] bool failed() const { return first_->failed_; }
 
+    /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
+    [[gnu::noinline]] bool may_unroll(std::int64_t steps) {
+        if (steps <= max_unrolled_nodes) return !failed();
+        unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
+                    " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                    "--partition");
+        return false;
+    }
+    /// May a constant of that many elements be computed? If it is above the limit, the node is refused.
+    [[gnu::noinline]] bool may_compute(std::int64_t elements, headrace::dtype type) {
+        const auto count = static_cast<std::uint64_t>(elements);
+        if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
+        unsupported("it needs a constant of " + number_text(elements) +
+                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
+                    " bytes; give the tensor as an input or a buffer");
+        return false;
+    }
+
     /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
     /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
     /// already need not be in `produces`. Null after a failure, or where an operand is empty.
@@ -11063,6 +12166,7 @@ public:
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
+        if (failed()) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
@@ -11070,6 +12174,7 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        if (!may_compute(element_count(shape), type)) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type).bits / 8U;
             for (std::size_t i = 0; i * width != data.size(); ++i)
@@ -11133,6 +12238,7 @@ private:
         context_->emitted(n);
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
+    // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
 
     graph* graph_;
@@ -11140,7 +12246,8 @@ private:
     pass_context* context_;
     inference inference_;
     emitter* first_ = this;
-    bool failed_ = false;  // of the first alone
+    bool failed_ = false;  // of the first alone, like what follows
+    std::int64_t made_ = 0;
 };
 
 namespace detail {
@@ -11220,6 +12327,7 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
 }  // namespace detail
 
 inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
+    if (!may_unroll(++first_->made_)) return false;
     return detail::all_operands(op, arguments, [&](value v) {
         if (!v) {
             first_->failed_ = true;
@@ -11239,6 +12347,7 @@ inline value emitter::splat(scalar number, headrace::dtype type, std::span<const
     if (!detail::store_element(number, type, element)) {
         return fail(invalid("no constants of type " + std::pmr::string(name_of(type))));
     }
+    if (!may_compute(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
@@ -11421,6 +12530,7 @@ struct symbol_answers {
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
     [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const;
     [[nodiscard]] operand_symbol constant(scalar number) const;
     [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
     [[nodiscard]] operand_symbol filled(scalar number) const;
@@ -11465,6 +12575,10 @@ public:
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
         return {*emitter_, emitter_->unsupported(std::move(reason))};
+    }
+    /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
+    [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
+        return emitter_->may_compute(elements, type);
     }
     /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
     /// of range.

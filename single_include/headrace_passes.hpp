@@ -161,18 +161,16 @@ private:
         }
         [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
         [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
-        [[nodiscard]] constexpr bool uniform() const {
-            for (std::int64_t i = 0; i != out; ++i) {
-                if (begin(i) != i * stride() || end(i) - begin(i) != size()) return false;
-            }
-            return stride() > 0;
-        }
+        // With a rest of r elements, the last bin begins r - 1 elements later than `stride` says.
+        [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
     };
 
     template <class Pool>
     static value pool(emit<produces>& e, value v) {
         const bins h{e.shape(v)[2], e.result_meta().shape[2]};
         const bins w{e.shape(v)[3], e.result_meta().shape[3]};
+        if (std::min({h.in, h.out, w.in, w.out}) < 1)
+            return e.unsupported("pooling of or to no elements: TOSA has no empty tensors");
         if (h.uniform() && w.uniform()) {
             return e.make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
@@ -191,6 +189,7 @@ private:
                                  .stride = {rows ? stride : 1, rows ? 1 : stride}});
         };
         if (b.uniform()) return pool_once(v, b.size(), b.stride());
+        if (!e.may_unroll(b.out)) return {};
         value_list parts;
         for (std::int64_t i = 0; i != b.out; ++i) {
             const value bin =
@@ -512,9 +511,7 @@ struct decompose_as_strided : pass {
                 "as_strided of a view whose storage is not known; call contiguous() before it and use "
                 "view or permute");
         }
-        constexpr std::int64_t max_count = std::int64_t{1} << 24;
-        if (count > max_count)
-            return e.unsupported("as_strided of more than 2^24 elements; use view or unfold");
+        if (!without_gaps(a) && !e.may_compute(count, dtype::int32)) return {};
         value v = e.make<aten::reshape>({.self = a.self, .shape = int_list{stored}});
         if (without_gaps(a)) {
             v = e.make<aten::narrow>({.self = v, .dim = 0, .start = offset, .length = count});
@@ -597,7 +594,9 @@ template <reading X, class Kept>
         shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
         shape.append(shape_builder{rows, columns});
         std::pmr::vector<std::uint8_t> mask;
-        for (std::int64_t i = 0; i != rows * columns; ++i) mask.push_back(kept(i / columns, i % columns));
+        const std::int64_t count = saturating_mul(rows, columns);
+        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));
         return where(x.tensor(dtype::boolean, shape, mask), x, other);
     };
     return choose(
@@ -1040,7 +1039,9 @@ struct decompose_bicubic : pass {
             };
             const auto matrix = [&](const axis& i, bool transposed) {
                 const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
-                return x.tensor(dtype::float32, shape, weights_of(i, transposed));
+                const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
+                return x.tensor(dtype::float32, shape,
+                                small ? weights_of(i, transposed) : std::pmr::vector<float>());
             };
             return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
         });
@@ -1189,7 +1190,7 @@ private:
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
                        const window& w, std::int64_t positions) {
         value highest;
-        for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
+        for (std::int64_t tap = 0; e.may_unroll(w.kernel) && tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;
             const std::int64_t end = begin + (positions - 1) * w.stride + 1;
             const value taken = e.make<aten::slice_tensor>(
@@ -1840,6 +1841,7 @@ struct decompose_grouped_convolution : pass {
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (a.groups == 1 || is_depthwise(e, a)) return std::nullopt;
+        if (!e.may_unroll(a.groups)) return value{};
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
             const auto part = [&](value v, std::int64_t axis) {
@@ -2888,8 +2890,9 @@ private:
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
+        if (!e.may_unroll(steps)) return {};
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
-        for (std::int64_t i = 0; i != steps; ++i) {
+        for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
             s = step<Op>(e, now, s, w);
@@ -3607,10 +3610,11 @@ struct decompose_windows : pass {
 private:
     static auto windows_of(const auto& x, std::int64_t axis, const args<aten::unfold>& a) {
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
-        const std::int64_t count = sides[0] * sides[1];
+        const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
             std::pmr::vector<std::int32_t> index;
-            for (std::int64_t i = 0; i != count; ++i)
+            const std::int64_t computed = x.may_compute(count, dtype::int32) ? count : 0;
+            for (std::int64_t i = 0; i != computed; ++i)
                 index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
             return call<aten::index_select>(x, axis, x.tensor(dtype::int32, sizes(&count, 1), index));
         };
@@ -3711,7 +3715,6 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20U;
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -3786,7 +3789,7 @@ private:
             return true;
         }
         void compute(node& n) {
-            if (!has_metadata(n) || bytes_of(n) > max_bytes) return;
+            if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             for (const edge& e : n.operand_edges()) {
                 if (!is_known(*e.source)) return;
             }
@@ -8096,9 +8099,12 @@ struct indexed_rows {
     return axes;
 }
 
-/// Does an index list of constants name a row twice? Nothing if some index is computed.
+/// Does an index list of constants name a row twice? Nothing if some index is computed, or if they name too
+/// many rows to be compared.
 inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
                                            sizes together) {
+    constexpr std::int64_t max_rows = std::int64_t{1} << 25;
+    if (element_count(together) > max_rows) return std::nullopt;
     std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
@@ -9886,18 +9892,18 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        std::pmr::vector<node*> calls;
-        do {  // an inner graph may hold more calls
-            calls.clear();
-            detail::for_each_graph(g, [&](graph& sub) {
-                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>))
-                    calls.push_back(&n);
-            });
-            for (node* n : calls) {
-                if (result<void> done = inline_call(*n); !done) return std::move(done).error();
+        result<void> done = boost::outcome_v2::success();
+        // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
+        // and inlining erases the originals of these.
+        detail::for_each_graph(g, [&](graph& sub) {
+            while (done) {
+                const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
+                if (calls.empty()) return;
+                done = inline_call(*calls.begin());
+                ++count;
             }
-            count += calls.size();
-        } while (!calls.empty());
+        });
+        if (!done) return std::move(done).error();
         return count;
     }
 
@@ -12235,7 +12241,7 @@ struct blend_conditions : pass, for_u55 {
                 !only_computes(*args_of<tosa::cond_if>(*n).else_graph))
                 continue;
             node* before = n->previous;
-            blend(g, *n, context);
+            if (!blend(g, *n, context)) continue;
             next = before == nullptr ? g.first() : before->next;  // branches may hold more of them
             ++count;
         }
@@ -12255,23 +12261,25 @@ private:
         return true;
     }
 
-    static void blend(graph& g, node& n, pass_context& context) {
+    // False if the node stays.
+    static bool blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
         const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
         const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (i >= on_true.size() || i >= on_false.size()) return;
+            if (i >= on_true.size() || i >= on_false.size()) return false;
             const shape_builder one = shape_builder::filled(e.rank(n.result(i)), 1);
             const value chosen =
                 e.make<tosa::select>(build::reshape(e, a.condition, one), on_true[i], on_false[i]);
-            if (!chosen) return;
+            if (!chosen) return false;
             detail::hand_over_name(n.results[i], chosen);
             g.replace_all_uses(n.result(i), chosen);
         }
         detail::erase_dead(g, n);
         erase_nodes(*a.then_graph);
         erase_nodes(*a.else_graph);
+        return true;
     }
 };
 HEADRACE_COMPILED_PASS(blend_conditions);
@@ -14066,16 +14074,15 @@ private:
     private:
         void visit(node& n) {
             emitting e(g_, &n, &n, context_);
-            if (stores(n)) {
-                retype(n, e);
-            } else if (is<builtin::output>(n)) {
-                take_numbers(n, e);
-            } else {
-                lower_any(n, e,
-                          ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
-                              tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
-                              tosa::reduce_all, tosa::select, tosa::cast>{});
-            }
+            const std::size_t before = count_;
+            if (is<builtin::output>(n)) return take_numbers(n, e);
+            if (!has_numbers(n)) return restore_booleans(n, e);
+            if (stores(n)) return retype(n, e);
+            lower_any(n, e,
+                      ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
+                          tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
+                          tosa::reduce_all, tosa::select, tosa::cast>{});
+            if (count_ == before) restore_booleans(n, e);
         }
         template <class... Ops>
         void lower_any(node& n, emitting& e, ops<Ops...>) {
@@ -14122,7 +14129,23 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
-        // A node whose operands are not numbers stays: the model is refused for what made them.
+        // Is each boolean among a node's operands a number? A comparison of floats has none, nor has what is
+        // computed from it: those nodes stay, and the model is refused for the comparison.
+        bool has_numbers(const node& n) {
+            return std::ranges::all_of(n.operand_edges(), [&](const edge& operand) {
+                const tensor_meta* meta = meta_of(*operand.slot);
+                return known(*operand.slot) != nullptr || meta == nullptr || !is_boolean(meta->dtype);
+            });
+        }
+        // A node that stays takes booleans, as before.
+        void restore_booleans(node& n, emitting& e) {
+            for (edge& operand : std::span(n.operands, n.operand_count)) {
+                if (known(*operand.slot) == nullptr) continue;
+                const value truth =
+                    e.make<tosa::cast>({.input = narrow(e, *operand.slot), .output_type = dtype::boolean});
+                if (truth) g_.set_operand(operand, truth);
+            }
+        }
         void becomes(node& n, const number& truth) {
             if (!truth.narrow && !truth.wide) return;
             numbers_[&n] = truth;
@@ -14142,9 +14165,9 @@ private:
         static bool stores(const node& n) {
             const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
                                 trait::repeating | trait::padding | trait::reversing;
-            return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
-                                         is<tosa::const_>(n) || is<tosa::identity>(n) ||
-                                         (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
+            return is_any_boolean(n) &&
+                   (is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<tosa::const_>(n) ||
+                    is<tosa::identity>(n) || (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
         }
         void retype(node& n, emitting& e) {
             take_numbers(n, e);
@@ -14160,20 +14183,19 @@ private:
             }
         }
 
+        // Of a boolean that is known as a number.
         value narrow(emitting& e, value v) {
-            number* truth = known(v);
-            if (truth == nullptr) return v;
-            if (!truth->narrow) {
-                truth->narrow = build::narrow(e, truth->wide, dtype::int8);
-                detail::hand_over_name(v.producer->results[0], truth->narrow);
+            number& truth = *known(v);
+            if (!truth.narrow) {
+                truth.narrow = build::narrow(e, truth.wide, dtype::int8);
+                detail::hand_over_name(v.producer->results[0], truth.narrow);
             }
-            return truth->narrow;
+            return truth.narrow;
         }
         value wide(emitting& e, value v) {
-            number* truth = known(v);
-            if (truth == nullptr) return {};
-            if (!truth->wide) truth->wide = u55::widen(e, truth->narrow);
-            return truth->wide;
+            number& truth = *known(v);
+            if (!truth.wide) truth.wide = u55::widen(e, truth.narrow);
+            return truth.wide;
         }
 
         // --- comparisons ---------------------------------------------------------------------
@@ -14230,8 +14252,8 @@ private:
         // --- choices and casts -----------------------------------------------------------------
 
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
+            if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
-            if (!condition || is_floating(type_of(a.input2))) return;
             const bool booleans = known(a.input2) != nullptr;
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
@@ -14270,6 +14292,7 @@ private:
                         return replace(n, wide(e, a.input));
                     default:
                         g_.set_operand(n.operands[0], narrow(e, a.input));
+                        ++count_;
                         return;
                 }
             }
