@@ -14,6 +14,12 @@
 #include <vector>
 
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/builtin.hpp>
+#include <headrace/infer/dim_order_ops.hpp>
+#include <headrace/infer/higher_order.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
