@@ -5,6 +5,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -30,6 +31,18 @@ template <class Op, class Other>
     }
 }
 
+/// These have the type and shape of self, and a rule of their own for their other arguments.
+using like_self_ops_with_rule =
+    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll,
+        tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter>;
+
+/// Arithmetic on the bits of integers and booleans.
+using bitwise_ops =
+    ops<bitwise_and_scalar, bitwise_and_tensor, bitwise_or_scalar, bitwise_or_tensor, bitwise_xor_scalar,
+        bitwise_xor_tensor, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
+        bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar>;
+
 }  // namespace aten
 
 namespace detail {
@@ -46,10 +59,65 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     return infer_broadcast(out, result_type(a, b), a, b);
 }
+
+/// The dtype of arithmetic's result, where the op is defined for it.
+template <class Op, class Other>
+result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
+    const dtype type = aten::result_type_of<Op>(self, other);
+    if constexpr (one_of<Op, aten::bitwise_ops>) {
+        BOOST_OUTCOME_TRY(require_bits("the common type of self and other", type));
+    }
+    return type;
+}
+
+inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
+    if (!mode || *mode == "floor" || *mode == "trunc") return boost::outcome_v2::success();
+    return invalid("rounding_mode must be floor or trunc");
+}
 }  // namespace detail
 
 template <op_where<aten::dialect, trait::like_self> Op>
+    requires(!one_of<Op, aten::like_self_ops_with_rule>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self));
+}
+
+template <one_of<ops<aten::gelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.approximate != "none" && a.approximate != "tanh") return invalid("approximate must be none or tanh");
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::celu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
+    return add_result(out, inference::of(a.self));
+}
+/// One weight for all, or one for each channel; only a tensor with a second axis has channels.
+template <one_of<ops<aten::prelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const sizes weight(inference::of(a.weight).shape);
+    BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
+    if (element_count(weight) != 1) {
+        BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+        BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
+    }
+    return add_result(out, self);
+}
+template <one_of<ops<aten::_prelu_kernel>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::bitwise_not>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_bits("self", inference::of(a.self).dtype));
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::fill_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
     return add_result(out, inference::of(a.self));
 }
 
@@ -77,9 +145,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
-        return detail::infer_broadcast(out, aten::result_type_of<Op>(self, other), self, other);
+        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        return detail::infer_broadcast(out, type, self, other);
     } else {
-        return add_result(out, aten::result_type_of<Op>(self, a.other), self.shape);
+        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        return add_result(out, type, self.shape);
     }
 }
 
@@ -94,6 +164,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
     const dtype type = result_type(self, other);
+    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
     return detail::infer_broadcast(out, a.rounding_mode ? type : as_floating(type), self, other);
 }
 
@@ -101,6 +172,7 @@ template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = result_type(self, a.other);
+    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
     return add_result(out, a.rounding_mode ? type : as_floating(type), self.shape);
 }
 

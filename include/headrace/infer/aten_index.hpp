@@ -3,8 +3,14 @@
 #ifndef HEADRACE_INFER_ATEN_INDEX_HPP
 #define HEADRACE_INFER_ATEN_INDEX_HPP
 
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -27,9 +33,8 @@ namespace headrace {
             continue;
         }
         const tensor_meta& index = inference::of(*indices[i]);
-        if (is_boolean(index.dtype) || index.dtype == dtype::uint8) {
-            return invalid("the shape that a mask selects depends on its data");
-        }
+        if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
+        BOOST_OUTCOME_TRY(require_indices("index " + number_text(i), index));
         BOOST_OUTCOME_TRY(both, broadcast(given, index.shape));
         given = both;
         if (!first) first = i;
@@ -43,6 +48,75 @@ namespace headrace {
     return whole;
 }
 
+namespace detail {
+
+/// Refuses masks that are not of the size of the axes that they cover. Returns whether there are masks.
+inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices) {
+    bool any = false;
+    std::size_t axis = 0;
+    for (const std::optional<value>& v : indices) {
+        const tensor_meta* mask = v && is_mask(inference::of(*v).dtype) ? &inference::of(*v) : nullptr;
+        const std::size_t covered = mask != nullptr ? mask->rank() : 1;
+        if (covered > shape.size() - axis) return invalid("there are more indices than axes");
+        if (mask != nullptr) {
+            BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
+        } else if (v) {
+            BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
+        }
+        any = any || mask != nullptr;
+        axis += covered;
+    }
+    return any;
+}
+
+/// gather and scatter pair an index with a tensor of its rank (a number counts as rank 1), which is at least
+/// as large along each axis but one.
+inline result<void> check_paired(std::string_view what, sizes shape, sizes index,
+                                 std::optional<std::size_t> free_axis) {
+    const shape_builder wide = shape.empty() ? shape_builder{1} : shape_builder(shape);
+    const shape_builder part = index.empty() ? shape_builder{1} : shape_builder(index);
+    bool fits = wide.size() == part.size();
+    for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
+    if (fits) return boost::outcome_v2::success();
+    return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
+                   shape_text(shape));
+}
+inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    if (element_count(index.shape) == 0) return boost::outcome_v2::success();  // nothing is scattered
+    BOOST_OUTCOME_TRY(require_indices("index", index));
+    return check_paired("self", self.shape, index.shape, axis);
+}
+inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
+                                  const tensor_meta& src) {
+    BOOST_OUTCOME_TRY(check_scatter(self, dim, index));
+    BOOST_OUTCOME_TRY(require_dtype("src", src.dtype, self.dtype));
+    if (element_count(index.shape) == 0) return boost::outcome_v2::success();
+    return check_paired("src", src.shape, index.shape, std::nullopt);
+}
+
+/// The index of index_select and its like: one axis at most.
+inline result<void> check_index_list(const tensor_meta& index) {
+    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
+    return require_indices("index", index);
+}
+/// A source that has one slice along the axis for each index.
+inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
+                                 const tensor_meta& source) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    BOOST_OUTCOME_TRY(check_index_list(index));
+    BOOST_OUTCOME_TRY(require_dtype("source", source.dtype, self.dtype));
+    shape_builder expected(self.shape);
+    if (!expected.empty()) expected[axis] = element_count(index.shape);
+    const bool number = source.rank() == 0 || self.rank() == 0;  // of a list of one
+    if (!number) return require_shape("source", source.shape, expected);
+    BOOST_OUTCOME_TRY(require_elements("source", source.shape, 1));
+    BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    return require_rank("self", self.shape, 0, 1);
+}
+
+}  // namespace detail
+
 template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -50,11 +124,26 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
+template <one_of<ops<aten::index_put, aten::_unsafe_index_put>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& values = inference::of(a.values);
+    BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
+    BOOST_OUTCOME_TRY(masked, detail::check_masks(self.shape, a.indices));
+    if (!masked) {  // else what values must broadcast to depends on data
+        BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
+        BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
+    }
+    return add_result(out, self);
+}
+
 template <one_of<ops<aten::embedding>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& weight = inference::of(a.weight);
+    const tensor_meta& indices = inference::of(a.indices);
     BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 2));
-    shape_builder shape(inference::of(a.indices).shape);
+    BOOST_OUTCOME_TRY(require_indices("indices", indices));
+    shape_builder shape(indices.shape);
     shape.push_back(weight.shape[1]);
     return add_result(out, weight.dtype, shape);
 }
@@ -62,8 +151,22 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::gather>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, self.dtype, inference::of(a.index).shape);
+    const tensor_meta& index = inference::of(a.index);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, index));
+    return add_result(out, self.dtype, index.shape);
+}
+
+template <one_of<ops<aten::scatter_add, aten::scatter_src>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::scatter_value>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
+    return add_result(out, self);
 }
 
 template <one_of<ops<aten::index_select>> Op>
@@ -71,15 +174,48 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& index = inference::of(a.index);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
+    BOOST_OUTCOME_TRY(detail::check_index_list(index));
+    if (self.rank() == 0) {
+        BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    }
     shape_builder shape(self.shape);
-    if (!shape.empty()) shape[axis] = index.elements();
+    if (!shape.empty()) shape[axis] = element_count(index.shape);
     return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::index_add, aten::index_copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::index_fill_int_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    BOOST_OUTCOME_TRY(detail::check_index_list(inference::of(a.index)));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::select_scatter>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(slice, selected_shape(self.shape, a.dim, a.index));
+    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, slice));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::slice_scatter>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    BOOST_OUTCOME_TRY(require_expandable("src", inference::of(a.src).shape, part));
+    return add_result(out, self);
 }
 
 template <one_of<ops<aten::one_hot>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.num_classes < 0) return invalid("num_classes depends on data");
+    BOOST_OUTCOME_TRY(require_indices("self", inference::of(a.self)));
     shape_builder shape(inference::of(a.self).shape);
     shape.push_back(a.num_classes);
     return add_result(out, dtype::int64, shape);
@@ -88,12 +224,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, inference::of(a.mask).shape));
+    const tensor_meta& mask = inference::of(a.mask);
+    BOOST_OUTCOME_TRY(require_mask("mask", mask));
+    if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
+        BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+    }
+    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, mask.shape));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::where_self>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
     BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
@@ -101,18 +243,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::where_scalarother>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
     return add_result(out, result_type(self, a.other), shape);
 }
 template <one_of<ops<aten::where_scalarself>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& other = inference::of(a.other);
     BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
     return add_result(out, result_type(other, a.self), shape);
 }
 template <one_of<ops<aten::where_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
     return add_result(out, result_type(a.self, a.other), inference::of(a.condition).shape);
 }
 

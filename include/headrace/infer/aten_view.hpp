@@ -4,14 +4,15 @@
 #define HEADRACE_INFER_ATEN_VIEW_HPP
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
-namespace aten {}  // namespace aten
-
 namespace detail {
 
 inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
@@ -71,6 +72,30 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 }  // namespace detail
 
+/// The shape of what is selected at one index of an axis.
+[[nodiscard]] inline result<shape_builder> selected_shape(sizes from, std::int64_t dim, std::int64_t index) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    shape_builder shape(from);
+    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
+    if (index < -shape[axis] || index >= shape[axis]) {
+        return invalid("index " + number_text(index) + " is out of range for axis " + number_text(axis) +
+                       " of " + shape_text(from));
+    }
+    shape.erase(axis);
+    return shape;
+}
+/// The shape of a slice of an axis.
+[[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
+                                                        std::optional<std::int64_t> start,
+                                                        std::optional<std::int64_t> end, std::int64_t step) {
+    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    BOOST_OUTCOME_TRY(require_at_least("step", step, 1));
+    shape_builder shape(from);
+    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
+    shape[axis] = clamped_slice(start, end, shape[axis]).count(step);
+    return shape;
+}
+
 template <one_of<ops<aten::view, aten::_unsafe_view>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_view(out, inference::of(a.self), a.size);
@@ -85,6 +110,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_count("stride", a.stride.size(), a.size.size()));
+    for (const std::int64_t step : a.stride) {
+        BOOST_OUTCOME_TRY(require_at_least("stride", step, 0));
+    }
+    BOOST_OUTCOME_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
 template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
@@ -116,6 +146,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(self.shape);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
+    if (a.sizes.empty()) return invalid("sizes must not be empty");
     BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
     shape_builder given(shape.first(axis));
     given.append(parts);
@@ -132,7 +163,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    if (self.rank() == 0) return add_result(out, self);
     BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
@@ -182,24 +212,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (a.step <= 0) return invalid("step must be positive");
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
-    shape[axis] = clamped_slice(a.start, a.end, shape[axis]).count(a.step);
+    BOOST_OUTCOME_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    shape_builder shape(self.shape);
-    if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
-    if (a.index < -shape[axis] || a.index >= shape[axis]) {
-        return invalid("index " + number_text(a.index) + " is out of range for axis " + number_text(axis) +
-                       " of " + shape_text(self.shape));
-    }
-    shape.erase(axis);
+    BOOST_OUTCOME_TRY(shape, selected_shape(self.shape, a.dim, a.index));
     return add_result(out, self.dtype, shape);
 }
 
@@ -228,6 +247,34 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     shape.insert(axis, 1);
     return add_result(out, self.dtype, shape);
+}
+
+/// Reversed axes: each is named once; flipud and fliplr reverse the first and the second.
+template <one_of<ops<aten::flip>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank(), no_axes::none));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::flipud, aten::fliplr>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
+    return add_result(out, self);
+}
+/// A shift for each of dims, or one shift of all elements in a row.
+template <one_of<ops<aten::roll>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.dims.empty()) {
+        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), 1));
+    } else {
+        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
+    }
+    for (const std::int64_t dim : a.dims) {  // one may be named twice
+        BOOST_OUTCOME_TRY(axis_of(dim, self.rank()));
+    }
+    return add_result(out, self);
 }
 
 template <one_of<ops<aten::unfold>> Op>
