@@ -4,11 +4,13 @@
 #define HEADRACE_INFER_ATEN_JOIN_HPP
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_view.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -165,9 +167,34 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
+        // A negative padding cuts off what is there.
+        BOOST_OUTCOME_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
         size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
     }
     return add_result(out, self.dtype, shape);
+}
+
+/// Padding with elements of self, of which there must be some. A reflection may reach all but the edge, a
+/// circular padding once around.
+enum class pad_source : unsigned char { edge, reflection, circle };
+inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
+    const std::size_t count = pad.size() / 2;
+    if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, count + 1, count + 2));
+    const sizes padded = sizes(self.shape).last(count);
+    if (source != pad_source::circle) {
+        BOOST_OUTCOME_TRY(require_nonempty("self", padded));
+    }
+    for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
+        const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
+        if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
+            return invalid("padding " + shape_text(pad) +
+                           (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
+                           shape_text(self.shape));
+        }
+    }
+    BOOST_OUTCOME_TRY(infer_padded(out, self, pad));
+    return require_nonempty("the result", sizes(out.results().back().shape).last(count));
 }
 
 inline result<void> infer_repeated(inference& out, const tensor_meta& self, sizes repeats) {
@@ -175,11 +202,20 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
         return invalid("repeats " + shape_text(repeats) + " are too few for " + shape_text(self.shape));
     }
     shape_builder shape(repeats);
+    for (const std::int64_t times : repeats) {
+        BOOST_OUTCOME_TRY(require_at_least("repeats", times, 0));
+    }
     const std::size_t lead = repeats.size() - self.rank();
     for (std::size_t i = lead; i < shape.size(); ++i)
         shape[i] = saturating_mul(shape[i], self.shape[i - lead]);
     return add_result(out, self.dtype, shape);
 }
+
+/// How many axes a padding is for, by its op's name.
+template <class Op>
+inline constexpr std::size_t padded_axes = Op::name.find("1d") != std::string_view::npos   ? 1
+                                           : Op::name.find("2d") != std::string_view::npos ? 2
+                                                                                           : 3;
 
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
@@ -291,23 +327,28 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
-        BOOST_OUTCOME_TRY(require_rank("what is joined", beside.shape, self.rank()));
+        BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
     }
-    shape[axis] = a.n < shape[axis] ? shape[axis] - std::max<std::int64_t>(a.n, 0) : 0;
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    if (a.dims.size() != 2) return invalid("a plane has two axes");
+    BOOST_OUTCOME_TRY(require_count("dims", a.dims.size(), 2));
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank()));
     return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape;
+    if (a.tensors.empty()) return invalid("there are no tensors to span a grid");
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
+        BOOST_OUTCOME_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
         BOOST_OUTCOME_TRY(require_rank("tensor", t.shape, 0, 1));
         shape.push_back(t.rank() == 0 ? 1 : t.shape[0]);
     }
@@ -341,7 +382,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         axis = found;
     }
     if (!a.dim || self.rank() == 0) shape = {element_count(self.shape)};
+    BOOST_OUTCOME_TRY(require_at_least("repeats", a.repeats, 0));
     shape[axis] = saturating_mul(shape[axis], a.repeats);
+    if (a.output_size) {
+        BOOST_OUTCOME_TRY(require_between("output_size", *a.output_size, shape[axis], shape[axis]));
+    }
     return add_result(out, self.dtype, shape);
 }
 
@@ -354,24 +399,48 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_pixel_shuffle(out, inference::of(a.self), a.downscale_factor, false);
 }
 
-template <one_of<ops<aten::constant_pad_nd, aten::pad>> Op>
+/// Groups of channels change places with the channels of a group.
+template <one_of<ops<aten::channel_shuffle>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_at_least("groups", a.groups, 1));
+    if (self.shape[1] % a.groups != 0) {
+        return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
+                       shape_text(self.shape));
+    }
+    return add_result(out, self);
+}
+/// A triangle of each matrix in the last two axes.
+template <one_of<ops<aten::tril, aten::triu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    return add_result(out, self);
+}
+
+template <one_of<ops<aten::constant_pad_nd>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_padded(out, inference::of(a.self), a.pad);
 }
+template <one_of<ops<aten::pad>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (a.mode == "constant") return detail::infer_padded(out, self, a.pad);
+    if (a.mode == "replicate") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::edge);
+    if (a.mode == "reflect") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::reflection);
+    if (a.mode == "circular") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::circle);
+    return invalid("mode must be constant, reflect, replicate or circular");
+}
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_padded(out, inference::of(a.self), a.padding);
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    for (std::size_t i = 0; i != a.padding.size() && i / 2 < self.rank(); ++i) {
-        if (a.padding[i] >= self.shape[self.rank() - 1 - i / 2]) {
-            return invalid("padding " + shape_text(a.padding) + " reflects more than " +
-                           shape_text(self.shape));
-        }
-    }
-    return detail::infer_padded(out, self, a.padding);
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
 }
 
 }  // namespace headrace
