@@ -4,6 +4,7 @@
 #define HEADRACE_INFER_ATEN_CREATION_HPP
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -59,6 +60,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::linspace>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("steps", a.steps, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
 
@@ -72,10 +74,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::eye>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
 }
 template <one_of<ops<aten::eye_m>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    BOOST_OUTCOME_TRY(require_at_least("m", a.m, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
@@ -119,7 +124,9 @@ result<void> infer_results(Op, const args<Op>&, inference& out) {
 }
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis_of(a.dim, inference::of(a.self).rank()));
+    const sizes shape(inference::of(a.self).shape);
+    BOOST_OUTCOME_TRY(require_rank("self", shape, 1, SIZE_MAX));
+    BOOST_OUTCOME_TRY(axis_of(a.dim, shape.size()));
     return add_result(out, dtype::int64, {});
 }
 

@@ -385,7 +385,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_at_least("repeats", a.repeats, 0));
     shape[axis] = saturating_mul(shape[axis], a.repeats);
     if (a.output_size) {
-        BOOST_OUTCOME_TRY(require_between("output_size", *a.output_size, shape[axis], shape[axis]));
+        BOOST_OUTCOME_TRY(require_equal("output_size", *a.output_size, shape[axis]));
     }
     return add_result(out, self.dtype, shape);
 }

@@ -3,7 +3,12 @@
 #ifndef HEADRACE_INFER_ATEN_MATRIX_HPP
 #define HEADRACE_INFER_ATEN_MATRIX_HPP
 
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -11,7 +16,6 @@ namespace headrace {
 namespace aten {
 
 using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
-using rnn_cell_ops = ops<gru_cell, rnn_relu_cell, rnn_tanh_cell>;
 
 }  // namespace aten
 
@@ -44,12 +48,15 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
+    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
-    BOOST_OUTCOME_TRY(expanded_shape(self.shape, shape));
+    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
+    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 
@@ -58,7 +65,19 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
     BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
     BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
-    const std::size_t lead = query.size() - (grouped ? 3 : 2);
+    const std::size_t rank = query.size();
+    if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
+        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
+                       shape_text(value) + " do not fit");
+    }
+    const std::size_t lead = rank - (grouped ? 3 : 2);
+    if (grouped) {
+        for (const sizes shared : {key, value}) {
+            if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
+            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
+                           shape_text(query));
+        }
+    }
     BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
     shape_builder shape(batch);
     shape.append(query.subspan(lead));
@@ -66,13 +85,121 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     return shape;
 }
 
+struct attention_operands {
+    const tensor_meta& query;
+    const tensor_meta& key;
+    const tensor_meta& value;
+    const std::optional<headrace::value>& mask;
+    bool is_causal;
+    bool grouped;
+};
+inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
+    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
+    if (a.mask) {
+        const tensor_meta& mask = inference::of(*a.mask);
+        if (a.is_causal) return invalid("attn_mask must not be given if is_causal is");
+        if (!is_boolean(mask.dtype)) {
+            BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
+        }
+        shape_builder scores(shape);
+        scores.back() = a.key.shape[a.key.rank() - 2];
+        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
+    }
+    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
+    return shape;
+}
+
+// --- recurrent networks ----------------------------------------------------------------------------------
+
+/// How many rows of weights each element of the hidden state has.
+template <class Op>
+inline constexpr std::int64_t gates_of =
+    Op::name.find("gru") != std::string_view::npos ? 3 : Op::name.find("lstm") != std::string_view::npos ? 4 : 1;
+
+/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many rows.
+struct cell_sizes {
+    std::int64_t gates;
+    std::int64_t input;
+    std::int64_t hidden;
+    std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+
+    [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
+    [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
+        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
+        return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
+    }
+    [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
+        return require_shape(what, bias, shape_builder{rows()});
+    }
+};
+
+/// One step of a cell: [batch, input] and [batch, hidden].
+inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
+    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
+    return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
+}
+
+/// The states that a cell starts from: one operand, or a list of two.
+inline list<value> states_of(const value& hx) { return {&hx, 1}; }
+inline list<value> states_of(const list<value>& hx) { return hx; }
+
+/// A network over a sequence, as its op has it.
+struct sequence_operands {
+    std::int64_t gates;
+    const tensor_meta& input;
+    const tensor_meta& hidden;
+    const tensor_meta& cell;  ///< of LSTM; of others the same as `hidden`
+    list<value> params;
+    bool has_biases;
+    std::int64_t layers;
+    bool bidirectional;
+    bool batch_first;
+
+    [[nodiscard]] std::int64_t directions() const { return bidirectional ? 2 : 1; }
+    [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
+};
+
+/// Layer by layer and direction by direction: w_ih, w_hh, the biases, and what projects.
+inline result<void> check_params(const sequence_operands& s) {
+    const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
+    const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
+    const auto given = static_cast<std::int64_t>(s.params.size());
+    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
+    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2]};
+    for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
+        const value* p = s.params.begin() + k * each;
+        if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
+        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
+        if (s.has_biases) {
+            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
+            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
+        }
+        if (s.projects()) {
+            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
+                                            shape_builder{cell.given_out, cell.hidden}));
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
-inline result<void> infer_sequence(inference& out, const tensor_meta& input, const tensor_meta& hidden,
-                                   bool bidirectional) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("hx", hidden.shape, 3));
-    const std::int64_t width = saturating_mul(hidden.shape[2], bidirectional ? 2 : 1);
-    return add_result(out, input.dtype, {input.shape[0], input.shape[1], width});
+inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
+    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
+    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
+    const std::int64_t states = saturating_mul(s.layers, s.directions());
+    const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
+    BOOST_OUTCOME_TRY(
+        require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    BOOST_OUTCOME_TRY(
+        require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
+    BOOST_OUTCOME_TRY(check_params(s));
+    const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
+    return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
 }
 
 }  // namespace detail
@@ -96,7 +223,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, inference::of(a.other).shape));
+    const tensor_meta& other = inference::of(a.other);
+    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
+    BOOST_OUTCOME_TRY(require_dtype("other", other.dtype, self.dtype));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
@@ -126,23 +255,28 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
+    BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
+    if (a.bias) {
+        BOOST_OUTCOME_TRY(require_expandable("bias", inference::of(*a.bias).shape, shape));
+    }
     return add_result(out, input.dtype, shape);
 }
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& query = inference::of(a.query);
-    BOOST_OUTCOME_TRY(shape, detail::attention_shape(query.shape, inference::of(a.key).shape,
-                                                     inference::of(a.value).shape, a.enable_gqa));
-    return add_result(out, query.dtype, shape);
+    BOOST_OUTCOME_TRY(detail::infer_attention(
+        out, {inference::of(a.query), inference::of(a.key), inference::of(a.value), a.attn_mask, a.is_causal,
+              a.enable_gqa}));
+    return boost::outcome_v2::success();
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
     BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(shape, detail::attention_shape(query.shape, inference::of(a.key).shape,
-                                                     inference::of(a.value).shape, false));
-    BOOST_OUTCOME_TRY(add_result(out, query.dtype, shape));
+    BOOST_OUTCOME_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
+                                                           a.attn_mask, a.is_causal, false}));
+    // Nothing broadcasts here: the sums are those of query's rows.
+    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
     return add_result(out, sums, sizes(query.shape).first(3));
 }
@@ -150,26 +284,40 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(out, inference::of(a.input), hidden, a.bidirectional));
+    BOOST_OUTCOME_TRY(detail::infer_sequence(
+        out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params, a.has_biases, a.num_layers,
+              a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.hx.size() != 2) return invalid("hx must have two tensors");
+    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(out, inference::of(a.input), hidden, a.bidirectional));
+    const tensor_meta& cell = inference::of(a.hx[1]);
+    BOOST_OUTCOME_TRY(detail::infer_sequence(
+        out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params, a.has_biases, a.num_layers,
+              a.bidirectional, a.batch_first}));
     BOOST_OUTCOME_TRY(add_result(out, hidden));
-    return add_result(out, inference::of(a.hx[1]));
+    return add_result(out, cell);
 }
-template <one_of<aten::rnn_cell_ops> Op>
+template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.hx));
-}
-template <one_of<ops<aten::lstm_cell>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.hx.size() != 2) return invalid("hx must have two tensors");
-    BOOST_OUTCOME_TRY(add_result(out, inference::of(a.hx[0])));
-    return add_result(out, inference::of(a.hx[1]));
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& w_hh = inference::of(a.w_hh);
+    const list<value> states = detail::states_of(a.hx);
+    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
+    }
+    const std::int64_t hidden = w_hh.shape[1];
+    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden};
+    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
+    }
+    return boost::outcome_v2::success();
 }
 
 }  // namespace headrace

@@ -3,7 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_NORM_HPP
 #define HEADRACE_INFER_ATEN_NORM_HPP
 
+#include <optional>
+
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -19,36 +22,89 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
 }
 
-/// Mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves none.
-inline result<void> add_batch_statistics(inference& out, const tensor_meta& input, bool training) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
+/// Refuses weight and bias that are not of the shape that is normalized.
+inline result<void> check_normalized(sizes input, sizes normalized, const std::optional<value>& weight,
+                                     const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(check_normalized_shape(input, normalized));
+    BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
+    return require_shape("bias", bias, normalized);
+}
+/// Refuses weight and bias that have not one element for each channel, the second axis.
+inline result<void> check_channels(sizes input, const std::optional<value>& weight,
+                                   const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_rank("input", input, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_elements("weight", weight, input[1]));
+    return require_elements("bias", bias, input[1]);
+}
+/// The same of running statistics, which must be there to normalize by them.
+inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
+                                     const std::optional<value>& variance, bool used) {
+    if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
+    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input[1]));
+    return require_elements("running_var", variance, input[1]);
+}
+/// Refuses groups of channels that are not equally large.
+inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
+    BOOST_OUTCOME_TRY(require_at_least("the number of groups", groups, 1));
+    if (channels % groups == 0) return boost::outcome_v2::success();
+    return invalid(number_text(channels) + " channels are not divisible into " + number_text(groups) +
+                   " groups");
+}
+
+/// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves none.
+inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
     const std::int64_t channels = training ? input.shape[1] : 0;
+    BOOST_OUTCOME_TRY(add_result(out, input));
     BOOST_OUTCOME_TRY(add_result(out, input.dtype, {channels}));
     return add_result(out, input.dtype, {channels});
-}
-inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
-    BOOST_OUTCOME_TRY(add_result(out, input));
-    return add_batch_statistics(out, input, training);
 }
 
 }  // namespace detail
 
-template <one_of<ops<aten::batch_norm, aten::group_norm, aten::instance_norm, aten::dropout>> Op>
+template <one_of<ops<aten::dropout>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, inference::of(a.input));
 }
 
-template <one_of<ops<aten::layer_norm, aten::rms_norm>> Op>
+template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::instance_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::group_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_groups(input.shape[1], a.num_groups));
+    return add_result(out, input);
+}
+
+template <one_of<ops<aten::layer_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    return add_result(out, input);
+}
+template <one_of<ops<aten::rms_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, std::nullopt));
     return add_result(out, input);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
     shape_builder statistics(input.shape);
     for (std::size_t i = input.rank() - a.normalized_shape.size(); i < statistics.size(); ++i)
         statistics[i] = 1;
@@ -57,23 +113,41 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input.dtype, statistics);
 }
 
+/// N, C and HxW say again what the input's shape is.
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    const std::int64_t area = element_count(sizes(input.shape).subspan(2));
+    BOOST_OUTCOME_TRY(require_equal("N", a.N, input.shape[0]));
+    BOOST_OUTCOME_TRY(require_equal("C", a.C, input.shape[1]));
+    BOOST_OUTCOME_TRY(require_equal("HxW", a.HxW, area));
+    BOOST_OUTCOME_TRY(detail::check_groups(a.C, a.group));
     BOOST_OUTCOME_TRY(add_result(out, input));
     BOOST_OUTCOME_TRY(add_result(out, input.dtype, {a.N, a.group}));
     return add_result(out, input.dtype, {a.N, a.group});
 }
 
-template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit,
-                     aten::_native_batch_norm_legit_no_stats>> Op>
+template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_batch_norm(out, inference::of(a.input), a.training);
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    return detail::infer_batch_norm(out, input, a.training);
 }
-
+template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    if (!a.training) return invalid("without running statistics, training must be set");
+    return detail::infer_batch_norm(out, input, true);
+}
 template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_batch_norm(out, inference::of(a.input), false);
+    const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
+    return detail::infer_batch_norm(out, input, false);
 }
 
 template <one_of<ops<aten::cosine_similarity>> Op>

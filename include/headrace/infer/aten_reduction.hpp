@@ -3,7 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_REDUCTION_HPP
 #define HEADRACE_INFER_ATEN_REDUCTION_HPP
 
+#include <optional>
+
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -34,6 +37,26 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
                 : infer_reduced(out, type, shape, sizes(), keepdim);
 }
 
+/// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
+inline result<void> check_extrema(sizes shape, sizes axes) {
+    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (reduced.contains(i) && shape[i] == 0) {
+            return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
+        }
+    }
+    return boost::outcome_v2::success();
+}
+inline result<void> check_extrema(sizes shape, std::optional<std::int64_t> axis) {
+    return check_extrema(shape, axis ? sizes(&*axis, 1) : sizes());
+}
+/// The accumulating dtype of means and spreads, which integers do not have.
+inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
+    const dtype type = given.value_or(self);
+    BOOST_OUTCOME_TRY(require_floating(given ? "dtype" : "self", type));
+    return type;
+}
+
 /// `all` and `any` keep uint8, which once stood for bool.
 constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
 
@@ -60,21 +83,31 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), {});
+    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
+    return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, a.dtype.value_or(self.dtype), self.shape, a.dim, a.keepdim);
+    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype, a.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::amax, aten::amin, aten::std_correction, aten::std_dim, aten::var_correction,
-                     aten::var_dim, aten::norm_scalaropt_dim>>
+template <one_of<ops<aten::amax, aten::amin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim,
+                     aten::norm_scalaropt_dim>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::logsumexp>> Op>
@@ -83,30 +116,50 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, as_floating(self.dtype), self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::max, aten::min, aten::std_, aten::var, aten::norm_scalar>> Op>
+template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.self).dtype, {});
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, sizes()));
+    return add_result(out, self.dtype, {});
+}
+
+template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype));
+    return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::aminmax, aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
+template <one_of<ops<aten::aminmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
                      aten::std_mean_dim>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::real_type(self.dtype));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_reduced(out, dtype::int64, inference::of(a.self).shape, a.dim, a.keepdim);
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::all, aten::any>> Op>

@@ -31,6 +31,12 @@ namespace headrace {
                               : "from " + number_text(low) + " to " + number_text(high);
     return invalid(text);
 }
+[[nodiscard]] inline result<void> require_equal(std::string_view what, std::int64_t number,
+                                                std::int64_t expected) {
+    if (number == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
+                   number_text(expected));
+}
 [[nodiscard]] inline result<void> require_at_least(std::string_view what, std::int64_t number,
                                                    std::int64_t low) {
     return require_between(what, number, low, INT64_MAX);
