@@ -3,8 +3,13 @@
 #ifndef HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 #define HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/infer/window.hpp>
 
@@ -34,6 +39,7 @@ inline constexpr std::size_t spatial_rank = [] {
 struct convolution_form {
     const tensor_meta& input;
     const tensor_meta& weight;
+    const std::optional<value>& bias;
     std::int64_t groups;
     bool transposed = false;
 
@@ -41,18 +47,32 @@ struct convolution_form {
     [[nodiscard]] sizes kernel() const { return sizes(weight.shape).subspan(2); }
     [[nodiscard]] bool batched() const { return input.rank() == weight.rank(); }
     [[nodiscard]] std::int64_t in_channels() const { return input.shape[batched() ? 1 : 0]; }
+    [[nodiscard]] std::int64_t out_channels() const {
+        return transposed ? saturating_mul(weight.shape[1], groups) : weight.shape[0];
+    }
 };
 
-inline result<void> check_convolution(const convolution_form& form) {
-    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, 3, 5));
+/// `ranks`: of the weight, whose op may be for one number of spatial dimensions or for all.
+struct weight_ranks {
+    std::size_t least = 3;
+    std::size_t most = 5;
+};
+template <class Op>
+inline constexpr weight_ranks weight_ranks_of =
+    std::is_same_v<Op, aten::convolution> ? weight_ranks{}
+                                          : weight_ranks{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+
+inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
+    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
     BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
     const std::int64_t first = form.weight.shape[0];
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
-    if (form.groups <= 0 || first % form.groups != 0 || form.in_channels() != wanted) {
+    const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
+    if (!divisible || form.in_channels() != wanted) {
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not fit");
     }
-    return boost::outcome_v2::success();
+    return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
 inline result<void> infer_convolution(inference& out, const convolution_form& form,
@@ -74,8 +94,10 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
     const std::size_t lead = form.batched() ? 2 : 1;
     BOOST_OUTCOME_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
     shape_builder shape(input.first(lead - 1));
-    shape.push_back(saturating_mul(form.weight.shape[1], form.groups));
+    shape.push_back(form.out_channels());
     for (std::size_t i = 0; i != form.spatial(); ++i) {
+        const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
+        BOOST_OUTCOME_TRY(require_between("output_padding", extra[i], 0, limit - 1));
         BOOST_OUTCOME_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
         shape.push_back(size);
     }
@@ -86,10 +108,15 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
 inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const window_lists& lists,
                                           bool ceil_mode) {
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
     BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
+        if (windows[i].before > windows[i].extent() / 2) {
+            return invalid("padding " + number_text(windows[i].before) + " is more than half of a window of " +
+                           number_text(windows[i].extent()));
+        }
         BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
     }
@@ -97,6 +124,7 @@ inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const 
 }
 inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, sizes output) {
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
+    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
     BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
     shape_builder shape(input.first(input.size() - count));
     shape.append(given);
@@ -107,39 +135,42 @@ inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, size
 
 template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     return detail::infer_convolution(out, form, windows);
 }
 
 template <one_of<aten::padded_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups};
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows,
                       windows_of({form.kernel(), a.stride, int_list{0}, a.dilation}, form.spatial()));
-    if (a.padding == "same") {
-        for (window& w : windows) w = same_padded(w);
+    for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
+        BOOST_OUTCOME_TRY(check_window(windows[i]));
+        BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
+        windows[i] = same_padded(windows[i]);
     }
     return detail::infer_convolution(out, form, windows);
 }
 
 template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups, true};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups, true};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
 template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.groups,
-                                        a.transposed};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form));
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias,
+                                        a.groups, a.transposed};
+    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
 }
@@ -166,6 +197,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::avg_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    if constexpr (requires { a.divisor_override; }) {
+        if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
+    }
     BOOST_OUTCOME_TRY(shape,
                       detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
                                            {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));

@@ -67,6 +67,10 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         equation.result = detail::implicit_einsum_result(equation.operands);
     } else {
         BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
+        for (std::size_t i = 0; i != labels.size(); ++i) {
+            if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
+            return invalid(std::pmr::string("einsum label '") + labels[i] + "' is twice in the result");
+        }
         equation.result = labels;
     }
     return equation;
@@ -78,6 +82,7 @@ public:
     [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
+        if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
         if (ellipsis ? shape.size() < named : shape.size() != named) {
             return invalid("einsum labels '" + std::pmr::string(labels) + "' do not fit " +
                            shape_text(shape));

@@ -21,7 +21,19 @@ struct window {
         return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
     }
     [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
+    /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
+    static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
+    [[nodiscard]] constexpr bool too_large() const {
+        return extent() > max_extent || stride > max_extent || before > max_extent || after > max_extent;
+    }
 };
+
+/// Refuses a window that does not move, or that is larger than any tensor.
+[[nodiscard]] inline result<void> check_window(const window& w) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
+    return boost::outcome_v2::success();
+}
 
 /// PyTorch's padding="same" for stride 1: the odd element comes last.
 [[nodiscard]] constexpr window same_padded(window w) {
@@ -35,7 +47,7 @@ struct window {
 /// if it starts inside the axis or the padding before it.
 [[nodiscard]] inline result<std::int64_t> window_positions(std::int64_t size, const window& w,
                                                            bool ceil_mode = false) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
@@ -51,7 +63,7 @@ struct window {
 /// The size that a transposed convolution gives.
 [[nodiscard]] inline result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
                                                                  std::int64_t output_padding) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
     const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
