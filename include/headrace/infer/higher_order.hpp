@@ -3,7 +3,9 @@
 #ifndef HEADRACE_INFER_HIGHER_ORDER_HPP
 #define HEADRACE_INFER_HIGHER_ORDER_HPP
 
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -26,6 +28,15 @@ inline result<void> infer_region(inference& out, const graph* region) {
         BOOST_OUTCOME_TRY(add_result(out, inference::of(v)));
     }
     return boost::outcome_v2::success();
+}
+
+/// Refuses a region that does not take as many inputs as it is given.
+inline result<void> check_inputs(const graph* region, std::size_t given) {
+    if (region == nullptr) return invalid("a region is missing");
+    std::size_t taken = 0;
+    for (const node& n : region->inputs()) taken += n.result_count;
+    if (taken == given) return boost::outcome_v2::success();
+    return invalid("a region takes " + number_text(taken) + " inputs, but is given " + number_text(given));
 }
 
 /// How often a region runs: the size of the first axis of all `xs`.
@@ -60,22 +71,32 @@ inline result<void> infer_iterated(inference& out, const graph* region, list<val
 
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.true_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.false_graph, a.operands.size()));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.cond_graph, inputs));
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.wrapped_graph, a.operands.size()));
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, a.xs.size() + a.operands.size()));
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(
+        detail::check_inputs(a.combine_graph, a.init.size() + a.xs.size() + a.additional_inputs.size()));
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 
