@@ -69,19 +69,22 @@ inline void evaluate(aten::index_select, const args<aten::index_select>& a, eval
     take_slices(e, in.rank() == 0 ? in.reshaped({1}) : in, a.dim, e.input(a.index));
 }
 
+/// Numbers count as tensors with one axis where a shape is paired with an index.
+[[nodiscard]] inline extents at_least_1d(const extents& shape) { return shape.empty() ? extents{1} : shape; }
+
 /// Calls `f(p, i)` for each element of `index`: i is its position there, p the position in a tensor of shape
 /// `shape` that it names along the axis.
 template <class F>
 void for_each_indexed(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, F f) {
-    if (shape.empty()) return f(0, 0);
-    const std::size_t a = wrap_axis(axis, shape.size());
-    extents strides = row_major_strides(shape);
+    const extents indexed = at_least_1d(shape);
+    const std::size_t a = wrap_axis(axis, indexed.size());
+    extents strides = row_major_strides(indexed);
     const std::int64_t step = strides[a];
     strides[a] = 0;
-    const std::vector<std::int64_t> indices = checked_indices(e, at, shape[a]);
+    const std::vector<std::int64_t> indices = checked_indices(e, at, indexed[a]);
     if (e.failed()) return;
     std::size_t i = 0;
-    for_each_index<1>(at.shape(), {strides}, [&](const auto& offset) {
+    for_each_index<1>(at_least_1d(at.shape()), {strides}, [&](const auto& offset) {
         f(idx(offset[0] + indices[i] * step), i);
         ++i;
     });
@@ -96,7 +99,7 @@ inline void evaluate(aten::gather, const args<aten::gather>& a, evaluation& e) {
 /// Positions in `source` of the elements that belong to those of `index`, which may be smaller in each axis.
 [[nodiscard]] inline std::vector<std::size_t> positions_within(const extents& part, const extents& source) {
     std::vector<std::size_t> positions;
-    for_each_index<1>(part, {row_major_strides(source)},
+    for_each_index<1>(at_least_1d(part), {row_major_strides(at_least_1d(source))},
                       [&](const auto& at) { positions.push_back(idx(at[0])); });
     return positions;
 }

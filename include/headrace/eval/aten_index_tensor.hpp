@@ -10,6 +10,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_index.hpp>
+#include <headrace/infer/preconditions.hpp>
 
 namespace headrace::eval {
 
@@ -47,7 +48,7 @@ inline void add_mask_indices(const tensor& mask, std::vector<std::optional<tenso
     for (const std::optional<value>& v : given) {
         if (!v) {
             indices.emplace_back();
-        } else if (const tensor& t = e.input(*v); t.type() == dtype::boolean && t.rank() != 0) {
+        } else if (const tensor& t = e.input(*v); is_mask(t.type())) {
             add_mask_indices(t, indices);
         } else {
             indices.emplace_back(t);
@@ -112,6 +113,11 @@ struct free_axes {
 
 [[nodiscard]] inline indexed_positions positions_of(evaluation& e, const tensor& self,
                                                     list<std::optional<value>> given) {
+    for (const std::optional<value>& v : given) {
+        if (v && is_mask(e.input(*v).type()) && e.input(*v).rank() == 0)
+            e.fail("a mask of rank 0 is not supported");
+    }
+    if (e.failed()) return {};
     const std::vector<std::optional<tensor>> indices = index_tensors(e, given, self.rank());
     const extents common = common_shape(e, indices);
     if (e.failed()) return {};
@@ -177,16 +183,17 @@ inline void evaluate(aten::slice_scatter, const args<aten::slice_scatter>& a, ev
     const slice_range range = clamped_slice(a.start, a.end, out.dim(axis));
     part[axis] = range.count(a.step);
     const std::int64_t offset = range.start * strides[axis];
-    strides[axis] *= a.step;
+    strides[axis] = stepped(strides[axis], a.step, part[axis]);
     store_strided(out, broadcast_to(e.input(a.src).cast(out.type()), part), strides, offset);
 }
 inline void evaluate(aten::one_hot, const args<aten::one_hot>& a, evaluation& e) {
     tensor& out = e.output();
     const std::int64_t classes = out.rank() == 0 ? 1 : out.shape().back();
     const std::vector<std::int64_t> indices = checked_indices(e, e.input(a.self), classes);
-    for (std::size_t i = 0; i != indices.size(); ++i) {
-        out.mutable_data<std::int64_t>()[i * idx(classes) + idx(indices[i])] = 1;
-    }
+    if (e.failed()) return;
+    std::vector<std::int64_t> flags(idx(out.size()), 0);
+    for (std::size_t i = 0; i != indices.size(); ++i) flags[i * idx(classes) + idx(indices[i])] = 1;
+    out.assign(flags);
 }
 
 }  // namespace headrace::eval

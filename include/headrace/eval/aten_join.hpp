@@ -127,7 +127,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 inline void evaluate(aten::repeat_interleave_self_int, const args<aten::repeat_interleave_self_int>& a,
                      evaluation& e) {
     const tensor& in = e.input(a.self);
-    const tensor flat = a.dim ? in : in.reshaped({in.size()});
+    const tensor flat = a.dim && in.rank() != 0 ? in : in.reshaped({in.size()});
     const std::size_t axis = wrap_axis(a.dim.value_or(0), flat.rank());
     copy_by_axis(e.output(), flat,
                  [&](std::size_t d, std::int64_t i) { return d == axis ? i / a.repeats : i; });
@@ -138,7 +138,8 @@ inline void evaluate(aten::roll, const args<aten::roll>& a, evaluation& e) {
     const tensor from = flat ? in.reshaped({in.size()}) : in;
     extents shift(from.rank(), 0);
     for (std::size_t k = 0; k != a.shifts.size() && !shift.empty(); ++k) {
-        shift[flat ? 0 : wrap_axis(a.dims[k], from.rank())] += a.shifts[k];
+        const std::size_t d = flat ? 0 : wrap_axis(a.dims[k], from.rank());
+        if (from.dim(d) != 0) shift[d] = (shift[d] + a.shifts[k] % from.dim(d)) % from.dim(d);
     }
     tensor out(in.type(), from.shape());
     copy_by_axis(out, from, [&](std::size_t d, std::int64_t i) {

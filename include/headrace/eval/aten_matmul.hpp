@@ -5,11 +5,13 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_binary.hpp>
 #include <headrace/eval/product.hpp>
+#include <headrace/infer/aten_einsum.hpp>
 
 namespace headrace::eval {
 
@@ -75,7 +77,12 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
         std::vector<T> out = matrix_product(in.to<T>(), in.shape(), weight.to<T>(), weight.shape());
         if (const tensor* bias = e.input(a.bias)) {
             const std::vector<T> addend = bias->to<T>();
-            for (std::size_t i = 0; i != out.size(); ++i) out[i] = plus()(out[i], addend[i % addend.size()]);
+            std::size_t i = 0;
+            for_each_index<1>(e.output_shape(), {broadcast_strides(bias->shape(), e.output_shape())},
+                              [&](const auto& at) {
+                                  out[i] = plus()(out[i], addend[idx(at[0])]);
+                                  ++i;
+                              });
         }
         e.output().assign(out);
     });
@@ -83,41 +90,18 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
 
 // --- einsum ----------------------------------------------------------------------------
 
-/// The labels of one operand, its "..." spelled out: ellipsis axis i from the right is the character 1 + i.
-[[nodiscard]] inline std::string einsum_labels(std::string_view term, std::size_t rank) {
+/// The labels of one operand, one for each axis: axis i of its ellipsis, counted from the right, is the
+/// character 1 + i.
+[[nodiscard]] inline std::string axis_labels(std::string_view term, std::size_t rank) {
     std::string labels;
-    for (std::size_t i = 0; i < term.size(); ++i) {
-        if (term[i] == ' ') continue;
-        if (term[i] != '.') {
-            labels += term[i];
+    for (const char c : term) {
+        if (c != '.') {
+            labels += c;
             continue;
         }
-        i += 2;
-        const std::size_t named = labels.size() + (term.size() > i + 1 ? term.size() - i - 1 : 0);
-        for (std::size_t left = rank > named ? rank - named : 0; left-- > 0;)
-            labels += static_cast<char>(1 + left);
+        for (std::size_t left = rank + 1 - term.size(); left-- > 0;) labels += static_cast<char>(1 + left);
     }
     return labels;
-}
-[[nodiscard]] inline std::vector<std::string_view> split_terms(std::string_view text) {
-    std::vector<std::string_view> terms;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        terms.push_back(text.substr(0, comma));
-        if (comma == std::string_view::npos) return terms;
-        text.remove_prefix(comma + 1);
-    }
-}
-/// Without "->", the labels that occur once are the result's, in order of their letters.
-[[nodiscard]] inline std::string implicit_einsum_result(const std::string& labels) {
-    std::string once;
-    for (const char c : labels) {
-        const bool is_ellipsis = c < ' ';
-        if ((is_ellipsis || std::ranges::count(labels, c) == 1) && once.find(c) == std::string::npos)
-            once += c;
-    }
-    std::ranges::sort(once, [](char x, char y) { return x < ' ' && y < ' ' ? x > y : x < y; });
-    return once;
 }
 
 inline constexpr std::size_t max_einsum_operands = 4;
@@ -143,21 +127,15 @@ struct einsum_space {
         }
     }
 };
-/// The labels of all operands and of the result; none if the equation does not fit.
+/// The labels of all operands and of the result; none if there are too many.
 [[nodiscard]] inline std::vector<std::string> einsum_terms(const evaluation& e, const args<aten::einsum>& a) {
-    const std::size_t arrow = a.equation.find("->");
-    const std::vector<std::string_view> terms = split_terms(a.equation.substr(0, arrow));
-    if (terms.size() != a.tensors.size() || terms.size() > max_einsum_operands) return {};
-    std::vector<std::string> labels;
-    std::string all;
-    for (std::size_t k = 0; k != terms.size(); ++k) {
-        labels.push_back(einsum_labels(terms[k], e.input(a.tensors[k]).rank()));
-        all += labels.back();
-    }
-    const bool implicit = arrow == std::string_view::npos;
-    labels.push_back(implicit ? implicit_einsum_result(all)
-                              : einsum_labels(a.equation.substr(arrow + 2), e.output_shape().size()));
-    return labels;
+    const result<einsum_equation> equation = parse_einsum(a.equation);
+    if (!equation || a.tensors.size() > max_einsum_operands) return {};
+    std::vector<std::string> terms;
+    for (std::size_t k = 0; k != a.tensors.size(); ++k)
+        terms.push_back(axis_labels(equation.value().operands[k], e.input(a.tensors[k]).rank()));
+    terms.push_back(axis_labels(equation.value().result, e.output_shape().size()));
+    return terms;
 }
 
 /// Sums products over the whole space: not fast, but any equation of up to four operands.

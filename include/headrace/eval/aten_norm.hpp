@@ -10,6 +10,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/map.hpp>
+#include <headrace/infer/shape_builder.hpp>
 
 namespace headrace::eval {
 
@@ -147,17 +148,12 @@ inline void evaluate(aten::instance_norm, const args<aten::instance_norm>& a, ev
 }
 
 inline void evaluate(aten::cosine_similarity, const args<aten::cosine_similarity>& a, evaluation& e) {
-    extents shape = e.output_shape();
-    const std::size_t rank = std::max(e.input(a.x1).rank(), e.input(a.x2).rank());
-    const std::size_t axis = wrap_axis(a.dim, rank);
-    const tensor& longer = e.input(a.x1).rank() == rank ? e.input(a.x1) : e.input(a.x2);
-    const tensor& other = &longer == &e.input(a.x1) ? e.input(a.x2) : e.input(a.x1);
-    std::int64_t size = longer.dim(axis);
-    if (axis + other.rank() >= rank && size == 1) size = other.dim(axis + other.rank() - rank);
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), size);
+    const result<shape_builder> common = broadcast(e.input(a.x1).shape(), e.input(a.x2).shape());
+    if (!common) return e.fail(common.error());
+    const extents shape(common.value().begin(), common.value().end());
     const std::vector<double> x = broadcast_to(e.input(a.x1), shape).to<double>();
     const std::vector<double> y = broadcast_to(e.input(a.x2), shape).to<double>();
-    const axis_view view(shape, static_cast<std::int64_t>(axis));
+    const axis_view view(shape, a.dim);
     std::vector<double> out;
     view.for_each_line([&](std::int64_t o, std::int64_t k) {
         double xx = 0;

@@ -36,8 +36,13 @@ struct resampled_axis {
     return a.scale && *a.scale > 0 ? static_cast<float>(1.0 / *a.scale)
                                    : static_cast<float>(a.in) / static_cast<float>(a.out);
 }
+/// The last element at or before a position that may lie beyond the axis, as far as a scale takes it.
+[[nodiscard]] inline std::int64_t element_before(float position, std::int64_t size) {
+    const float last = static_cast<float>(size - 1);
+    return position < last ? static_cast<std::int64_t>(std::floor(std::max(position, 0.F))) : size - 1;
+}
 [[nodiscard]] inline taps nearest_tap(const resampled_axis& a, std::int64_t o, float shift) {
-    std::int64_t at = static_cast<std::int64_t>(std::floor((static_cast<float>(o) + shift) * step_of(a)));
+    std::int64_t at = element_before((static_cast<float>(o) + shift) * step_of(a), a.in);
     if (shift == 0 && a.out == a.in) at = o;
     if (shift == 0 && a.out == 2 * a.in) at = o / 2;
     return {{std::min(at, a.in - 1)}, {1.0}, 1};
@@ -52,13 +57,14 @@ struct resampled_axis {
 }
 [[nodiscard]] inline taps linear_taps(const resampled_axis& a, std::int64_t o) {
     const float position = std::max(source_position(a, o), 0.F);
-    const std::int64_t first = std::min(static_cast<std::int64_t>(position), a.in - 1);
+    const std::int64_t first = element_before(position, a.in);
     const double fraction = std::min(static_cast<double>(position - static_cast<float>(first)), 1.0);
     return {{first, std::min(first + 1, a.in - 1)}, {1 - fraction, fraction}, 2};
 }
 [[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
     constexpr double sharpness = -0.75;
-    const float position = source_position(a, o);
+    const float beyond = 4.F + static_cast<float>(a.in);  // there, all taps are the last element
+    const float position = std::clamp(source_position(a, o), -4.F, beyond);
     const float first = std::floor(position);
     const double fraction = static_cast<double>(position - first);
     taps t{{}, {}, 4};
@@ -174,7 +180,7 @@ struct grid_modes {
         const double span = m.align_corners ? n - 1 : n;
         const double distance = std::fabs(position - low);
         const double rest = span == 0 ? 0 : std::fmod(distance, span);
-        const bool back = span != 0 && static_cast<std::int64_t>(std::floor(distance / span)) % 2 != 0;
+        const bool back = span != 0 && std::fmod(std::floor(distance / span), 2.0) != 0;
         position = back ? span - rest + low : rest + low;
     }
     return m.padding == 0 ? position : limited(position, 0.0, n - 1);

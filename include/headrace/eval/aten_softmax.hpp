@@ -97,9 +97,12 @@ inline void add_mask(std::vector<double>& scores, const extents& shape, const te
 
 /// Returns the log of each row's sum of exponentials.
 inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
-    const tensor& query = e.input(a.query);
-    const tensor key = repeat_heads(e.input(a.key), query);
-    const tensor values = repeat_heads(e.input(a.value_), query);
+    const tensor& narrow = e.input(a.query);
+    const tensor key = repeat_heads(e.input(a.key), narrow);
+    const tensor values = repeat_heads(e.input(a.value_), narrow);
+    extents all = e.output_shape();
+    all.back() = narrow.shape().back();
+    const tensor query = broadcast_to(narrow, all);  // then each row of the result has its scores
     std::vector<std::size_t> order(key.rank());
     for (std::size_t d = 0; d != order.size(); ++d) order[d] = d;
     std::swap(order[order.size() - 1], order[order.size() - 2]);

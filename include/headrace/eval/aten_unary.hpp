@@ -95,7 +95,7 @@ inline void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
     map_rounding(e, a.self, round_to_even);
 }
 inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
-    const double scale = std::pow(10.0, static_cast<double>(a.decimals < 0 ? -a.decimals : a.decimals));
+    const double scale = std::pow(10.0, std::fabs(static_cast<double>(a.decimals)));
     const bool divide = a.decimals < 0;
     map_rounding(e, a.self, [=](double x) {
         return divide ? round_to_even(x / scale) * scale : round_to_even(x * scale) / scale;

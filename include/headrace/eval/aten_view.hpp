@@ -32,14 +32,13 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 }
 inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
-    std::int64_t lowest = a.storage_offset.value_or(0);
-    std::int64_t highest = lowest;
-    for (std::size_t d = 0; d != a.size.size(); ++d) {
-        (a.stride[d] < 0 ? lowest : highest) += (a.size[d] - 1) * a.stride[d];
-    }
-    if (e.output().size() != 0 && (lowest < 0 || highest >= in.size()))
-        return e.fail("reads outside of its operand");
-    copy_strided(e.output(), in, extents(a.stride.begin(), a.stride.end()), a.storage_offset.value_or(0));
+    std::int64_t last = a.storage_offset.value_or(0);
+    for (std::size_t d = 0; d != a.size.size(); ++d)
+        last = saturating_add(last, saturating_mul(a.size[d] - 1, a.stride[d]));
+    if (last >= in.size()) return e.fail("reads outside of its operand");
+    extents strides(a.stride.begin(), a.stride.end());
+    for (std::size_t d = 0; d != strides.size(); ++d) strides[d] = stepped(strides[d], 1, a.size[d]);
+    copy_strided(e.output(), in, strides, a.storage_offset.value_or(0));
 }
 
 /// `order[d]` is the axis of self that becomes axis d.
@@ -71,6 +70,7 @@ inline void evaluate(aten::numpy_t, const args<aten::numpy_t>& a, evaluation& e)
 inline void move_axes(evaluation& e, value self, std::span<const std::int64_t> from,
                       std::span<const std::int64_t> to) {
     const std::size_t rank = e.input(self).rank();
+    if (rank == 0) return e.set_output(e.input(self));
     std::vector<std::size_t> order(rank, rank);
     std::vector<bool> moved(rank, false);
     for (std::size_t i = 0; i != from.size(); ++i) {
@@ -100,7 +100,7 @@ inline void take_slice(tensor& out, const tensor& in, std::int64_t axis, std::in
     extents strides = row_major_strides(in.shape());
     const std::size_t a = wrap_axis(axis, in.rank());
     const std::int64_t offset = start * strides[a];
-    strides[a] *= step;
+    strides[a] = stepped(strides[a], step, out.dim(a));
     copy_strided(out, in, strides, offset);
 }
 inline void evaluate(aten::slice_tensor, const args<aten::slice_tensor>& a, evaluation& e) {
@@ -150,7 +150,10 @@ inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
     const tensor& in = e.input(a.self);
     extents strides = row_major_strides(in.shape());
     strides.push_back(strides.empty() ? 1 : strides[wrap_axis(a.dimension, in.rank())]);
-    if (in.rank() != 0) strides[wrap_axis(a.dimension, in.rank())] *= a.step;
+    if (in.rank() != 0) {
+        const std::size_t axis = wrap_axis(a.dimension, in.rank());
+        strides[axis] = stepped(strides[axis], a.step, e.output().dim(axis));
+    }
     copy_strided(e.output(), in, strides);
 }
 /// Tensors of one shape, by their strides.

@@ -48,8 +48,8 @@ struct run_state {
 ///     void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e);
 ///
 /// A kernel for a family of ops is a template
-/// constrained by headrace::one_of. Metadata is trusted: kernels check only what depends on data, such as
-/// indices.
+/// constrained by headrace::one_of. Inference rules have checked all operands and arguments, and results are
+/// what they say: kernels check only what depends on data, such as indices.
 class evaluation {
 public:
     /// `operands` are parallel to the node's operand edges, `metas` to its results; unknown dtype: not known.
@@ -96,6 +96,7 @@ public:
     /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought
     /// to the dtype and shape that the node promises.
     void set_output(std::size_t i, const tensor& t) {
+        if (t.size() != elements_in(output_shape(i))) return fail("a result has the wrong number of elements");
         const tensor whole = t.cast(output_type(i)).reshaped(output_shape(i));
         if (has_place(i)) {
             results_[i] = places_[i];

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
 #define HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/eval/aten.hpp>
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/evaluation.hpp>
@@ -27,6 +29,7 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/purity.hpp>
 #include <headrace/memory/out_variant.hpp>
 
 namespace headrace::eval {
@@ -39,20 +42,36 @@ namespace detail {
                        builtin::dialect>(out::functional_of(op));
 }
 
-/// What inference says of a node's results; nothing if it has no rule, or does not know an operand. Of
-/// constants only the graph knows.
+/// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
+[[nodiscard]] inline result<void> check_operands(const node& n, std::span<const tensor> operands) {
+    if (operands.size() != n.operand_count)
+        return invalid(message_prefix(n) + "it was not given as many tensors as it has operands");
+    for (std::size_t i = 0; i != operands.size(); ++i) {
+        const tensor_meta* meta = meta_of(n.operand(i));
+        if (meta == nullptr) return invalid(message_prefix(n) + "operand " + number_text(i) + " has no metadata");
+        if (!operands[i].has_meta(*meta)) {
+            return invalid(message_prefix(n) + "operand " + number_text(i) +
+                           " is not of the type and shape that its metadata says");
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
+/// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
+/// constants, only the graph knows.
 [[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
     const inference_rule rule =
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
                   tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
             out::functional_of(*n.op));
-    const bool is_source = n.operand_count == 0 && n.result_count != 0 && n.results[0].meta.has_value();
-    bool operands_known = rule != nullptr && !is_source;
-    for (const edge& operand : n.operand_edges()) operands_known &= meta_of(*operand.slot) != nullptr;
-    if (!operands_known) return boost::outcome_v2::success();
-    result<void> done = rule(n.arguments, inferred);
-    if (!done) return error{done.error().kind, message_prefix(n) + done.error().message};
-    return done;
+    if (rule == nullptr || n.op->dialect == &info_of_dialect<builtin::dialect>) {
+        return boost::outcome_v2::success();
+    }
+    if (result<void> done = rule(n.arguments, inferred); !done)
+        return error{done.error().kind, message_prefix(n) + done.error().message};
+    if (inferred.results().size() != n.result_count)
+        return invalid(message_prefix(n) + "it has another number of results than inference says");
+    return boost::outcome_v2::success();
 }
 
 /// Does what the graph says of a result stand for what inference says? A lowering may have narrowed int64.
@@ -61,21 +80,27 @@ namespace detail {
     return said.shape == inferred.shape && (said.dtype == inferred.dtype || narrowed);
 }
 
-/// Metadata of a node's results, which kernels can rely on: what the graph says unless inference contradicts,
-/// otherwise what inference says. A result that neither knows stays unknown, and kernels may leave it
-/// out.
-[[nodiscard]] inline result<std::vector<tensor_meta>> metas_of(const node& n,
-                                                               std::pmr::memory_resource& arena) {
+/// Metadata of a node's results. Kernels compute what inference says, since they rely on how the dtypes of
+/// operands and results relate; what is stored has the dtype that the graph says.
+struct result_metas {
+    std::vector<tensor_meta> computed;
+    std::vector<tensor_meta> stored;
+};
+/// A result that neither the graph nor inference knows stays unknown, and kernels may leave it out.
+[[nodiscard]] inline result<result_metas> metas_of(const node& n, std::pmr::memory_resource& arena) {
     inference inferred(&arena);
     BOOST_OUTCOME_TRYV(infer_metas(n, inferred));
-    std::vector<tensor_meta> metas;
+    result_metas metas;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const auto& said = n.results[i].meta;
         const bool known = i < inferred.results().size();
         if (known && said && !stands_for(*said, inferred.results()[i])) {
             return invalid(message_prefix(n) + "its metadata is not what inference says");
         }
-        metas.push_back(said ? *said : known ? inferred.results()[i] : tensor_meta{});
+        metas.computed.push_back(known ? inferred.results()[i] : said ? *said : tensor_meta{});
+        metas.stored.push_back(said ? *said : metas.computed.back());
+        if (metas.computed.back().dtype != dtype::unknown && !metas.computed.back().checked_elements())
+            return invalid(message_prefix(n) + "result " + number_text(i) + " is too large");
     }
     return metas;
 }
@@ -104,20 +129,44 @@ namespace detail {
     return places;
 }
 
+/// A pure node whose results have no elements need not run, however many its operands have.
+[[nodiscard]] inline bool gives_nothing(const node& n, std::span<const tensor_meta> metas) {
+    return is_pure(n) && std::ranges::all_of(metas, [](const tensor_meta& m) {
+               return m.dtype != dtype::unknown && element_count(m.shape) == 0;
+           });
+}
+
+/// Brings results that were computed in another dtype than the graph says to that one, and to their places.
+inline void store_as(const result_metas& metas, std::span<tensor> places, std::vector<tensor>& results) {
+    for (std::size_t i = 0; i != results.size(); ++i) {
+        if (metas.computed[i].dtype == metas.stored[i].dtype) continue;
+        results[i] = results[i].cast(metas.stored[i].dtype);
+        if (places[i].type() == dtype::unknown) continue;
+        std::ranges::copy(results[i].bytes(), places[i].mutable_bytes().begin());
+        results[i] = places[i];
+    }
+}
+
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
                                                                std::span<const tensor> operands,
                                                                const run_state& state) {
     const evaluation_kernel kernel = kernel_of(*n.op);
     if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
     std::pmr::monotonic_buffer_resource arena;
+    BOOST_OUTCOME_TRY(check_operands(n, operands));
     BOOST_OUTCOME_TRY(metas, metas_of(n, arena));
-    if (n.result_count != 0 && metas[0].dtype == dtype::unknown) {
+    if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
         return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
     }
-    BOOST_OUTCOME_TRY(places, places_of(n, operands, metas, state));
-    evaluation e(n, operands, std::move(metas), state, std::move(places));
-    kernel(n.arguments, e);
+    BOOST_OUTCOME_TRY(places, places_of(n, operands, metas.stored, state));
+    std::vector<tensor> places_to_compute = places;
+    for (std::size_t i = 0; i != places.size(); ++i) {
+        if (metas.computed[i].dtype != metas.stored[i].dtype) places_to_compute[i] = {};
+    }
+    evaluation e(n, operands, metas.computed, state, std::move(places_to_compute));
+    if (!gives_nothing(n, metas.computed)) kernel(n.arguments, e);
     auto results = e.take_results();
+    if (results) store_as(metas, places, results.value());
     if (results && state.arena != nullptr) state.arena->settle(n, results.value());
     return results;
 }

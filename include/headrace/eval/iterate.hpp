@@ -59,6 +59,11 @@ void for_each_index(const extents& shape, const std::array<extents, N>& strides,
     }
 }
 
+/// The stride of every `step`th of an axis, `count` times: a step that is never taken may be too large.
+[[nodiscard]] constexpr std::int64_t stepped(std::int64_t stride, std::int64_t step, std::int64_t count) {
+    return count < 2 ? 0 : stride * step;
+}
+
 /// Calls `f(U{})` with an unsigned integer as wide as an element: for kernels that only move elements.
 template <class F>
 void visit_width(dtype t, F f) {

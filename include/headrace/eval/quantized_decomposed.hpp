@@ -57,7 +57,7 @@ void dequantize_into(evaluation& e, const tensor& in, const quantization_paramet
     for (std::size_t i = 0; i != out.size(); ++i) {
         const std::size_t g = group(i);
         const auto scale = static_cast<float>(q.scales[g]);
-        out[i] = static_cast<double>(static_cast<float>(numbers[i] - q.zero_point(g)) * scale);
+        out[i] = static_cast<double>(static_cast<float>(minus()(numbers[i], q.zero_point(g))) * scale);
     }
     e.output().assign(out);
 }
@@ -99,7 +99,9 @@ template <class Args>
         const axis_view view(shape, a.axis);
         return [inner = idx(view.inner), size = idx(view.size)](std::size_t i) { return i / inner % size; };
     } else if constexpr (requires { a.group_size; }) {
-        return [size = idx(std::max<std::int64_t>(1, a.group_size))](std::size_t i) { return i / size; };
+        const std::int64_t row = shape.empty() ? 1 : shape.back();  // a longer group stands for a row
+        const std::int64_t size = std::max<std::int64_t>(1, std::min(a.group_size, row));
+        return [size](std::size_t i) { return i / idx(size); };
     } else {
         const std::size_t row = shape.empty() ? 1 : std::max<std::size_t>(1, idx(shape.back()));
         return [row, per_token](std::size_t i) { return per_token ? i / row : 0; };
@@ -129,7 +131,9 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr bool per_token = std::is_same_v<Op, quantized::quantize_per_token>;
     const quantization_parameters q = parameters_of(e, a);
     if (!has_all_scales(e, a, q, per_token)) return;
-    quantize_into(e, e.input(a.input), q, range_of(e, a), grouping_of(e, a, per_token));
+    const quantized_range range = range_of(e, a);
+    if (range.lowest > range.highest) return e.fail("quant_min is greater than quant_max");
+    quantize_into(e, e.input(a.input), q, range, grouping_of(e, a, per_token));
 }
 template <one_of<ops<quantized::dequantize_per_tensor, quantized::dequantize_per_tensor_tensor,
                      quantized::dequantize_per_tensor_tensor2, quantized::dequantize_per_channel,
@@ -151,7 +155,7 @@ inline void evaluate(quantized::fake_quant_per_channel, const args<quantized::fa
         const std::size_t g = group(i);
         const std::int64_t code = quantize(static_cast<float>(numbers[i]), inverse_scale(q.scales[g]),
                                            q.zero_point(g), {a.quant_min, a.quant_max});
-        numbers[i] = static_cast<double>(code - q.zero_point(g)) * q.scales[g];
+        numbers[i] = static_cast<double>(minus()(code, q.zero_point(g))) * q.scales[g];
     }
     e.output().assign(numbers);
 }

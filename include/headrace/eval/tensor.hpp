@@ -104,6 +104,7 @@ public:
     /// All elements, converted: to double or to int64, the two types that kernels compute in.
     template <class To>
     [[nodiscard]] std::vector<To> to() const;
+    /// Writes the first numbers, as many as there are elements.
     void assign(std::span<const double> numbers);
     void assign(std::span<const std::int64_t> numbers);
     /// Of any other numbers.

@@ -36,6 +36,8 @@ std::vector<To> numbers_of(const tensor& t) {
 
 template <class From>
 void tensor::assign_elements(std::span<const From> numbers) {
+    // Never past the end, whatever a kernel has computed.
+    numbers = numbers.first(std::min(numbers.size(), static_cast<std::size_t>(size_)));
     visit_elements(type_, [&]<class T>(T) {
         std::ranges::transform(numbers, mutable_data<T>().begin(), [](From v) { return element_cast<T>(v); });
     });

@@ -52,11 +52,14 @@ void for_each_patch(const convolution_shape& s, std::int64_t channels, F f) {
                                   for (std::int64_t y = 0; y != s.out[1]; ++y) {
                                       const std::int64_t iy = first[1] + y * s.stride[1];
                                       const bool inside = iz >= 0 && iz < s.in[0] && iy >= 0 && iy < s.in[1];
+                                      if (!inside) {
+                                          column += s.out[2];
+                                          continue;
+                                      }
                                       const std::int64_t line = ((c * s.in[0] + iz) * s.in[1] + iy) * s.in[2];
                                       for (std::int64_t x = 0; x != s.out[2]; ++x, ++column) {
                                           const std::int64_t ix = first[2] + x * s.stride[2];
-                                          if (inside && ix >= 0 && ix < s.in[2])
-                                              f(row, column, idx(line + ix));
+                                          if (ix >= 0 && ix < s.in[2]) f(row, column, idx(line + ix));
                                       }
                                   }
                               }
