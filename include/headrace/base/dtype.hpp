@@ -76,9 +76,11 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 [[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
 
-/// Bytes that `elements` elements of `t` take when stored as TOSA stores them.
+/// Bytes that `elements` elements of `t` take when stored as TOSA stores them. Their bits need not fit in 64
+/// bits, their bytes must.
 [[nodiscard]] constexpr std::uint64_t storage_bytes(dtype t, std::uint64_t elements) {
-    return (elements * traits_of(t).bits + 7) / 8;
+    const std::uint64_t bits = traits_of(t).bits;
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 }  // namespace headrace

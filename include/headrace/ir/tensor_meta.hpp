@@ -21,13 +21,16 @@ struct tensor_meta {
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 
-    /// Number of elements, or nothing if it does not fit in 63 bits.
+    /// Number of elements, or nothing if it does not fit in 63 bits: neither do the strides of an empty tensor
+    /// if it would not without its sizes of 0.
     [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
         std::int64_t count = 1;
+        bool empty = false;
         for (const std::int64_t size : shape) {
-            if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+            if (size < 0 || (size != 0 && __builtin_mul_overflow(count, size, &count))) return std::nullopt;
+            empty = empty || size == 0;
         }
-        return count;
+        return empty ? 0 : count;
     }
     /// Number of elements of a shape that is known to be sound, as every shape in a graph is.
     [[nodiscard]] constexpr std::int64_t elements() const {
