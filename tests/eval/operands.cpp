@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Defines the test of rules and kernels together: whatever the arguments of an op are, its inference rule refuses
-// them, or its kernel computes without a fault. Its worth is in the configuration with ASan and UBSan.
+// Defines the test of rules and kernels together: whatever the arguments of an op are, its inference rule
+// refuses them, or its kernel computes without a fault. Its worth is in the configuration with ASan and
+// UBSan.
 //
-// Arguments are generated from the fields that each op has at run time. First small ones are drawn until the rule
-// takes them; each argument of such a case is then replaced by extreme ones, alone and in pairs.
-// HEADRACE_OPERAND_CASES says how many pairs are drawn for an op, HEADRACE_OPERAND_OP which op is tried alone.
+// Arguments are generated from the fields that each op has at run time. First small ones are drawn until the
+// rule takes them; each argument of such a case is then replaced by extreme ones, alone and in pairs.
+// HEADRACE_OPERAND_CASES says how many pairs are drawn for an op, HEADRACE_OPERAND_OP which op is tried
+// alone.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -117,8 +119,20 @@ private:
     tensor make(const operand& spec) {
         tensor t(spec.type, spec.shape);
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        static constexpr double extremes[] = {0, -1, 1, 2, 5, -7, 1e30, -1e30, infinity, -infinity, 9.3e18, -9.3e18,
-                                              std::numeric_limits<double>::quiet_NaN(), 2147483648.0};
+        static constexpr double extremes[] = {0,
+                                              -1,
+                                              1,
+                                              2,
+                                              5,
+                                              -7,
+                                              1e30,
+                                              -1e30,
+                                              infinity,
+                                              -infinity,
+                                              9.3e18,
+                                              -9.3e18,
+                                              std::numeric_limits<double>::quiet_NaN(),
+                                              2147483648.0};
         std::vector<double> numbers(static_cast<std::size_t>(t.size()));
         for (double& x : numbers) {
             if (spec.data == operand::content::small) x = static_cast<double>((*random_)() % 2);
@@ -143,7 +157,8 @@ private:
         switch (field.kind) {
             case field_kind::tensor: {
                 const bool has_one = !skipped && !a.tensors.empty() && a.tensors[0];
-                return store(at, field, skipped ? value() : add(has_one ? *a.tensors[0] : operand()), a.absent);
+                return store(at, field, skipped ? value() : add(has_one ? *a.tensors[0] : operand()),
+                             a.absent);
             }
             case field_kind::tensors:
                 for (const auto& t : a.tensors) values_[i].push_back(add(t.value_or(operand())));
@@ -153,15 +168,24 @@ private:
                     optional_values_[i].push_back(t ? std::optional(add(*t)) : std::nullopt);
                 }
                 return store(at, field, list<std::optional<value>>(optional_values_[i]), a.absent);
-            case field_kind::integer: return store(at, field, first, a.absent);
-            case field_kind::integers: return store(at, field, graph_list(a.ints), a.absent);
-            case field_kind::floating: return store(at, field, real, a.absent);
-            case field_kind::floatings: return store(at, field, list<double>(a.reals), a.absent);
-            case field_kind::boolean: return store(at, field, first % 2 != 0, a.absent);
-            case field_kind::number: return store(at, field, a.number, a.absent);
-            case field_kind::text: return store(at, field, std::string_view(a.text), a.absent);
-            case field_kind::element_type: return store(at, field, a.type, a.absent);
-            default: return;  // memory formats, and what only other dialects have
+            case field_kind::integer:
+                return store(at, field, first, a.absent);
+            case field_kind::integers:
+                return store(at, field, graph_list(a.ints), a.absent);
+            case field_kind::floating:
+                return store(at, field, real, a.absent);
+            case field_kind::floatings:
+                return store(at, field, list<double>(a.reals), a.absent);
+            case field_kind::boolean:
+                return store(at, field, first % 2 != 0, a.absent);
+            case field_kind::number:
+                return store(at, field, a.number, a.absent);
+            case field_kind::text:
+                return store(at, field, std::string_view(a.text), a.absent);
+            case field_kind::element_type:
+                return store(at, field, a.type, a.absent);
+            default:
+                return;  // memory formats, and what only other dialects have
         }
     }
 
@@ -190,7 +214,8 @@ public:
         base_.clear();
         const std::size_t rank = pick<std::size_t>({0, 1, 2, 2, 3, 3, 4, 4, 5});
         for (std::size_t d = 0; d != rank; ++d) base_.push_back(pick<std::int64_t>({1, 2, 3, 4}));
-        type_ = pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8});
+        type_ =
+            pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8});
         arguments all;
         for (const field_info& field : op) all.push_back(draw(field));
         return all;
@@ -206,17 +231,26 @@ private:
     integers shape() {
         integers s = base_;
         switch (up_to(9)) {
-            case 0: s.erase(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size()))); break;
-            case 1: s = {base_.empty() ? 1 : base_[up_to(base_.size() - 1)]}; break;
-            case 2: s = {}; break;
+            case 0:
+                s.erase(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size())));
+                break;
+            case 1:
+                s = {base_.empty() ? 1 : base_[up_to(base_.size() - 1)]};
+                break;
+            case 2:
+                s = {};
+                break;
             case 3:
                 if (!s.empty()) s[up_to(s.size() - 1)] = pick<std::int64_t>({1, 2, 3});
                 break;
             case 4:
                 if (!s.empty()) s.erase(s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size() - 1)));
                 break;
-            case 5: s.insert(s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size())), 1); break;
-            default: break;
+            case 5:
+                s.insert(s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size())), 1);
+                break;
+            default:
+                break;
         }
         return s;
     }
@@ -230,8 +264,8 @@ private:
         a.reals = {pick({1.0, 0.5, 2.0, 1e-5})};
         a.number = pick({scalar(1), scalar(2), scalar(0.5), scalar(0), scalar(true)});
         a.type = pick({dtype::float32, dtype::int64, dtype::int8, dtype::boolean, type_});
-        a.text = pick({"none", "tanh", "valid", "same", "constant", "reflect", "circular", "replicate", "floor",
-                       "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji"});
+        a.text = pick({"none", "tanh", "valid", "same", "constant", "reflect", "circular", "replicate",
+                       "floor", "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji"});
         a.tensors = {tensor()};
         if (field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors) {
             for (std::size_t more = up_to(2); more != 0; --more) a.tensors.push_back(tensor());
@@ -253,21 +287,29 @@ private:
 // --- extreme arguments -----------------------------------------------------------------
 
 constexpr std::int64_t beyond_int32 = std::int64_t{1} << 31;
-constexpr std::int64_t extreme_integers[] = {0, 1, -1, 2, 3, 7, INT32_MAX, beyond_int32, -beyond_int32, INT64_MAX,
-                                             INT64_MIN, INT64_MIN + 1};
+constexpr std::int64_t extreme_integers[] = {
+    0, 1, -1, 2, 3, 7, INT32_MAX, beyond_int32, -beyond_int32, INT64_MAX, INT64_MIN, INT64_MIN + 1};
 
 /// What an operand may become: of rank 0, 1 and 7, one size or the rank changed, other dtypes, other data.
 std::vector<operand> extremes_of(const operand& o) {
     std::vector<operand> all;
     const auto add_shape = [&](integers shape) { all.push_back({o.type, std::move(shape), o.data}); };
-    for (const dtype type : {dtype::boolean, dtype::int8, dtype::uint8, dtype::int32, dtype::int64, dtype::uint64,
-                             dtype::float16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
+    for (const dtype type :
+         {dtype::boolean, dtype::int8, dtype::uint8, dtype::int32, dtype::int64, dtype::uint64,
+          dtype::float16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
         all.push_back({type, o.shape, o.data});
     }
     all.push_back({o.type, o.shape, operand::content::extreme});
     all.push_back({o.type, o.shape, operand::content::zeros});
-    for (const integers& shape : {integers{}, {0}, {1}, {5}, {beyond_int32}, {1, 1, 1, 1, 1, 1, 1},
-                                  {2, 1, 2, 1, 2, 1, 2}, {0, beyond_int32}, {beyond_int32, 0, 3}}) {
+    for (const integers& shape : {integers{},
+                                  {0},
+                                  {1},
+                                  {5},
+                                  {beyond_int32},
+                                  {1, 1, 1, 1, 1, 1, 1},
+                                  {2, 1, 2, 1, 2, 1, 2},
+                                  {0, beyond_int32},
+                                  {beyond_int32, 0, 3}}) {
         add_shape(shape);
     }
     for (std::size_t d = 0; d != o.shape.size(); ++d) {
@@ -294,7 +336,8 @@ std::vector<argument> extremes_of(const field_info& field, const argument& a) {
         all.back().absent = false;
         change(all.back());
     };
-    if (field.optional) all.push_back({.absent = !a.absent, .tensors = a.tensors, .ints = a.ints, .reals = a.reals});
+    if (field.optional)
+        all.push_back({.absent = !a.absent, .tensors = a.tensors, .ints = a.ints, .reals = a.reals});
     switch (field.kind) {
         case field_kind::tensors:
         case field_kind::optional_tensors:
@@ -303,7 +346,8 @@ std::vector<argument> extremes_of(const field_info& field, const argument& a) {
             add([](argument& b) { b.tensors.pop_back(); });
             add([](argument& b) { b.tensors.push_back(b.tensors[0]); });
             add([](argument& b) { b.tensors.resize(9, b.tensors[0]); });
-            if (field.kind == field_kind::optional_tensors) add([](argument& b) { b.tensors.back().reset(); });
+            if (field.kind == field_kind::optional_tensors)
+                add([](argument& b) { b.tensors.back().reset(); });
             [[fallthrough]];
         case field_kind::tensor:
             for (std::size_t i = 0; i != a.tensors.size(); ++i) {
@@ -343,15 +387,16 @@ std::vector<argument> extremes_of(const field_info& field, const argument& a) {
             }
             break;
         case field_kind::number:
-            for (const scalar& extreme : {scalar(0), scalar(-1), scalar(INT64_MIN), scalar(INT64_MAX), scalar(1e300),
-                                          scalar(1e-300), scalar(std::numeric_limits<double>::quiet_NaN()),
-                                          scalar(-std::numeric_limits<double>::infinity()), scalar(true)}) {
+            for (const scalar& extreme :
+                 {scalar(0), scalar(-1), scalar(INT64_MIN), scalar(INT64_MAX), scalar(1e300), scalar(1e-300),
+                  scalar(std::numeric_limits<double>::quiet_NaN()),
+                  scalar(-std::numeric_limits<double>::infinity()), scalar(true)}) {
                 add([&](argument& b) { b.number = extreme; });
             }
             break;
         case field_kind::text:
-            for (const char* text : {"", "same", "valid", "circular", "floor", "x", "...", "i", "ii->i", "ij,...->",
-                                     "i,j,k,l,m->", "->", "a...b,c->...", ",,", "... i , j"}) {
+            for (const char* text : {"", "same", "valid", "circular", "floor", "x", "...", "i", "ii->i",
+                                     "ij,...->", "i,j,k,l,m->", "->", "a...b,c->...", ",,", "... i , j"}) {
                 add([&](argument& b) { b.text = text; });
             }
             break;
@@ -360,7 +405,8 @@ std::vector<argument> extremes_of(const field_info& field, const argument& a) {
                 add([&](argument& b) { b.type = static_cast<dtype>(t); });
             }
             break;
-        default: break;
+        default:
+            break;
     }
     return all;
 }
@@ -457,8 +503,8 @@ void try_dialect() {
         INFO(op->name);
         if (!op_test(*op, pairs_wanted(), counts).run()) (never += op->name) += ' ';
     }
-    WARN(Dialect::name << ": " << counts.tried << " cases, " << counts.accepted << " taken by the rule, " << counts.run
-                       << " computed, " << counts.succeeded << " without an error");
+    WARN(Dialect::name << ": " << counts.tried << " cases, " << counts.accepted << " taken by the rule, "
+                       << counts.run << " computed, " << counts.succeeded << " without an error");
     CHECK(never == "");
 }
 

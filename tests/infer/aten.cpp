@@ -155,9 +155,17 @@ TEST_CASE_METHOD(fixture, "matrix products, attention and recurrent networks") {
     CHECK(infer<aten::einsum>({"bij", pair}) == "einsum equation 'bij' does not have 2 operands");
     CHECK(infer<aten::scaled_dot_product_attention>(
               {real({2, 4, 5, 8}), real({2, 4, 6, 8}), real({2, 4, 6, 7})}) == "float32[2, 4, 5, 7]");
+    // Nine hidden elements are projected to eight, in both directions.
     const std::vector<value> state{real({2, 1, 8}), real({2, 1, 9})};
-    CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, {}, true, 1, 0.0, false, true, false}) ==
+    const std::vector<value> cell{real({36, 3}), real({36, 8}), real({36}), real({36}), real({8, 9})};
+    std::vector<value> params = cell;
+    CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, params, true, 1, 0.0, false, true, false}) ==
+          "the number of params is 5, but must be 10");
+    params.insert(params.end(), cell.begin(), cell.end());
+    CHECK(infer<aten::lstm_input>({real({5, 1, 3}), state, params, true, 1, 0.0, false, true, false}) ==
           "float32[5, 1, 16] float32[2, 1, 8] float32[2, 1, 9]");
+    CHECK(infer<aten::lstm_input>({real({5, 1, 4}), state, params, true, 1, 0.0, false, true, false}) ==
+          "w_ih [36, 3] must have shape [36, 4]");
 }
 
 TEST_CASE_METHOD(fixture, "splitting, joining and indexing") {
@@ -214,8 +222,64 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     region.create<builtin::output>({list<value>(&inner, 1)});
     const std::vector<value> xs{real({5, 3})};
     CHECK(infer<higher_order::map_impl>({&region, xs, {}}) == "float32[5, 3]");
-    CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) == "float32[3]");
+    const std::vector<value> row{real({3})};
+    CHECK(infer<higher_order::cond>({real({}), &region, &region, row}) == "float32[3]");
+    CHECK(infer<higher_order::cond>({real({2}), &region, &region, row}) == "pred [2] must have 1 element");
+    CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) ==
+          "a region takes 1 inputs, but is given 0");
+    region.create<builtin::placeholder>({});
     CHECK(infer<higher_order::scan>({&region, xs, xs, {}}) == "float32[3]");
+}
+
+TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
+    const value x = real({2, 6});
+    const value image = real({1, 4, 8, 8});
+    const value index = tensor(dtype::int64, {3});
+    const value whole = tensor(dtype::int64, {2, 6});
+    CHECK(infer<aten::prelu>({x, real({5})}) == "weight [5] must have 6 elements");
+    CHECK(infer<aten::tril>({real({3})}) == "self [3] must have rank 2 or more");
+    CHECK(infer<aten::fliplr>({real({3})}) == "self [3] must have rank 2 or more");
+    CHECK(infer<aten::roll>({x, {1, 2}, {0}}) == "shifts has 2 elements, but must have 1");
+    CHECK(infer<aten::gelu>({x, "erf"}) == "approximate must be none or tanh");
+    CHECK(infer<aten::bitwise_and_tensor>({x, x}) ==
+          "the common type of self and other is float32, but must be bool or an integer type");
+    CHECK(infer<aten::mean>({whole}) == "self is int64, but must be a floating-point type");
+    CHECK(infer<aten::amax>({real({2, 0}), {1}}) == "axis 1 of [2, 0] must not be empty");
+    CHECK(infer<aten::conv2d>({image, real({6, 4, 3, 3}), real({5})}) == "bias [5] must have shape [6]");
+    CHECK(infer<aten::conv1d>({image, real({6, 4, 3, 3})}) == "weight [6, 4, 3, 3] must have rank 3");
+    CHECK(infer<aten::max_pool2d>({image, {3}, {1}, {2}}) == "padding 2 is more than half of a window of 3");
+    CHECK(infer<aten::avg_pool2d>({image, {2}, {}, {0}, false, true, 0}) == "divisor_override must not be 0");
+    CHECK(infer<aten::adaptive_avg_pool2d>({real({4, 0, 3}), {1}}) == "self [0, 3] must not be empty");
+    CHECK(infer<aten::group_norm>({image, 3}) == "4 channels are not divisible into 3 groups");
+    CHECK(infer<aten::batch_norm>({image, {}, {}, {}, {}, false, 0.1, 1e-5, true}) ==
+          "running_mean and running_var must be given");
+    CHECK(infer<aten::layer_norm>({x, {6}, real({2})}) == "weight [2] must have shape [6]");
+    CHECK(infer<aten::gru_cell>({x, real({2, 4}), real({12, 6}), real({8, 4})}) ==
+          "w_hh [8, 4] must have shape [12, 4]");
+    CHECK(infer<aten::linear>({x, real({4, 6}), real({3})}) == "bias [3] must broadcast to [2, 4]");
+    CHECK(infer<aten::mm>({x, tensor(dtype::int64, {6, 2})}) ==
+          "the second factor is int64, but must be float32");
+    CHECK(infer<aten::gather>({x, 0, index}) == "index [3] does not fit self [2, 6]");
+    CHECK(infer<aten::gather>({x, 0, x}) == "index is float32, but must be int64 or int32");
+    CHECK(infer<aten::scatter_src>({x, 1, whole, real({2, 5})}) == "index [2, 6] does not fit src [2, 5]");
+    CHECK(infer<aten::index_add>({x, 1, index, real({2, 2})}) == "source [2, 2] must have shape [2, 3]");
+    CHECK(infer<aten::select_scatter>({x, real({6}), 1, 0}) == "src [6] must have shape [2]");
+    CHECK(infer<aten::slice_scatter>({x, real({3}), 1, 0, 2}) == "src [3] must broadcast to [2, 2]");
+    const std::vector<std::optional<value>> indices{index};
+    CHECK(infer<aten::index_put>({x, indices, real({5})}) == "values [5] must broadcast to [3, 6]");
+    const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {3})};
+    CHECK(infer<aten::index_put>({x, mask, real({})}) == "mask [3] must have shape [2]");
+    CHECK(infer<aten::as_strided>({x, {2}, {1, 1}}) == "stride has 2 elements, but must have 1");
+    CHECK(infer<aten::constant_pad_nd>({x, {-7, 0}}) == "padding is -7, but must be at least -6");
+    CHECK(infer<aten::upsample_nearest2d>({image, {0, 1}}) == "output_size [0, 1] must not be empty");
+    CHECK(infer<aten::sym_size_int>({real({}), 0}) == "self [] must have rank 1 or more");
+    const value codes = tensor(dtype::int8, {2, 6});
+    CHECK(infer<quantized_decomposed::dequantize_per_channel>(
+              {codes, real({5}), {}, 1, -128, 127, dtype::int8}) == "scales [5] must have 6 elements");
+    CHECK(infer<quantized_decomposed::dequantize_per_tensor>({codes, 0.1, 0, -128, 127, dtype::uint8}) ==
+          "input is int8, but must be uint8");
+    CHECK(infer<quantized_decomposed::quantize_per_tensor>({x, 0.1, 0, 0, 256, dtype::uint8}) ==
+          "quant_max is 256, but must be from 0 to 255");
 }
 
 TEST_CASE_METHOD(fixture, "rules are found at run time") {

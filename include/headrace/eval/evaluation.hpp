@@ -96,7 +96,8 @@ public:
     /// Gives a result that shares its elements with an operand, or that was computed in full; it is brought
     /// to the dtype and shape that the node promises.
     void set_output(std::size_t i, const tensor& t) {
-        if (t.size() != elements_in(output_shape(i))) return fail("a result has the wrong number of elements");
+        if (t.size() != elements_in(output_shape(i)))
+            return fail("a result has the wrong number of elements");
         const tensor whole = t.cast(output_type(i)).reshaped(output_shape(i));
         if (has_place(i)) {
             results_[i] = places_[i];
@@ -145,9 +146,7 @@ private:
 
 /// Matches ops with a kernel: satisfied when evaluate(Op, args<Op>, evaluation&) is declared.
 template <class Op>
-concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) {
-    evaluate(Op{}, a, e);
-};
+concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
 
 /// A kernel, by the op's address.
 using evaluation_kernel = void (*)(const void* arguments, evaluation& e);

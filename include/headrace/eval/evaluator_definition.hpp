@@ -48,7 +48,8 @@ namespace detail {
         return invalid(message_prefix(n) + "it was not given as many tensors as it has operands");
     for (std::size_t i = 0; i != operands.size(); ++i) {
         const tensor_meta* meta = meta_of(n.operand(i));
-        if (meta == nullptr) return invalid(message_prefix(n) + "operand " + number_text(i) + " has no metadata");
+        if (meta == nullptr)
+            return invalid(message_prefix(n) + "operand " + number_text(i) + " has no metadata");
         if (!operands[i].has_meta(*meta)) {
             return invalid(message_prefix(n) + "operand " + number_text(i) +
                            " is not of the type and shape that its metadata says");

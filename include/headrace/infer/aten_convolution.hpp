@@ -114,8 +114,8 @@ inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const 
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
         if (windows[i].before > windows[i].extent() / 2) {
-            return invalid("padding " + number_text(windows[i].before) + " is more than half of a window of " +
-                           number_text(windows[i].extent()));
+            return invalid("padding " + number_text(windows[i].before) +
+                           " is more than half of a window of " + number_text(windows[i].extent()));
         }
         BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
@@ -158,7 +158,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups, true};
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
+                                        true};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
@@ -166,8 +167,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias,
-                                        a.groups, a.transposed};
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
+                                        a.transposed};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
     BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));

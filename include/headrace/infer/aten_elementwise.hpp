@@ -33,9 +33,9 @@ template <class Op, class Other>
 
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
-    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll,
-        tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
-        scatter_src, scatter_value, select_scatter, slice_scatter>;
+    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud,
+        roll, tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put,
+        scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter>;
 
 /// Arithmetic on the bits of integers and booleans.
 using bitwise_ops =
@@ -84,7 +84,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::gelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.approximate != "none" && a.approximate != "tanh") return invalid("approximate must be none or tanh");
+    if (a.approximate != "none" && a.approximate != "tanh")
+        return invalid("approximate must be none or tanh");
     return add_result(out, inference::of(a.self));
 }
 template <one_of<ops<aten::celu>> Op>

@@ -188,9 +188,10 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
     for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
         if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
-            return invalid("padding " + shape_text(pad) +
-                           (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
-                           shape_text(self.shape));
+            return invalid(
+                "padding " + shape_text(pad) +
+                (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
+                shape_text(self.shape));
         }
     }
     BOOST_OUTCOME_TRY(infer_padded(out, self, pad));
@@ -428,7 +429,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (a.mode == "constant") return detail::infer_padded(out, self, a.pad);
     if (a.mode == "replicate") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::edge);
-    if (a.mode == "reflect") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::reflection);
+    if (a.mode == "reflect")
+        return detail::infer_padded_from(out, self, a.pad, detail::pad_source::reflection);
     if (a.mode == "circular") return detail::infer_padded_from(out, self, a.pad, detail::pad_source::circle);
     return invalid("mode must be constant, reflect, replicate or circular");
 }

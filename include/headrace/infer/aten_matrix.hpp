@@ -32,8 +32,8 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.back() != inner) return cannot_multiply(a, b);
     const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
     const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2),
-                                       b.first(b.size() < 2 ? 0 : b.size() - 2)));
+    BOOST_OUTCOME_TRY(
+        shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
     shape.append(rows);
     shape.append(columns);
     return shape;
@@ -115,10 +115,12 @@ inline result<shape_builder> infer_attention(inference& out, const attention_ope
 
 /// How many rows of weights each element of the hidden state has.
 template <class Op>
-inline constexpr std::int64_t gates_of =
-    Op::name.find("gru") != std::string_view::npos ? 3 : Op::name.find("lstm") != std::string_view::npos ? 4 : 1;
+inline constexpr std::int64_t gates_of = Op::name.find("gru") != std::string_view::npos    ? 3
+                                         : Op::name.find("lstm") != std::string_view::npos ? 4
+                                                                                           : 1;
 
-/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many rows.
+/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
+/// rows.
 struct cell_sizes {
     std::int64_t gates;
     std::int64_t input;
@@ -193,8 +195,7 @@ inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
     BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
     const std::int64_t states = saturating_mul(s.layers, s.directions());
     const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
-    BOOST_OUTCOME_TRY(
-        require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
     BOOST_OUTCOME_TRY(
         require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
     BOOST_OUTCOME_TRY(check_params(s));
@@ -264,17 +265,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::infer_attention(
-        out, {inference::of(a.query), inference::of(a.key), inference::of(a.value), a.attn_mask, a.is_causal,
-              a.enable_gqa}));
+    BOOST_OUTCOME_TRY(
+        detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
+                                      a.attn_mask, a.is_causal, a.enable_gqa}));
     return boost::outcome_v2::success();
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
     BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
-                                                           a.attn_mask, a.is_causal, false}));
+    BOOST_OUTCOME_TRY(
+        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
+                                             a.is_causal, false}));
     // Nothing broadcasts here: the sums are those of query's rows.
     BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
@@ -284,9 +286,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(
-        out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params, a.has_biases, a.num_layers,
-              a.bidirectional, a.batch_first}));
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
@@ -294,9 +296,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
     const tensor_meta& cell = inference::of(a.hx[1]);
-    BOOST_OUTCOME_TRY(detail::infer_sequence(
-        out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params, a.has_biases, a.num_layers,
-              a.bidirectional, a.batch_first}));
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     BOOST_OUTCOME_TRY(add_result(out, hidden));
     return add_result(out, cell);
 }

@@ -51,7 +51,8 @@ inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
                    " groups");
 }
 
-/// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves none.
+/// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves
+/// none.
 inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
     const std::int64_t channels = training ? input.shape[1] : 0;
     BOOST_OUTCOME_TRY(add_result(out, input));
@@ -77,7 +78,8 @@ template <one_of<ops<aten::instance_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    BOOST_OUTCOME_TRY(
+        detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
     return add_result(out, input);
 }
 template <one_of<ops<aten::group_norm>> Op>

@@ -101,8 +101,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim,
-                     aten::norm_scalaropt_dim>>
+template <one_of<
+    ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim, aten::norm_scalaropt_dim>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
@@ -145,9 +145,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
-template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction,
-                     aten::std_mean_dim>>
-              Op>
+template <
+    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+        Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::real_type(self.dtype));

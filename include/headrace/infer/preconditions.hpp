@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the preconditions that inference rules share: what the documentation of an op asks of its arguments.
+// Defines the preconditions that inference rules share: what the documentation of an op asks of its
+// arguments.
 #ifndef HEADRACE_INFER_PRECONDITIONS_HPP
 #define HEADRACE_INFER_PRECONDITIONS_HPP
 

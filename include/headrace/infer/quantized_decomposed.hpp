@@ -35,7 +35,8 @@ using per_tensor_tensor_ops = ops<quantize_per_tensor_tensor, quantize_per_tenso
 namespace detail {
 
 /// Scales and zero points, if there are any, of `count` channels, groups or rows.
-inline result<void> check_parameters(value scales, const std::optional<value>& zero_points, std::int64_t count) {
+inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
+                                     std::int64_t count) {
     BOOST_OUTCOME_TRY(require_elements("scales", scales, count));
     return require_elements("zero_points", zero_points, count);
 }
@@ -62,7 +63,8 @@ inline result<void> check_groups(const tensor_meta& input, value scales,
 inline result<void> check_rows(const tensor_meta& input, value scales,
                                const std::optional<value>& zero_points) {
     const sizes shape(input.shape);
-    return check_parameters(scales, zero_points, element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
+    return check_parameters(scales, zero_points,
+                            element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
 }
 
 /// The least and the largest number of an integer dtype; for others those of int32.

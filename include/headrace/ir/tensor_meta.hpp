@@ -21,8 +21,8 @@ struct tensor_meta {
 
     [[nodiscard]] constexpr std::size_t rank() const { return shape.size(); }
 
-    /// Number of elements, or nothing if it does not fit in 63 bits: neither do the strides of an empty tensor
-    /// if it would not without its sizes of 0.
+    /// Number of elements, or nothing if it does not fit in 63 bits: neither do the strides of an empty
+    /// tensor if it would not without its sizes of 0.
     [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements() const {
         std::int64_t count = 1;
         bool empty = false;
