@@ -4,6 +4,7 @@
 #define HEADRACE_EVAL_PRODUCT_HPP
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -15,12 +16,15 @@ namespace headrace::eval {
 template <class T>
 using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// c[m, n] = a[m, k] * b[k, n], all row-major. Products of 16-bit integers are exact in double as well.
+/// c[m, n] = a[m, k] * b[k, n], all row-major. Integers wrap around; products of those of 16 bits are exact
+/// in double as well.
 template <class T>
 void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
-    const Eigen::Map<const matrix<T>> left(a, m, k);
-    const Eigen::Map<const matrix<T>> right(b, k, n);
-    Eigen::Map<matrix<T>>(c, m, n).noalias() = left * right;
+    using number = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                               std::type_identity<T>>::type;
+    const Eigen::Map<const matrix<number>> left(reinterpret_cast<const number*>(a), m, k);
+    const Eigen::Map<const matrix<number>> right(reinterpret_cast<const number*>(b), k, n);
+    Eigen::Map<matrix<number>>(reinterpret_cast<number*>(c), m, n).noalias() = left * right;
 }
 
 /// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a
