@@ -308,7 +308,7 @@ private:
             if (field.kind == field_kind::optional_tensors && up_to(2) == 0) a.tensors[0].reset();
         }
         if (field.kind == field_kind::integers) {
-            a.ints = up_to(2) == 0 ? shape() : integers(pick<std::size_t>({0, 1, 1, 2, 2, 3, 4, 6}));
+            a.ints = up_to(2) == 0 ? shape() : integers(pick<std::size_t>({0, 1, 1, 1, 2, 2, 3, 4, 6}));
             for (std::int64_t& i : a.ints) i = up_to(3) == 0 ? pick<std::int64_t>({0, 1, 1, 2, -1}) : i;
         }
         if (field.kind == field_kind::floatings) a.reals.assign(up_to(3), 2.0);
@@ -479,7 +479,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t tries = 3000;
+    static constexpr std::size_t tries = 20000;
     static constexpr std::size_t bases = 3;
 
     bool try_one(const arguments& all) {
