@@ -264,7 +264,7 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::scatter_src>({x, 1, whole, real({2, 5})}) == "index [2, 6] does not fit src [2, 5]");
     CHECK(infer<aten::index_add>({x, 1, index, real({2, 2})}) == "source [2, 2] must have shape [2, 3]");
     CHECK(infer<aten::select_scatter>({x, real({6}), 1, 0}) == "src [6] must have shape [2]");
-    CHECK(infer<aten::slice_scatter>({x, real({3}), 1, 0, 2}) == "src [3] must broadcast to [2, 2]");
+    CHECK(infer<aten::slice_scatter>({x, real({3}), 1, 0, 2}) == "src [3] must have shape [2, 2]");
     const std::vector<std::optional<value>> indices{index};
     CHECK(infer<aten::index_put>({x, indices, real({5})}) == "values [5] must broadcast to [3, 6]");
     const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {3})};

@@ -27,6 +27,9 @@ struct quantization_parameters {
 struct quantized_range {
     std::int64_t lowest, highest;
 };
+[[nodiscard]] inline double width_of(quantized_range r) {
+    return static_cast<double>(r.highest) - static_cast<double>(r.lowest);
+}
 
 /// PyTorch multiplies by the inverse of the scale, as a float: rounded values on an edge depend on it.
 [[nodiscard]] inline float inverse_scale(double scale) { return static_cast<float>(1.0 / scale); }
@@ -169,14 +172,14 @@ struct chosen_parameters {
                                                          double eps) {
     low = std::min(low, 0.0);
     high = std::max(high, 0.0);
-    const double scale = std::max((high - low) / static_cast<double>(range.highest - range.lowest), eps);
+    const double scale = std::max((high - low) / width_of(range), eps);
     const double zero = static_cast<double>(range.lowest) - std::nearbyint(low / scale);
     return {scale, std::clamp(element_cast<std::int64_t>(zero), range.lowest, range.highest)};
 }
 /// PyTorch's rule for symmetric parameters.
 [[nodiscard]] inline chosen_parameters choose_symmetric_parameters(double low, double high,
                                                                    quantized_range range, double eps) {
-    const double half = static_cast<double>(range.highest - range.lowest) / 2;
+    const double half = width_of(range) / 2;
     return {std::max(std::max(-low, high) / half, eps), 0};
 }
 template <one_of<ops<quantized::choose_qparams_tensor, quantized::choose_qparams_symmetric_tensor>> Op>

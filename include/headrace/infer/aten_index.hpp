@@ -208,7 +208,7 @@ template <one_of<ops<aten::slice_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
-    BOOST_OUTCOME_TRY(require_expandable("src", inference::of(a.src).shape, part));
+    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, part));
     return add_result(out, self);
 }
 

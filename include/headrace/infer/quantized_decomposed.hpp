@@ -67,13 +67,14 @@ inline result<void> check_rows(const tensor_meta& input, value scales,
                             element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
 }
 
-/// The least and the largest number of an integer dtype; for others those of int32.
+/// The least and the largest number of an integer dtype; quantized floats have the range of int32.
 struct integer_range {
     std::int64_t low;
     std::int64_t high;
 };
 [[nodiscard]] constexpr integer_range range_of_integers(dtype t) {
-    const int bits = is_integral(t) && traits_of(t).bits < 32 ? traits_of(t).bits : 32;
+    const int bits = is_integral(t) ? traits_of(t).bits : 32;
+    if (bits == 64) return {INT64_MIN, INT64_MAX};
     const bool is_signed = !is_integral(t) || is_signed_integral(t);
     const std::int64_t half = std::int64_t{1} << (bits - 1);
     return is_signed ? integer_range{-half, half - 1} : integer_range{0, 2 * half - 1};
@@ -85,15 +86,13 @@ inline result<void> check_range(std::int64_t low, std::int64_t high, dtype type)
     return require_between("quant_max", high, low, bounds.high);
 }
 
-/// What all quantization ops have in common: their range, and their scales and zero points.
+/// What quantize and dequantize have in common: as many scales and zero points as they need.
 template <class Op>
-result<void> check_quantization(const args<Op>& a, dtype type) {
+result<void> check_scales(const args<Op>& a) {
     const tensor_meta& input = inference::of(a.input);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, value>) {
         BOOST_OUTCOME_TRY(require_elements("quant_min", a.quant_min, 1));
         BOOST_OUTCOME_TRY(require_elements("quant_max", a.quant_max, 1));
-    } else {
-        BOOST_OUTCOME_TRY(check_range(a.quant_min, a.quant_max, type));
     }
     if constexpr (one_of<Op, quantized_decomposed::per_channel_ops>) {
         return check_channels(input, a.scales, a.zero_points, a.axis);
@@ -108,22 +107,27 @@ result<void> check_quantization(const args<Op>& a, dtype type) {
         return boost::outcome_v2::success();
     }
 }
+/// Real numbers that are clamped to a range.
 template <class Op>
-result<void> check_quantize(const args<Op>& a) {
+result<void> check_quantize(const args<Op>& a, dtype type) {
     BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
-    return check_quantization<Op>(a, a.dtype);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, std::int64_t>) {
+        BOOST_OUTCOME_TRY(check_range(a.quant_min, a.quant_max, type));
+    }
+    return check_scales<Op>(a);
 }
+/// Quantized values of the type that the op names. Their range only says which of them occur.
 template <class Op>
 result<void> check_dequantize(const args<Op>& a) {
     BOOST_OUTCOME_TRY(require_dtype("input", inference::of(a.input).dtype, a.dtype));
-    return check_quantization<Op>(a, a.dtype);
+    return check_scales<Op>(a);
 }
 
 }  // namespace detail
 
 template <one_of<quantized_decomposed::quantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a));
+    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, a.dtype));
     return add_result(out, a.dtype, inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_ops> Op>
@@ -138,8 +142,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<quantized_decomposed::fake_quant_per_channel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
-    BOOST_OUTCOME_TRY(detail::check_quantization<Op>(a, dtype::int32));
+    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, dtype::int32));
     return add_result(out, inference::of(a.input));
 }
 
