@@ -2,6 +2,9 @@
 // Tests the passes that leave fewer kinds of ATen: variants, casts, fills, numbers, no-ops, and narrow_int64.
 #include <catch2/catch.hpp>
 
+#include <functional>
+
+#include <headrace/infer/verify.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
@@ -19,8 +22,8 @@ using namespace headrace;
 namespace {
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
-                                       ...);
+constexpr bool remove_their_targets =
+    ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(remove_their_targets<canonicalize_arithmetic, canonicalize_fills, canonicalize_variants,
                                    scalars_to_tensors>);
 // A reduction without a dtype of its own stays.
@@ -123,4 +126,43 @@ TEST_CASE("a region called without gradients is inlined") {
     CHECK(out.producer->operand(0) == x);
     CHECK(out.producer->name() == "negated");
     CHECK(count_of<higher_order::wrap_with_set_grad_enabled>(p.g) == 0);
+}
+
+TEST_CASE("inline_regions: calls within calls, and beside each other") {
+    program p;
+    const value x = p.input(fp32, {2});
+    // A graph that negates what two calls, of graphs like it but a level less deep, make of its input.
+    const std::function<graph&(graph&, int)> nested = [&](graph& parent, int depth) -> graph& {
+        graph& made = parent.create_region();
+        node& input = made.create<builtin::placeholder>({});
+        made.set_meta(input.result(), {fp32, {2}, {}});
+        value v = input.result();
+        for (int call = 0; depth != 0 && call != 2; ++call) {
+            const value operands[] = {v};
+            node& inner = made.create<higher_order::wrap_with_set_grad_enabled>(
+                {.enabled = false,
+                 .wrapped_graph = &nested(made, depth - 1),
+                 .operands = list<value>(operands)},
+                1);
+            made.set_meta(inner.result(), {fp32, {2}, {}});
+            v = inner.result();
+        }
+        node& negated = made.create<aten::neg>({v});
+        made.set_meta(negated.result(), {fp32, {2}, {}});
+        const value results[] = {negated.result()};
+        made.create<builtin::output>({.values = list<value>(results)});
+        return made;
+    };
+    node& call = p.g.create<higher_order::wrap_with_set_grad_enabled>(
+        {.enabled = false, .wrapped_graph = &nested(p.g, 3), .operands = {x}}, 1);
+    p.g.set_meta(call.result(), {fp32, {2}, {}});
+    p.output(call.result());
+    p.finish();
+    pass_context context;
+    const result<std::size_t> inlined = inline_regions{}(p.g, context);
+    REQUIRE(inlined);
+    CHECK(inlined.value() == 15);
+    CHECK(count_of<higher_order::wrap_with_set_grad_enabled>(p.g) == 0);
+    CHECK(count_of<aten::neg>(p.g) == 15);
+    CHECK(verify(p.g, {.metadata_required = true}));
 }

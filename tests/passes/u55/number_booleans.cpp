@@ -2,6 +2,7 @@
 // Tests that comparisons, logic and choices are arithmetic on numbers, exact for all INT32.
 #include <catch2/catch.hpp>
 
+#include <headrace/infer/verify.hpp>
 #include <headrace/passes/u55/number_booleans.hpp>
 
 #include "../../support/u55_test.hpp"
@@ -180,4 +181,33 @@ TEST_CASE("what holds booleans, and is given and taken, holds numbers") {
     REQUIRE(expected);
     REQUIRE(given);
     CHECK(tensor_difference(expected.value()[0], given.value()[0], 0) == "");
+}
+
+TEST_CASE("booleans that come from floats stay booleans, beside others that become numbers") {
+    const auto mixed = for_u55_target([](program& p) {
+        const value x = p.input(dtype::float32, shape);
+        const value compared = p.make<tosa::greater>({x, p.input(dtype::float32, shape)});
+        const value given = p.input(boolean, shape);
+        const value parts[] = {p.make<tosa::logical_and>({compared, given}), given};
+        const value joined = p.make<tosa::concat>({.input1 = list<value>(parts), .axis = 1});
+        p.output(p.make<tosa::reduce_any>({p.make<tosa::logical_not>({joined}), 1}));
+        p.output(p.make<tosa::select>({given, x, x}));
+        const value number = p.input(dtype::int32, shape);
+        return p.make<tosa::select>(
+            {p.make<tosa::logical_xor>({given, compared}), number, number_of(p, given)});
+    });
+    program before, after;
+    const graph& exported = lowered<>(before, mixed);
+    const graph& g = lowered<number_booleans>(after, mixed);
+    CHECK(verify<tosa::dialect>(g, {.metadata_required = true}));
+    const tensor x = tensor::of(dtype::float32, {2, count}, pairs(dtype::int8)[0].to<double>());
+    const tensor y = tensor::of(dtype::float32, {2, count}, pairs(dtype::int8)[1].to<double>());
+    const tensor given = truths(1)[0];
+    const tensor truth = tensor::of(boolean, {2, count}, given.to<std::int64_t>());
+    const auto expected = run_graph(exported, std::vector{x, y, truth, pairs(dtype::int32)[0]});
+    const auto results = run_graph(g, std::vector{x, y, given, pairs(dtype::int32)[0]});
+    REQUIRE(expected);
+    REQUIRE(results);
+    for (std::size_t i = 0; i != 3; ++i)
+        CHECK(tensor_difference(expected.value()[i], results.value()[i], 0) == "");
 }

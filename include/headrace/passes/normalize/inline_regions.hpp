@@ -4,8 +4,6 @@
 #define HEADRACE_PASSES_NORMALIZE_INLINE_REGIONS_HPP
 
 #include <iterator>
-#include <memory_resource>
-#include <vector>
 
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/driver.hpp>
@@ -26,18 +24,18 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        std::pmr::vector<node*> calls;
-        do {  // an inner graph may hold more calls
-            calls.clear();
-            detail::for_each_graph(g, [&](graph& sub) {
-                for (node& n : sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>))
-                    calls.push_back(&n);
-            });
-            for (node* n : calls) {
-                if (result<void> done = inline_call(*n); !done) return std::move(done).error();
+        result<void> done = boost::outcome_v2::success();
+        // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
+        // and inlining erases the originals of these.
+        detail::for_each_graph(g, [&](graph& sub) {
+            while (done) {
+                const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
+                if (calls.empty()) return;
+                done = inline_call(*calls.begin());
+                ++count;
             }
-            count += calls.size();
-        } while (!calls.empty());
+        });
+        if (!done) return std::move(done).error();
         return count;
     }
 

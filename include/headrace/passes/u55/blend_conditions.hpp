@@ -35,7 +35,7 @@ struct blend_conditions : pass, for_u55 {
                 !only_computes(*args_of<tosa::cond_if>(*n).else_graph))
                 continue;
             node* before = n->previous;
-            blend(g, *n, context);
+            if (!blend(g, *n, context)) continue;
             next = before == nullptr ? g.first() : before->next;  // branches may hold more of them
             ++count;
         }
@@ -55,23 +55,25 @@ private:
         return true;
     }
 
-    static void blend(graph& g, node& n, pass_context& context) {
+    // False if the node stays.
+    static bool blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
         const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
         const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emit<produces> e(g, &n, &n, context);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (i >= on_true.size() || i >= on_false.size()) return;
+            if (i >= on_true.size() || i >= on_false.size()) return false;
             const shape_builder one = shape_builder::filled(e.rank(n.result(i)), 1);
             const value chosen =
                 e.make<tosa::select>(build::reshape(e, a.condition, one), on_true[i], on_false[i]);
-            if (!chosen) return;
+            if (!chosen) return false;
             detail::hand_over_name(n.results[i], chosen);
             g.replace_all_uses(n.result(i), chosen);
         }
         detail::erase_dead(g, n);
         erase_nodes(*a.then_graph);
         erase_nodes(*a.else_graph);
+        return true;
     }
 };
 HEADRACE_COMPILED_PASS(blend_conditions);

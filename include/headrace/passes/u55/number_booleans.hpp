@@ -62,16 +62,15 @@ private:
     private:
         void visit(node& n) {
             emitting e(g_, &n, &n, context_);
-            if (stores(n)) {
-                retype(n, e);
-            } else if (is<builtin::output>(n)) {
-                take_numbers(n, e);
-            } else {
-                lower_any(n, e,
-                          ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
-                              tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
-                              tosa::reduce_all, tosa::select, tosa::cast>{});
-            }
+            const std::size_t before = count_;
+            if (is<builtin::output>(n)) return take_numbers(n, e);
+            if (!has_numbers(n)) return restore_booleans(n, e);
+            if (stores(n)) return retype(n, e);
+            lower_any(n, e,
+                      ops<tosa::equal, tosa::greater, tosa::greater_equal, tosa::logical_and,
+                          tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::reduce_any,
+                          tosa::reduce_all, tosa::select, tosa::cast>{});
+            if (count_ == before) restore_booleans(n, e);
         }
         template <class... Ops>
         void lower_any(node& n, emitting& e, ops<Ops...>) {
@@ -118,7 +117,23 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
-        // A node whose operands are not numbers stays: the model is refused for what made them.
+        // Is each boolean among a node's operands a number? A comparison of floats has none, nor has what is
+        // computed from it: those nodes stay, and the model is refused for the comparison.
+        bool has_numbers(const node& n) {
+            return std::ranges::all_of(n.operand_edges(), [&](const edge& operand) {
+                const tensor_meta* meta = meta_of(*operand.slot);
+                return known(*operand.slot) != nullptr || meta == nullptr || !is_boolean(meta->dtype);
+            });
+        }
+        // A node that stays takes booleans, as before.
+        void restore_booleans(node& n, emitting& e) {
+            for (edge& operand : std::span(n.operands, n.operand_count)) {
+                if (known(*operand.slot) == nullptr) continue;
+                const value truth =
+                    e.make<tosa::cast>({.input = narrow(e, *operand.slot), .output_type = dtype::boolean});
+                if (truth) g_.set_operand(operand, truth);
+            }
+        }
         void becomes(node& n, const number& truth) {
             if (!truth.narrow && !truth.wide) return;
             numbers_[&n] = truth;
@@ -138,9 +153,9 @@ private:
         static bool stores(const node& n) {
             const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
                                 trait::repeating | trait::padding | trait::reversing;
-            return is_any_boolean(n) && (is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
-                                         is<tosa::const_>(n) || is<tosa::identity>(n) ||
-                                         (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
+            return is_any_boolean(n) &&
+                   (is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<tosa::const_>(n) ||
+                    is<tosa::identity>(n) || (is_of_dialect<tosa::dialect>(n) && n.op->has(moving)));
         }
         void retype(node& n, emitting& e) {
             take_numbers(n, e);
@@ -156,20 +171,19 @@ private:
             }
         }
 
+        // Of a boolean that is known as a number.
         value narrow(emitting& e, value v) {
-            number* truth = known(v);
-            if (truth == nullptr) return v;
-            if (!truth->narrow) {
-                truth->narrow = build::narrow(e, truth->wide, dtype::int8);
-                detail::hand_over_name(v.producer->results[0], truth->narrow);
+            number& truth = *known(v);
+            if (!truth.narrow) {
+                truth.narrow = build::narrow(e, truth.wide, dtype::int8);
+                detail::hand_over_name(v.producer->results[0], truth.narrow);
             }
-            return truth->narrow;
+            return truth.narrow;
         }
         value wide(emitting& e, value v) {
-            number* truth = known(v);
-            if (truth == nullptr) return {};
-            if (!truth->wide) truth->wide = u55::widen(e, truth->narrow);
-            return truth->wide;
+            number& truth = *known(v);
+            if (!truth.wide) truth.wide = u55::widen(e, truth.narrow);
+            return truth.wide;
         }
 
         // --- comparisons ---------------------------------------------------------------------
@@ -226,8 +240,8 @@ private:
         // --- choices and casts -----------------------------------------------------------------
 
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
+            if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
-            if (!condition || is_floating(type_of(a.input2))) return;
             const bool booleans = known(a.input2) != nullptr;
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
@@ -266,6 +280,7 @@ private:
                         return replace(n, wide(e, a.input));
                     default:
                         g_.set_operand(n.operands[0], narrow(e, a.input));
+                        ++count_;
                         return;
                 }
             }
