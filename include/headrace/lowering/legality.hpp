@@ -66,9 +66,7 @@ inline void report_illegal_types(graph& g, pass_context& context) {
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {
     Pipeline::for_each_illegal(g, [&](node& n) {
-        for (const diagnostic& known : context.diagnostics()) {
-            if (known.node == origin_name(n)) return;  // the pass that refused it has said why
-        }
+        if (context.has_refused(origin_name(n))) return;  // the pass that refused it has said why
         context.report(n, is<builtin::opaque>(n) ? "unknown op; Headrace has no lowering for it"
                                                  : "no pass lowers this op to TOSA");
     });

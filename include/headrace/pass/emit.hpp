@@ -25,7 +25,7 @@ namespace headrace {
 namespace detail {
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
-}
+}  // namespace detail
 
 /// The results of a node that has as many as its arguments say: a tuple of values whose length is known at
 /// run time.
@@ -51,6 +51,11 @@ private:
         results.push_back(n->result(i));
     return results;
 }
+
+/// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
+/// bytes can name any number: work is bounded by these limits, not by memory and patience.
+inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 17;
+inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
@@ -100,6 +105,24 @@ public:
     }
     [[nodiscard]] bool failed() const { return first_->failed_; }
 
+    /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
+    [[gnu::noinline]] bool may_unroll(std::int64_t steps) {
+        if (steps <= max_unrolled_nodes) return !failed();
+        unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
+                    " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                    "--partition");
+        return false;
+    }
+    /// May a constant of that many elements be computed? If it is above the limit, the node is refused.
+    [[gnu::noinline]] bool may_compute(std::int64_t elements, headrace::dtype type) {
+        const auto count = static_cast<std::uint64_t>(elements);
+        if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
+        unsupported("it needs a constant of " + number_text(elements) +
+                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
+                    " bytes; give the tensor as an input or a buffer");
+        return false;
+    }
+
     /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
     /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
     /// already need not be in `produces`. Null after a failure, or where an operand is empty.
@@ -128,6 +151,7 @@ public:
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
+        if (failed()) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             if (!elements.empty()) std::memcpy(data.data(), elements.data(), elements.size_bytes());
         });
@@ -135,6 +159,7 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        if (!may_compute(element_count(shape), type)) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type).bits / 8U;
             for (std::size_t i = 0; i * width != data.size(); ++i)
@@ -198,6 +223,7 @@ private:
         context_->emitted(n);
     }
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
+    // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
 
     graph* graph_;
@@ -205,7 +231,8 @@ private:
     pass_context* context_;
     inference inference_;
     emitter* first_ = this;
-    bool failed_ = false;  // of the first alone
+    bool failed_ = false;  // of the first alone, like what follows
+    std::int64_t made_ = 0;
 };
 
 namespace detail {
@@ -285,6 +312,7 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
 }  // namespace detail
 
 inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
+    if (!may_unroll(++first_->made_)) return false;
     return detail::all_operands(op, arguments, [&](value v) {
         if (!v) {
             first_->failed_ = true;
@@ -304,6 +332,7 @@ inline value emitter::splat(scalar number, headrace::dtype type, std::span<const
     if (!detail::store_element(number, type, element)) {
         return fail(invalid("no constants of type " + std::pmr::string(name_of(type))));
     }
+    if (!may_compute(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);

@@ -46,6 +46,7 @@ struct symbol_answers {
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
     [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const;
     [[nodiscard]] operand_symbol constant(scalar number) const;
     [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
     [[nodiscard]] operand_symbol filled(scalar number) const;
@@ -90,6 +91,10 @@ public:
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
         return {*emitter_, emitter_->unsupported(std::move(reason))};
+    }
+    /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
+    [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
+        return emitter_->may_compute(elements, type);
     }
     /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
     /// of range.

@@ -6,6 +6,7 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include <headrace/infer/dispatch_cache.hpp>
@@ -35,10 +36,13 @@ public:
         diagnostic d{std::pmr::string(origin_name(n)),
                      std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
                      std::pmr::string(reason), kind};
-        for (const diagnostic& known : diagnostics_) {
-            if (known.node == d.node && known.reason == d.reason) return;
-        }
+        if (!known_.insert((d.node + '\0') += d.reason).second) return;
+        refused_.insert(d.node);
         diagnostics_.push_back(std::move(d));
+    }
+    /// Has a node been refused that descends from the exported one of that name?
+    [[nodiscard]] bool has_refused(std::string_view exported_name) const {
+        return refused_.contains(std::pmr::string(exported_name));
     }
     [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -72,6 +76,8 @@ private:
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
+    std::pmr::unordered_set<std::pmr::string> known_;  // node and reason: what is said once
+    std::pmr::unordered_set<std::pmr::string> refused_;
 };
 
 }  // namespace headrace

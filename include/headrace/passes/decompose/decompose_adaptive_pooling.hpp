@@ -3,6 +3,10 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADAPTIVE_POOLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ADAPTIVE_POOLING_HPP
 
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
@@ -40,18 +44,16 @@ private:
         }
         [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
         [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
-        [[nodiscard]] constexpr bool uniform() const {
-            for (std::int64_t i = 0; i != out; ++i) {
-                if (begin(i) != i * stride() || end(i) - begin(i) != size()) return false;
-            }
-            return stride() > 0;
-        }
+        // With a rest of r elements, the last bin begins r - 1 elements later than `stride` says.
+        [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
     };
 
     template <class Pool>
     static value pool(emit<produces>& e, value v) {
         const bins h{e.shape(v)[2], e.result_meta().shape[2]};
         const bins w{e.shape(v)[3], e.result_meta().shape[3]};
+        if (std::min({h.in, h.out, w.in, w.out}) < 1)
+            return e.unsupported("pooling of or to no elements: TOSA has no empty tensors");
         if (h.uniform() && w.uniform()) {
             return e.make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
@@ -70,6 +72,7 @@ private:
                                  .stride = {rows ? stride : 1, rows ? 1 : stride}});
         };
         if (b.uniform()) return pool_once(v, b.size(), b.stride());
+        if (!e.may_unroll(b.out)) return {};
         value_list parts;
         for (std::int64_t i = 0; i != b.out; ++i) {
             const value bin =

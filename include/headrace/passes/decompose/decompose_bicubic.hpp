@@ -34,7 +34,9 @@ struct decompose_bicubic : pass {
             };
             const auto matrix = [&](const axis& i, bool transposed) {
                 const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
-                return x.tensor(dtype::float32, shape, weights_of(i, transposed));
+                const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
+                return x.tensor(dtype::float32, shape,
+                                small ? weights_of(i, transposed) : std::pmr::vector<float>());
             };
             return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
         });

@@ -50,7 +50,7 @@ private:
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
                        const window& w, std::int64_t positions) {
         value highest;
-        for (std::int64_t tap = 0; tap != w.kernel; ++tap) {
+        for (std::int64_t tap = 0; e.may_unroll(w.kernel) && tap != w.kernel; ++tap) {
             const std::int64_t begin = tap * w.dilation;
             const std::int64_t end = begin + (positions - 1) * w.stride + 1;
             const value taken = e.make<aten::slice_tensor>(

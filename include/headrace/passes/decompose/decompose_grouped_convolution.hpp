@@ -24,6 +24,7 @@ struct decompose_grouped_convolution : pass {
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         if (a.groups == 1 || is_depthwise(e, a)) return std::nullopt;
+        if (!e.may_unroll(a.groups)) return value{};
         value_list parts;
         for (std::int64_t group = 0; group != a.groups; ++group) {
             const auto part = [&](value v, std::int64_t axis) {

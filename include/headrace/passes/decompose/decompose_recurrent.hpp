@@ -156,8 +156,9 @@ private:
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
+        if (!e.may_unroll(steps)) return {};
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
-        for (std::int64_t i = 0; i != steps; ++i) {
+        for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
             s = step<Op>(e, now, s, w);

@@ -35,10 +35,11 @@ struct decompose_windows : pass {
 private:
     static auto windows_of(const auto& x, std::int64_t axis, const args<aten::unfold>& a) {
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
-        const std::int64_t count = sides[0] * sides[1];
+        const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
             std::pmr::vector<std::int32_t> index;
-            for (std::int64_t i = 0; i != count; ++i)
+            const std::int64_t computed = x.may_compute(count, dtype::int32) ? count : 0;
+            for (std::int64_t i = 0; i != computed; ++i)
                 index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
             return call<aten::index_select>(x, axis, x.tensor(dtype::int32, sizes(&count, 1), index));
         };

@@ -20,7 +20,9 @@ template <reading X, class Kept>
         shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
         shape.append(shape_builder{rows, columns});
         std::pmr::vector<std::uint8_t> mask;
-        for (std::int64_t i = 0; i != rows * columns; ++i) mask.push_back(kept(i / columns, i % columns));
+        const std::int64_t count = saturating_mul(rows, columns);
+        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));
         return where(x.tensor(dtype::boolean, shape, mask), x, other);
     };
     return choose(

@@ -48,7 +48,6 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20U;
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -123,7 +122,7 @@ private:
             return true;
         }
         void compute(node& n) {
-            if (!has_metadata(n) || bytes_of(n) > max_bytes) return;
+            if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             for (const edge& e : n.operand_edges()) {
                 if (!is_known(*e.source)) return;
             }
