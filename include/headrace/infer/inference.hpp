@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/base/printable.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/node.hpp>
@@ -157,9 +158,9 @@ template <class... Dialects>
 /// "conv2d (aten.conv2d.default): ": how each message about a node begins.
 [[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text(origin_name(n));
+    std::pmr::string text = printable(origin_name(n));
     text += " (";
-    text += origin != nullptr ? origin->op_name : n.op->name;
+    text += printable(origin != nullptr ? origin->op_name : n.op->name);
     text += "): ";
     return text;
 }

@@ -16,6 +16,7 @@
 #include <simdjson.h>
 
 #include <headrace/base/error.hpp>
+#include <headrace/base/printable.hpp>
 
 namespace headrace {
 
@@ -32,9 +33,7 @@ struct failure {
 /// Text, quoted and cut to a length that a message can hold.
 [[nodiscard]] inline std::string in_quotes(std::string_view text) {
     constexpr std::size_t longest = 80;
-    std::string out = "'";
-    for (const char c : text.substr(0, longest)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    return out + (text.size() > longest ? "...'" : "'");
+    return "'" + std::string(printable(text, longest)) + "'";
 }
 
 /// A place in JSON text. An exported program's JSON is mostly metadata that nobody reads: a tree of all of it

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/io/json.hpp>
@@ -89,7 +90,7 @@ public:
             try {
                 read_node(names, text, target, name);
             } catch (failure& f) {
-                f.what = f.what.in("node " + name + " (" + target + ")");
+                f.what = f.what.in("node " + std::string(printable(name) + " (" + printable(target) + ")"));
                 throw;
             }
         });

@@ -9,9 +9,11 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
@@ -21,8 +23,8 @@
 
 namespace headrace {
 
-/// A name for each value of a graph and its regions, no two alike. Values keep the names that they have;
-/// where two share one, or a value has none, a name made of the op and a number serves.
+/// A name for each value of a graph and its regions, no two alike, and printable. Values keep the names that
+/// they have; where two share one, or a value has none, a name made of the op and a number serves.
 class printed_names {
 public:
     explicit printed_names(const graph& g) {
@@ -62,7 +64,9 @@ private:
             names[n.id].resize(n.result_count);
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const std::string_view own = n.results[i].name;
-                if (!own.empty() && taken_.emplace(own).second) names[n.id][i] = own;
+                if (own.empty()) continue;
+                const auto [shown, is_new] = taken_.insert(printable(own));
+                if (is_new) names[n.id][i] = *shown;
             }
         }
         for (const graph* region : regions_of(g)) claim_own(*region);
@@ -74,7 +78,7 @@ private:
                 for (std::uint32_t i = 0; i != n.result_count; ++i) {
                     std::pmr::string& name = names.names[n.id][i];
                     const std::string_view own = n.results[i].name;
-                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : own);
+                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
                 }
             }
         }
@@ -89,13 +93,14 @@ private:
     }
     std::pmr::string unused(std::string_view base) {
         std::pmr::string name(base);
-        for (int i = 1; !taken_.insert(name).second; ++i)
-            name = std::pmr::string(base) + "_" + number_text(i);
+        int& number = numbers_[name];
+        while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
         return name;
     }
 
     std::pmr::vector<names_of_graph> graphs_;
     std::pmr::unordered_set<std::pmr::string> taken_;
+    std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
 };
 
 namespace detail {
@@ -162,7 +167,8 @@ private:
         for (const value v : args_of<builtin::output>(n).values) {
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
-            if (named && exported->names[i] != names[v]) (out += exported->names[i]) += '=';
+            const std::pmr::string given = named ? printable(exported->names[i]) : names[v];
+            if (given != names[v]) (out += given) += '=';
             out += name(v);
             ++i;
         }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/op/op.hpp>
 
@@ -101,8 +102,10 @@ public:
         add(d.strides);
     }
     template <class T>
-    requires std::is_enum_v<T>
-    void add(T e) { add(static_cast<std::uint64_t>(e)); }
+        requires std::is_enum_v<T>
+    void add(T e) {
+        add(static_cast<std::uint64_t>(e));
+    }
     template <class T>
     void add(const std::optional<T>& o) {
         add(o.has_value());
@@ -176,17 +179,12 @@ public:
     }
     void put(std::string_view text) {
         // In quotes, and on one line whatever it holds.
-        static constexpr char digits[] = "0123456789abcdef";
         out_ += '"';
-        for (const char c : text) {
-            const auto byte = static_cast<unsigned char>(c);
-            if (c == '"' || c == '\\') {
-                (out_ += '\\') += c;
-            } else if (byte < 0x20 || byte == 0x7f) {
-                ((out_ += "\\x") += digits[byte / 16]) += digits[byte % 16];
-            } else {
-                out_ += c;
-            }
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
+            headrace::detail::append_printable(out_, text.substr(at, end - at));
+            if (end != text.size()) (out_ += '\\') += text[end];
+            at = end + 1;
         }
         out_ += '"';
     }
@@ -204,8 +202,10 @@ public:
         if (!data.strides.empty()) put(data.strides);
     }
     template <class T>
-    requires std::is_enum_v<T>
-    void put(T e) { out_ += name_of(e); }
+        requires std::is_enum_v<T>
+    void put(T e) {
+        out_ += name_of(e);
+    }
     template <class T>
     void put(const std::optional<T>& o) {
         if (o)

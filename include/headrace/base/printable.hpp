@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::printable, text from a file as messages and listings show it.
+#ifndef HEADRACE_BASE_PRINTABLE_HPP
+#define HEADRACE_BASE_PRINTABLE_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/strings.hpp>
+
+namespace headrace {
+
+inline constexpr std::size_t max_printed_name = 200;
+inline constexpr std::size_t max_printed_message = 4000;
+
+namespace detail {
+
+// Bytes of the sound UTF-8 character that begins there; 0 if none does.
+[[nodiscard]] constexpr std::size_t character_length(std::string_view text, std::size_t at) {
+    for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size() - at); ++length) {
+        if (is_utf8(text.substr(at, length))) return length;
+    }
+    return 0;
+}
+
+// Controls, and the characters that reorder, join or hide others (Unicode 15, general categories Cc and Cf in
+// the ranges where names could be made to look like others).
+[[nodiscard]] constexpr bool is_shown_as_it_is(std::string_view character) {
+    const auto byte = [&](std::size_t i) -> char32_t { return static_cast<unsigned char>(character[i]); };
+    char32_t code = byte(0);
+    if (character.size() > 1) code &= 0x7fU >> character.size();
+    for (std::size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte(i) & 0x3fU);
+    const auto lies = [&](char32_t first, char32_t last) { return first <= code && code <= last; };
+    return !(code < 0x20 || lies(0x7f, 0x9f) || code == 0xad || code == 0x61c || lies(0x200b, 0x200f) ||
+             lies(0x2028, 0x202e) || lies(0x2060, 0x206f) || code == 0xfeff || lies(0xfff9, 0xfffb) ||
+             lies(0xe0000, 0xe007f));
+}
+
+inline void append_printable(std::pmr::string& out, std::string_view text) {
+    static constexpr char digits[] = "0123456789abcdef";
+    for (std::size_t i = 0; i != text.size();) {
+        const std::size_t length = character_length(text, i);
+        const bool shown = length != 0 && is_shown_as_it_is(text.substr(i, length));
+        for (const char c : text.substr(i, std::max<std::size_t>(length, 1))) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (shown) {
+                out += c;
+            } else {
+                ((out += "\\x") += digits[byte / 16]) += digits[byte % 16];
+            }
+        }
+        i += std::max<std::size_t>(length, 1);
+    }
+}
+
+}  // namespace detail
+
+/// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
+/// line breaks, marks that reorder text, and bytes that are not UTF-8 become \xNN, so that it cannot move the
+/// cursor or look like a message of its own. Of more than `max` bytes the middle is left out.
+[[nodiscard]] inline std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name) {
+    std::pmr::string out;
+    const auto is_continuation = [&](std::size_t i) {
+        return (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
+    };
+    if (text.size() <= max) {
+        detail::append_printable(out, text);
+        return out;
+    }
+    std::size_t head = max / 2;
+    std::size_t tail = text.size() - max / 2;
+    for (int i = 0; i != 3 && head != 0 && is_continuation(head); ++i) --head;
+    for (int i = 0; i != 3 && tail != text.size() && is_continuation(tail); ++i) ++tail;
+    detail::append_printable(out, text.substr(0, head));
+    out += "...";
+    detail::append_printable(out, text.substr(tail));
+    return out;
+}
+
+}  // namespace headrace
+
+#endif
