@@ -36,7 +36,8 @@ public:
           json_(json),
           read_region_(std::move(read_region)),
           given_(scratch),
-          numbers_(scratch) {}
+          numbers_(scratch),
+          appended_(scratch) {}
 
     /// The argument struct of a known op.
     [[nodiscard]] const void* read(const op_info& op, std::string_view inputs) {
@@ -52,6 +53,7 @@ public:
                 throw;
             }
         });
+        place_appended();
         place_numbers();
         for (const field_info& f : op) require(f);
         return arguments;
@@ -141,13 +143,20 @@ private:
         assign(field, a);
     }
 
-    // Tensors that a higher-order op takes one by one, where the struct has a list.
+    // Tensors that a higher-order op takes one by one, where the struct has a list. They are collected first,
+    // as each longer copy of the list would stay in the arena.
     void append(const field_info& field, const argument& a) {
-        auto& items = at<list<value>>(field);
-        std::pmr::vector<value> longer(items.begin(), items.end(), scratch_);
-        longer.push_back(names_.find(json_get<std::string_view>(a.content, "name")));
-        items = keep(longer);
-        if (given_.empty() || given_.back() != &field) given_.push_back(&field);
+        if (appended_to_ != &field) {
+            place_appended();
+            appended_to_ = &field;
+            const auto& items = at<list<value>>(field);
+            appended_.assign(items.begin(), items.end());
+            if (given_.empty() || given_.back() != &field) given_.push_back(&field);
+        }
+        appended_.push_back(names_.find(json_get<std::string_view>(a.content, "name")));
+    }
+    void place_appended() {
+        if (appended_to_ != nullptr) at<list<value>>(*appended_to_) = keep(appended_);
     }
 
     void assign(const field_info& field, const argument& a) {
@@ -246,6 +255,8 @@ private:
     std::byte* arguments_ = nullptr;
     std::pmr::vector<const field_info*> given_;
     std::pmr::vector<std::pair<const field_info*, scalar>> numbers_;
+    const field_info* appended_to_ = nullptr;
+    std::pmr::vector<value> appended_;
 };
 
 }  // namespace headrace::pt2
