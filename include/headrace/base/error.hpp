@@ -18,7 +18,8 @@ namespace headrace {
 enum class error_kind : unsigned char {
     unsupported,  ///< the model is sound, but cannot be lowered to this target
     malformed,    ///< the input breaks its own format
-    invalid       ///< the graph breaks an invariant: a bug in a pass, or in who called
+    unwritable,   ///< an output cannot be written where it was asked for
+    invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller
 };
 
 struct error {
@@ -40,6 +41,9 @@ using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::poli
 }
 [[nodiscard]] inline error malformed(std::string_view message) {
     return {error_kind::malformed, std::pmr::string(message)};
+}
+[[nodiscard]] inline error unwritable(std::string_view message) {
+    return {error_kind::unwritable, std::pmr::string(message)};
 }
 [[nodiscard]] inline error invalid(std::string_view message) {
     return {error_kind::invalid, std::pmr::string(message)};

@@ -8,9 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -53,6 +57,37 @@ inline std::string temporary_name(const std::string& path) {
     return name;
 }
 
+// The temporary files and directories that there are now, so that a program that is told to end can remove
+// them.
+class temporaries {
+public:
+    /// Lives until the process ends: threads may outlive what is destroyed before.
+    [[nodiscard]] static temporaries& of_process() {
+        static auto* const all = new temporaries;
+        return *all;
+    }
+    /// Calls `make(path)`, which makes the file, and remembers the path if it returns true.
+    template <class Make>
+    [[nodiscard]] bool add(const std::string& path, Make&& make) {
+        const std::lock_guard lock(mutex_);
+        return make(path.c_str()) && paths_.insert(path).second;
+    }
+    void forget(const std::string& path) {
+        const std::lock_guard lock(mutex_);
+        paths_.erase(path);
+    }
+    /// Removes all. Threads that would add another wait from now on.
+    void remove_for_good() {
+        mutex_.lock();
+        std::error_code ignored;
+        for (const std::string& path : paths_) std::filesystem::remove_all(path, ignored);
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<std::string> paths_;
+};
+
 // A temporary file that is removed unless it was renamed.
 class temporary_file {
 public:
@@ -60,8 +95,10 @@ public:
         constexpr int max_attempts = 10'000;
         for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = temporary_name(beside);
-            descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
-            made_ = descriptor_ >= 0;
+            made_ = temporaries::of_process().add(path_, [&](const char* path) {
+                descriptor_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, rights);
+                return descriptor_ >= 0;
+            });
             if (!made_ && errno != EEXIST) return;
         }
     }
@@ -70,6 +107,7 @@ public:
     ~temporary_file() {
         if (descriptor_ >= 0) ::close(descriptor_);
         if (made_ && !renamed_) ::unlink(path_.c_str());
+        if (made_) temporaries::of_process().forget(path_);
     }
 
     [[nodiscard]] bool write(std::span<const std::byte> bytes) const { return write_all(descriptor_, bytes); }
@@ -92,6 +130,10 @@ private:
 
 }  // namespace detail
 
+/// Removes the temporary files of writes that have not ended, for a program that is about to end by a signal.
+/// No write ends after that: call it from a thread of its own, not from a signal handler, and then end.
+inline void remove_temporary_files() { detail::temporaries::of_process().remove_for_good(); }
+
 /// Writes a file beside its target and renames it. What was there before stays until then, and if anything
 /// fails; no other file is left behind. A pipe or a device is written to as it is. Threads and processes may
 /// write beside each other, and to the same path: one of the files is there then.
@@ -111,7 +153,7 @@ private:
         }
     }
     const int reason = errno;
-    return invalid("cannot write " + path + ": " + std::strerror(reason));
+    return unwritable("cannot write " + path + ": " + std::strerror(reason));
 }
 
 /// The same of a text.

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_IO_PACKAGE_WRITER_HPP
 #define HEADRACE_IO_PACKAGE_WRITER_HPP
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -21,9 +24,6 @@
 #include <system_error>
 #include <utility>
 #include <vector>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
@@ -43,7 +43,9 @@ public:
         constexpr int max_attempts = 10'000;
         for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = temporary_name(target_.string());
-            made_ = ::mkdir(path_.c_str(), 0777) == 0;  // less what the umask takes
+            made_ = temporaries::of_process().add(path_, [](const char* path) {
+                return ::mkdir(path, 0777) == 0;  // less what the umask takes
+            });
             if (!made_ && errno != EEXIST) return;
         }
     }
@@ -52,6 +54,7 @@ public:
     ~temporary_directory() {
         std::error_code ignored;
         if (made_) std::filesystem::remove_all(path_, ignored);
+        temporaries::of_process().forget(path_);
     }
 
     [[nodiscard]] bool is_made() const { return made_; }
@@ -136,7 +139,7 @@ public:
     [[nodiscard]] result<void> write(const std::filesystem::path& directory) const {
         const auto fail = [&] {
             const int reason = errno;
-            return invalid("cannot write " + directory.string() + ": " + std::strerror(reason));
+            return unwritable("cannot write " + directory.string() + ": " + std::strerror(reason));
         };
         for (const auto& [name, bytes] : files_) {
             if (!is_plain_name(name)) return invalid("'" + name + "' cannot be the name of a file");
@@ -149,8 +152,7 @@ public:
             if (std::find(tags.begin(), tags.end(), b.tag) == tags.end()) tags.push_back(b.tag);
         }
         for (const std::string& tag : tags) {
-            if (!is_plain_name(file_of(tag)))
-                return invalid("'" + tag + "' cannot be an external tag");
+            if (!is_plain_name(file_of(tag))) return invalid("'" + tag + "' cannot be an external tag");
             BOOST_OUTCOME_TRY(write_atomically(temporary.file(file_of(tag)), lay_out(tag, offsets)));
         }
         for (const auto& [name, bytes] : files_) {
