@@ -3,8 +3,12 @@
 #ifndef HEADRACE_IO_MAPPED_FILE_HPP
 #define HEADRACE_IO_MAPPED_FILE_HPP
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -20,25 +24,119 @@
 
 namespace headrace {
 
+namespace detail {
+
+/// Where files are mapped, for a signal handler: it may look, but not wait or allocate.
+class mapped_places {
+public:
+    struct place {
+        std::atomic<bool> taken;
+        std::atomic<std::uintptr_t> first;
+        std::atomic<std::size_t> size;
+        std::atomic<bool> torn;
+    };
+
+    /// Null if there is no place left: then that file is not guarded.
+    [[nodiscard]] static place* add(const void* first, std::size_t size) {
+        for (place& p : all) {
+            if (p.taken.exchange(true)) continue;
+            p.torn = false;
+            p.size = size;
+            p.first = reinterpret_cast<std::uintptr_t>(first);
+            return &p;
+        }
+        return nullptr;
+    }
+    static void remove(place& p) {
+        p.first = 0;
+        p.taken = false;
+    }
+
+    /// Puts zeros where the file that was mapped at `address` has ended; false if none was.
+    [[nodiscard]] static bool fill_up(const void* address) {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        for (place& p : all) {
+            const std::uintptr_t first = p.first;
+            if (first == 0 || at < first || at - first >= p.size) continue;
+            const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+            const std::uintptr_t page = at / page_size * page_size;
+            p.torn = true;
+            return ::mmap(reinterpret_cast<void*>(page), first + p.size - page, PROT_READ,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+        }
+        return false;
+    }
+
+private:
+    static constexpr std::size_t capacity = 4096;  // more than a batch has models and .npy files at work
+    static inline std::array<place, capacity> all{};
+};
+
+}  // namespace detail
+
 /// A read-only mapping. It keeps its address when it is moved, so that views into it stay good.
+///
+/// If another program makes the file shorter meanwhile, reading what is gone raises SIGBUS. A program that
+/// has called guard_mapped_files() reads zeros instead; check() tells so, and is asked before anything that
+/// comes from the file is written or believed.
 class mapped_file {
 public:
     mapped_file() = default;
-    mapped_file(const std::byte* first, std::size_t size) : bytes_(first, size) {}
-    mapped_file(mapped_file&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    mapped_file(const std::byte* first, const struct stat& status, std::string path)
+        : bytes_(first, static_cast<std::size_t>(status.st_size)),
+          place_(detail::mapped_places::add(first, bytes_.size())),
+          device_(status.st_dev),
+          number_(status.st_ino),
+          path_(std::move(path)) {}
+    mapped_file(mapped_file&& other) noexcept
+        : bytes_(std::exchange(other.bytes_, {})),
+          place_(std::exchange(other.place_, nullptr)),
+          device_(other.device_),
+          number_(other.number_),
+          path_(std::move(other.path_)) {}
     mapped_file& operator=(mapped_file&& other) noexcept {
         std::swap(bytes_, other.bytes_);
+        std::swap(place_, other.place_);
+        std::swap(device_, other.device_);
+        std::swap(number_, other.number_);
+        std::swap(path_, other.path_);
         return *this;
     }
     ~mapped_file() {
+        if (place_ != nullptr) detail::mapped_places::remove(*place_);
         if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
     }
 
     [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+    /// An error that names the file if it has become shorter since it was mapped.
+    [[nodiscard]] result<void> check() const {
+        struct stat now {};
+        const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 &&
+                                now.st_dev == device_ && now.st_ino == number_ &&
+                                static_cast<std::size_t>(now.st_size) < bytes_.size();
+        if (!is_shorter && (place_ == nullptr || !place_->torn)) return boost::outcome_v2::success();
+        return malformed(path_ + ": became shorter while it was read");
+    }
 
 private:
     std::span<const std::byte> bytes_;
+    detail::mapped_places::place* place_ = nullptr;
+    dev_t device_ = 0;
+    ino_t number_ = 0;
+    std::string path_;
 };
+
+/// Handles SIGBUS for the whole process, see mapped_file. For programs, not for libraries.
+inline void guard_mapped_files() {
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int number, siginfo_t* fault, void*) {
+        const int reason = errno;
+        if (!detail::mapped_places::fill_up(fault->si_addr)) ::signal(number, SIG_DFL);  // it faults again
+        errno = reason;
+    };
+    ::sigaction(SIGBUS, &action, nullptr);
+}
 
 namespace detail {
 
@@ -68,7 +166,7 @@ struct file_descriptor {
     const auto size = static_cast<std::size_t>(status.st_size);
     void* first = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (first == MAP_FAILED) return fail(std::strerror(errno));
-    return mapped_file(static_cast<const std::byte*>(first), size);
+    return mapped_file(static_cast<const std::byte*>(first), status, path.string());
 }
 
 }  // namespace headrace

@@ -162,6 +162,7 @@ struct npy_parts {
 [[nodiscard]] inline result<npy_array> read_npy(const std::filesystem::path& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     auto read = detail::npy_parse(file.bytes());
+    BOOST_OUTCOME_TRY(file.check());
     if (read) return read;
     return read.error().in(path.string());
 }

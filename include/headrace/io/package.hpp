@@ -45,7 +45,16 @@ public:
         } catch (const failure& f) {
             return p.in_manifest(f.what);
         }
+        BOOST_OUTCOME_TRY(text.check());
         return p;
+    }
+
+    /// An error if a file of constants has become shorter since the package was opened, see mapped_file.
+    [[nodiscard]] result<void> check() const {
+        for (const mapped_file& file : files_) {
+            BOOST_OUTCOME_TRY(file.check());
+        }
+        return boost::outcome_v2::success();
     }
 
     [[nodiscard]] const std::map<std::string, package_method, std::less<>>& methods() const {
@@ -106,6 +115,7 @@ public:
                     if (!done) throw failure{done.error()};
                 }};
         result<void> done = read_graph_json(text.bytes(), g, sources);
+        BOOST_OUTCOME_TRY(text.check());
         if (!done) return done.error().in((directory_ / m.host).string());
         return done;
     }

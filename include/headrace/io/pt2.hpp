@@ -162,9 +162,12 @@ inline void read_program(const zip_archive& archive, program& out) {
 /// Reads a .pt2 archive that has been mapped; `path` is for messages, which begin with it. Ops of no dialect
 /// that is known become builtin::opaque.
 [[nodiscard]] inline result<program> read_pt2(mapped_file file, const std::filesystem::path& path) {
-    const auto in_file = [&](const error& e) { return e.in(path.string()); };
     program out;
     out.file = std::move(file);
+    const auto in_file = [&](const error& e) {
+        const result<void> whole = out.file.check();
+        return whole ? e.in(path.string()) : whole.error();
+    };
     auto archive = zip_archive::open(out.file.bytes());
     if (!archive) return in_file(archive.error());
     try {
@@ -176,6 +179,7 @@ inline void read_program(const zip_archive& archive, program& out) {
     } catch (const std::length_error&) {
         return in_file(malformed("it takes more memory than there is"));
     }
+    BOOST_OUTCOME_TRY(out.file.check());
     return out;
 }
 

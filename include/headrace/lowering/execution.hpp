@@ -19,7 +19,7 @@ struct memory_plan;
 // execution_definition.hpp defines these functions. It compiles every kernel and every inference rule:
 // include it in exactly one translation unit of a program.
 
-/// Executes a graph of any dialects on the CPU.
+/// Executes a graph of any dialects on the CPU. A tensor of 2^31 elements or more is an error.
 [[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
 
 /// Executes a graph in the memory of a plan, whose sizes must be those of executed_bytes().
@@ -31,6 +31,10 @@ struct memory_plan;
 
 /// Infers shapes and types of any node, for passes that meet one without `val`.
 [[nodiscard]] result<void> infer_node(const node& n, inference& out);
+
+/// Infers the metadata that nodes of a graph lack. An error names the first value whose type and shape are
+/// neither given nor to be inferred, and which something needs: an input, or a result that is used.
+[[nodiscard]] result<void> complete_metadata(graph& g);
 
 /// Does the metadata of each node say what its op gives? Files may claim anything.
 [[nodiscard]] result<void> verify_metadata(const graph& g);

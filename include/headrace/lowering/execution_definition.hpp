@@ -15,13 +15,17 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/infer/verify.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/oversized.hpp>
 #include <headrace/memory/out_variant.hpp>
 
 namespace headrace {
 
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) {
+    if (const node* n = find_oversized(g))
+        return unsupported(message_prefix(*n) + "a tensor of 2^31 elements or more is not executed");
     return run_graph(g, inputs);
 }
 result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
@@ -57,6 +61,38 @@ result<void> infer_node(const node& n, inference& out) {
     const inference_rule rule = detail::rule_of_any(*n.op);
     if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
     return rule(n.arguments, out);
+}
+
+result<void> complete_metadata(graph& g) {
+    for (node& n : g.nodes()) {
+        result<void> regions = boost::outcome_v2::success();
+        for_each_region(n, [&](const field_info&, graph* region) {
+            if (regions && region != nullptr) regions = complete_metadata(*region);
+        });
+        BOOST_OUTCOME_TRY(regions);
+        const auto is_missing = [&](std::uint32_t i) { return !n.results[i].meta.has_value(); };
+        std::uint32_t first = 0;
+        while (first != n.result_count && !is_missing(first)) ++first;
+        if (first == n.result_count) continue;
+        if (detail::rule_of_any(*n.op) != nullptr) {
+            std::pmr::monotonic_buffer_resource arena;
+            inference inferred(&arena);
+            if (const result<void> done = infer_node(n, inferred); !done)
+                return malformed(message_prefix(n) + done.error().message);
+            if (inferred.results().size() != n.result_count)
+                return malformed(message_prefix(n) + "it has another number of results than its op");
+            for (std::uint32_t i = first; i != n.result_count; ++i) {
+                if (is_missing(i)) g.set_meta(n.result(i), inferred.results()[i]);
+            }
+            continue;
+        }
+        for (std::uint32_t i = first; i != n.result_count; ++i) {
+            if (is_missing(i) && (is<builtin::placeholder>(n) || use_count(n.result(i)) != 0))
+                return malformed(message_prefix(n) + "the file does not say which type and shape result " +
+                                 number_text(i) + " has, and no rule does");
+        }
+    }
+    return boost::outcome_v2::success();
 }
 
 result<void> verify_metadata(const graph& g) {

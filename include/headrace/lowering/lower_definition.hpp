@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/target_text.hpp>
 #include <headrace/dialect/aten.hpp>
@@ -112,6 +113,7 @@ private:
     result<void> emit() {
         const graph& g = *outcome_.model.graph;
         BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+        BOOST_OUTCOME_TRY(outcome_.model.file.check());
         const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
         outcome_.flatbuffer = {kept, kept->bytes()};
         clock_.end("emit");
@@ -132,7 +134,8 @@ private:
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)
-        text += join_text(&d == refusals.data() ? ": " : "; ", d.node, " (", d.op, "): ", d.reason);
+        text += join_text(&d == refusals.data() ? ": " : "; ", printable(d.node), " (", printable(d.op),
+                          "): ", printable(d.reason, max_printed_message));
     return unsupported(text);
 }
 

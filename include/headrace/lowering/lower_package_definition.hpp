@@ -70,6 +70,9 @@ public:
         for (const auto& [name, m] : lowered.methods) {
             BOOST_OUTCOME_TRY(add_method(name, m));
         }
+        for (const auto& [name, m] : methods_) {
+            BOOST_OUTCOME_TRY(m.model.file.check());
+        }
         return std::move(made_);
     }
 

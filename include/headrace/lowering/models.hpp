@@ -28,6 +28,8 @@ struct loaded_model {
     loaded_model();
     loaded_model(loaded_model&&) noexcept;
     ~loaded_model();
+    /// An error if a file has become shorter since it was read, see mapped_file.
+    [[nodiscard]] result<void> check() const;
 
     std::unique_ptr<package> source;
     program model;

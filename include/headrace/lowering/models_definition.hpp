@@ -30,6 +30,13 @@ namespace detail {
     return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TOSA", 4) == 0;
 }
 
+// What a file leaves out of the metadata is inferred; what it says must be what inference gives.
+[[nodiscard]] inline result<void> check_metadata(graph& g, const std::string& path) {
+    result<void> sound = complete_metadata(g);
+    if (sound) sound = verify_metadata(g);
+    return sound ? boost::outcome_v2::success() : result<void>(malformed(sound.error().in(path).message));
+}
+
 [[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
     std::vector<double> numbers(static_cast<std::size_t>(meta.elements()));
     std::normal_distribution<double> normal;
@@ -59,12 +66,12 @@ result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     if (!detail::is_tosa(file.bytes())) {
         BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
-        if (auto sound = verify_metadata(*exported.graph); !sound)
-            return malformed(sound.error().in(path).message);
+        BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));
         return std::move(exported);
     }
     program p;
     auto graph = read_tosa(file.bytes());
+    BOOST_OUTCOME_TRY(file.check());
     if (!graph) return malformed(graph.error().in(path).message);
     p.graph = std::move(graph).value();
     p.file = std::move(file);
@@ -75,6 +82,7 @@ result<program> read_model(const std::string& path) {
 loaded_model::loaded_model() = default;
 loaded_model::loaded_model(loaded_model&&) noexcept = default;
 loaded_model::~loaded_model() = default;
+result<void> loaded_model::check() const { return source ? source->check() : model.file.check(); }
 
 namespace detail {
 
@@ -94,8 +102,7 @@ inline result<void> read_package(const std::string& path, const std::string& nam
         return read_tosa(bytes, region);
     };
     BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
-    if (auto sound = verify_metadata(*p.graph); !sound)
-        return malformed(sound.error().in(path + "/" + method->host).message);
+    BOOST_OUTCOME_TRY(check_metadata(*p.graph, path + "/" + method->host));
     p.user_outputs = method->user_outputs;
     return boost::outcome_v2::success();
 }

@@ -6,6 +6,7 @@
 
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/legality.hpp>
+#include <headrace/lowering/oversized.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
@@ -18,6 +19,10 @@ using standard_pipeline = standard_lowering<constant_evaluator>;
 }  // namespace detail
 
 result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, const run_options& options) {
+    if (const node* n = find_oversized(g)) {
+        context.report(*n, "a tensor of 2^31 elements or more is above the limit of TOSA's level 8K");
+        return run_statistics{};
+    }
     auto statistics = detail::standard_pipeline::run(g, context, options);
     if (statistics) report_illegal<detail::standard_pipeline>(g, context);
     return statistics;
