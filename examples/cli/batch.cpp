@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
 
@@ -141,7 +142,7 @@ public:
                    static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok), progress_.failed());
         if (!options_.report.empty()) {
             const auto written = write_atomically(options_.report, report(nanoseconds));
-            if (!written) return report_usage(written.error().message);
+            if (!written) return report_error(written.error());
         }
         return worst();
     }
@@ -198,7 +199,8 @@ private:
     void print_failures() const {
         for (const entry& e : entries_) {
             if (e.status == status_ok) continue;
-            fmt::print(stderr, "{}:\n", (fs::path(options_.batch) / e.path).string());
+            fmt::print(stderr, "{}:\n",
+                       printable((fs::path(options_.batch) / e.path).string(), max_printed_message));
             for (std::size_t at = 0; at < e.text.size();) {
                 const std::size_t end = e.text.find('\n', at) + 1;
                 fmt::print(stderr, "  {}", std::string_view(e.text).substr(at, end - at));

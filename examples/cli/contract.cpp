@@ -67,7 +67,7 @@ result<int> write_contract(const contract_options& options, const std::optional<
                                            .lowered = made.lowered,
                                            .flatbuffer_bytes = made.flatbuffer_bytes}));
     const auto written = write_atomically(options.output, text);
-    return written ? status_ok : report_usage(written.error().message);
+    return written ? status_ok : report_error(written.error());
 }
 
 }  // namespace

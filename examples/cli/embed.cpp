@@ -33,6 +33,7 @@ result<int> embed_file(const embed_options& options) {
         io = std::move(read);
     }
     const auto made = embed_model(options.name, options.file, file.bytes(), io ? &*io : nullptr);
+    BOOST_OUTCOME_TRY(file.check());
     if (!made) return made.error().in(options.file);
     const auto write = [&](const char* suffix, const std::string& text) {
         const std::filesystem::path path = std::filesystem::path(options.output) / (options.name + suffix);
@@ -40,7 +41,7 @@ result<int> embed_file(const embed_options& options) {
     };
     for (const auto& [suffix, text] :
          {std::pair{"_model.h", made.value().header}, std::pair{"_model.c", made.value().source}}) {
-        if (auto written = write(suffix, text); !written) return report_usage(written.error().message);
+        BOOST_OUTCOME_TRY(write(suffix, text));
     }
     return status_ok;
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +32,8 @@ public:
         const auto path = folder_ / fmt::format("{:03}_{}.dot", drawn_++, name);
         std::ofstream file(path);
         write_dot(file, g);
-        if (!file) return invalid("cannot write " + path.string());
+        file.flush();
+        if (!file) return unwritable("cannot write " + path.string() + ": " + std::strerror(errno));
         return boost::outcome_v2::success();
     }
 
@@ -86,7 +89,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
     } else {
         const std::uint64_t began = steady_nanoseconds();
         if (auto written = write_files(options, done); !written) {
-            outcome.status = status_usage;
+            outcome.status = status_of(written.error());
             outcome.error = written.error().message;
         }
         done.report.stages.push_back({"write", steady_nanoseconds() - began});
@@ -121,8 +124,10 @@ file_outcome lower_to_files(const lower_options& options, const std::optional<ta
                             const show_function& show_pass) {
     try {
         return lower_and_write(options, target, show_pass);
+    } catch (const std::bad_alloc&) {
+        return {.status = status_malformed, .error = options.model + ": it takes more memory than there is"};
     } catch (const std::exception& e) {
-        return {.status = status_malformed, .error = e.what()};
+        return {.status = status_malformed, .error = options.model + ": " + e.what()};
     }
 }
 
@@ -140,6 +145,10 @@ int lower(const lower_options& options) {
         return report_usage("lower needs a model, --method or --batch");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+    if (const int status =
+            check_distinct_files(std::vector{options.output, options.io, options.report}, options.model);
+        status != status_ok)
+        return status;
     if (!options.batch.empty()) return lower_batch(options, target);
     pass_line line;
     const file_outcome outcome =

@@ -2,12 +2,13 @@
 // headrace: PyTorch's exports to TOSA, from the command line.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 
+#include <headrace/io/mapped_file.hpp>
 #include <headrace/version.hpp>
 
 #include "commands.hpp"
 #include "messages.hpp"
+#include "process.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
     add_batch(*lower, o);
-    lower->callback([&] { status = headrace::cli::lower(o); });
+    lower->callback([&] { status = guarded(o.model, [&] { return headrace::cli::lower(o); }); });
 }
 
 void add_unpack(CLI::App& app, unpack_options& o, int& status) {
@@ -105,7 +106,7 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
     unpack->add_option("--method", o.method, "Which method; may be left out if there is one");
     unpack->add_option("--delegate", o.delegate, "Which delegate of a partitioned method, from 0");
     unpack->add_option("-o,--output", o.output, "TOSA flatbuffer to write")->required();
-    unpack->callback([&] { status = headrace::cli::unpack(o); });
+    unpack->callback([&] { status = guarded(o.package, [&] { return headrace::cli::unpack(o); }); });
 }
 
 void add_show(CLI::App& app, show_options& o, int& status) {
@@ -120,7 +121,7 @@ void add_show(CLI::App& app, show_options& o, int& status) {
                      "With --pipeline: this pass, and what it gets from and gives to others");
     show->add_flag("--dot", o.dot,
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
-    show->callback([&] { status = headrace::cli::show(o); });
+    show->callback([&] { status = guarded(o.model, [&] { return headrace::cli::show(o); }); });
 }
 
 void add_opt(CLI::App& app, opt_options& o, int& status) {
@@ -133,7 +134,7 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
                     "What the passes lower to, as of `lower`; FP without it, INT+FP for a quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
-    opt->callback([&] { status = headrace::cli::opt(o); });
+    opt->callback([&] { status = guarded(o.model, [&] { return headrace::cli::opt(o); }); });
 }
 
 void add_plan(CLI::App& app, plan_options& o, int& status) {
@@ -147,7 +148,7 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
     plan->add_flag("--verify", o.verify,
                    "Execute the model in memory laid out by the plan, too, and compare the results");
-    plan->callback([&] { status = headrace::cli::plan(o); });
+    plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
 }
 
 void add_contract(CLI::App& app, contract_options& o, int& status) {
@@ -161,7 +162,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
         ->check(CLI::IsMember({"nchw", "nhwc"}));
     contract->add_flag("--exported-only", o.exported_only,
                        "Leave out the lowered part, as for a model that cannot be lowered");
-    contract->callback([&] { status = headrace::cli::contract(o); });
+    contract->callback([&] { status = guarded(o.model, [&] { return headrace::cli::contract(o); }); });
 }
 
 void add_run(CLI::App& app, run_model_options& o, int& status) {
@@ -170,7 +171,7 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->add_option("--method", o.method, "Which method of a package; may be left out if there is one");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
     run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
-    run->callback([&] { status = headrace::cli::run(o); });
+    run->callback([&] { status = guarded(o.model, [&] { return headrace::cli::run(o); }); });
 }
 
 void add_embed(CLI::App& app, embed_options& o, int& status) {
@@ -185,7 +186,7 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
         ->required();
     embed->add_option("--io", o.io, "What lower --io wrote: NAME_io describes the inputs and outputs");
     embed->add_option("-o,--output", o.output, "Directory for NAME_model.c and NAME_model.h");
-    embed->callback([&] { status = headrace::cli::embed(o); });
+    embed->callback([&] { status = guarded(o.file, [&] { return headrace::cli::embed(o); }); });
 }
 
 int run_program(int argc, char** argv) {
@@ -214,7 +215,7 @@ int run_program(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-        std::fprintf(stderr, "error: %s\nRun with --help for what it takes.\n", e.what());
+        std::fprintf(stderr, "%sRun with --help for what it takes.\n", error_text(e.what()).c_str());
         return status_usage;
     }
     return status;
@@ -223,10 +224,9 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        return run_program(argc, argv);
-    } catch (const std::exception& e) {  // out of memory, a full disk: what no result carries
-        std::fprintf(stderr, "error: %s\n", e.what());
-        return status_malformed;
-    }
+    open_standard_streams();
+    remove_temporary_files_at_end();
+    headrace::guard_mapped_files();
+    const int status = guarded("", [&] { return run_program(argc, argv); });
+    return flush_output(status);
 }

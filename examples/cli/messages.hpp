@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_MESSAGES_HPP
 #define HEADRACE_EXAMPLES_CLI_MESSAGES_HPP
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +20,8 @@ inline constexpr int status_unsupported = 1;
 inline constexpr int status_usage = 2;
 inline constexpr int status_malformed = 3;
 
-/// The status that goes with an error, and the line that says it.
+/// The status that goes with an error, and the line that says it, with nothing in it that commands a
+/// terminal.
 [[nodiscard]] int status_of(const error& e);
 [[nodiscard]] std::string error_text(std::string_view message);
 
@@ -31,6 +33,14 @@ int report_usage(std::string_view message);
 [[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);
 /// Prints that; returns the status.
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model);
+
+/// Runs a command on a file. Lack of memory is then an error that names the file, a full disk one that says
+/// so.
+[[nodiscard]] int guarded(const std::string& file, const std::function<int()>& command);
+
+/// Bad usage if two of the files that a command is to write, or one of them and the model that it reads, are
+/// the same; else the status of success. Options that were not given are empty; devices may be given twice.
+[[nodiscard]] int check_distinct_files(std::span<const std::string> outputs, const std::string& model = {});
 
 /// Reads the text of --target; an empty one is no target. Returns the status of bad usage if it is not
 /// understood.

@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/dot.hpp>
@@ -59,8 +60,11 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
     if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
     pass_context context(&infer_node);
     BOOST_OUTCOME_TRY(manager(g, context));
-    for (const diagnostic& d : context.diagnostics())
-        fmt::print(stderr, "error: {} ({}): {}\n", d.node, d.op, d.reason);
+    BOOST_OUTCOME_TRY(model.file.check());
+    for (const diagnostic& d : context.diagnostics()) {
+        fmt::print(stderr, "{}",
+                   error_text(fmt::format("{} ({}): {}", printable(d.node), printable(d.op), d.reason)));
+    }
     if (!context.diagnostics().empty()) return status_unsupported;
     if (options.output.empty()) {
         fmt::print("{}", listing(g));

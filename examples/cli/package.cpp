@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/tosa_reader.hpp>
@@ -36,7 +37,10 @@ void print_notes(const lowered_package& package) {
         fmt::print("{}: {} delegate{}, {} node{} on the host\n", name, m.delegates.size(),
                    m.delegates.size() == 1 ? "" : "s", m.host_nodes.size(),
                    m.host_nodes.size() == 1 ? "" : "s");
-        for (const host_note& n : m.host_nodes) fmt::print("  {} ({}): {}\n", n.node, n.op, n.reason);
+        for (const host_note& n : m.host_nodes) {
+            fmt::print("  {} ({}): {}\n", printable(n.node), printable(n.op),
+                       printable(n.reason, max_printed_message));
+        }
     }
 }
 
@@ -60,10 +64,9 @@ result<int> write_package(const lower_options& options, const std::optional<targ
     if (!package.refusals.empty()) return report_diagnostics(package.refusals, names_of(models));
     if (!options.report.empty()) {
         const auto written = write_atomically(options.report, package_report_json(package, models) + '\n');
-        if (!written) return report_usage(written.error().message);
+        if (!written) return written.error();
     }
-    if (auto written = package.files.write(options.output); !written)
-        return report_usage(written.error().message);
+    BOOST_OUTCOME_TRY(package.files.write(options.output));
     if (options.partition) print_notes(package);
     return status_ok;
 }

@@ -73,6 +73,7 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
     if (options.verify) {
         BOOST_OUTCOME_TRYV(compare_execution(g, options_of(options)));
     }
+    BOOST_OUTCOME_TRY(loaded.check());
     if (!options.output.empty()) {
         if (!method.empty()) out.key(method);
         write_memory_plan(out, g, made);
@@ -114,7 +115,7 @@ int plan(const plan_options& options) {
     if (!planned) return report_error(planned.error());
     if (options.output.empty()) return status_ok;
     const auto written = write_atomically(options.output, out.text() + '\n');
-    return written ? status_ok : report_usage(written.error().message);
+    return written ? status_ok : report_error(written.error());
 }
 
 }  // namespace headrace::cli

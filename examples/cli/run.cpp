@@ -32,6 +32,7 @@ result<void> run_model(const run_model_options& options) {
     const program& p = loaded.model;
     BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, options.inputs));
     BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
+    BOOST_OUTCOME_TRY(loaded.check());
     outputs.resize(std::min(outputs.size(), p.user_outputs));
     if (!options.outputs.empty() && options.outputs.size() != outputs.size()) {
         return malformed(fmt::format("the model has {} outputs, {} files were given for them", outputs.size(),
@@ -51,6 +52,8 @@ result<void> run_model(const run_model_options& options) {
 
 int run(const run_model_options& options) {
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
+    if (const int status = check_distinct_files(options.outputs, options.model); status != status_ok)
         return status;
     const result<void> done = run_model(options);
     return done ? status_ok : report_error(done.error());

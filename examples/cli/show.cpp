@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
@@ -36,8 +37,10 @@ int show_package(const show_options& options) {
             text += fmt::format("{}, {} delegates\n", method.host, method.calls.size());
         }
         for (const host_note& n : method.notes)
-            text += fmt::format("host node {} ({}): {}\n", n.node, n.op, n.reason);
+            text += fmt::format("host node {} ({}): {}\n", printable(n.node), printable(n.op),
+                                printable(n.reason, max_printed_message));
         text += listing(*loaded.value().model.graph);
+        if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
     }
     fmt::print("{}", text);
     return status_ok;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include <headrace/io/atomic_file.hpp>
+
+#include "messages.hpp"
+
+namespace headrace::cli {
+
+void open_standard_streams() {
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
+        // The lowest number that is free. Standard output is opened for reading, so that printing fails.
+        static_cast<void>(::open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+void remove_temporary_files_at_end() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction now {};
+        const bool ends = ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
+        if (ends) sigaddset(&ending, number);
+    }
+    // Every thread inherits the mask: only the one below takes these signals, and may do more than a handler.
+    if (::pthread_sigmask(SIG_BLOCK, &ending, nullptr) != 0) return;
+    std::thread([ending] {
+        int number = 0;
+        if (::sigwait(&ending, &number) != 0) return;
+        remove_temporary_files();
+        std::signal(number, SIG_DFL);
+        ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+        ::raise(number);
+    }).detach();
+}
+
+int flush_output(int status) {
+    errno = 0;
+    if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || status != status_ok) return status;
+    const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+    return report_error(unwritable("cannot write to standard output" + reason));
+}
+
+}  // namespace headrace::cli
