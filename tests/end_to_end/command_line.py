@@ -5,15 +5,17 @@
     command_line.py PROGRAM
 """
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import calls
-from calls import MALFORMED, UNSUPPORTED, USAGE, expect, report
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
@@ -198,11 +200,106 @@ def check_plan(program, folder):
     expect(not out.exists(), "plan: an error left a file")
 
 
+def check_streams(program, folder):
+    """Standard output that is full, or that nobody reads, or that the caller has closed, is an output that fails."""
+    for arguments in (("show", MODEL), ("show", MODEL, "--dot"), ("show", "--pipeline"), ("run", MODEL), ("plan", MODEL),
+                      ("opt", MODEL, "--passes", "help"), ("--help",), ("--version",)):
+        command = [program, *map(str, arguments)]
+        shown = " ".join(command[1:])
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+        expect(done.returncode == USAGE and done.stderr.startswith("error: ") and done.stderr.count("error: ") == 1,
+               f"`{shown}` on a full disk: exit status {done.returncode}, {done.stderr[:300]}")
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
+        os.close(writer)
+        expect(done.returncode == USAGE and "Broken pipe" in done.stderr,
+               f"`{shown}` to a closed pipe: exit status {done.returncode}, {done.stderr[:300]}")
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, timeout=300)
+        expect(done.returncode == USAGE and done.stderr.startswith("error: "),
+               f"`{shown}` with its output closed: exit status {done.returncode}, {done.stderr[:300]}")
+    # Nothing is printed: then nothing fails, and nothing that is printed gets into a file.
+    out = folder / "out.tosa"
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", program, "lower", MODEL, "-o", out], timeout=300)
+    expect(done.returncode == OK and out.read_bytes()[4:8] == b"TOSA", "lower fails without standard streams")
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", program, "lower", REFUSED, "-o", out], timeout=300)
+    expect(done.returncode == UNSUPPORTED and out.read_bytes()[4:8] == b"TOSA", "a refusal went into a file")
+
+
+def check_places(program, folder):
+    """Outputs to impossible places are bad usage, whatever the command."""
+    nowhere, file = folder / "no" / "such", folder / "file"
+    file.write_text("")
+    out = folder / "out.tosa"
+    call(program, "run", MODEL, "--out", nowhere / "y.npy", status=USAGE, says="cannot write")
+    call(program, "lower", MODEL, "-o", out, "--dot", file / "dot", status=USAGE, says="cannot write")
+    call(program, "lower", MODEL, "-o", out, "--dot", "/proc/dot", status=USAGE, says="cannot write")
+    call(program, "lower", MODEL, "-o", "/dev/full", status=USAGE, says="cannot write")
+    call(program, "lower", MODEL, "-o", file / "package", "--partition", status=USAGE, says="cannot write")
+    call(program, "opt", MODEL, "--passes", "decompose_gelu", "-o", nowhere / "x.dot", status=USAGE, says="cannot write")
+    call(program, "plan", MODEL, "-o", nowhere / "plan.json", status=USAGE, says="cannot write")
+    call(program, "contract", MODEL, "-o", nowhere / "model.hpp", status=USAGE, says="cannot write")
+    expect(not out.exists(), "a lowering that failed left its output")
+    # One path for two files, or for the model and a file.
+    call(program, "lower", MODEL, "--io", out, "-o", out, status=USAGE, says="twice")
+    call(program, "lower", MODEL, "--io", folder / "." / "a", "--report", folder / "a", "-o", out, status=USAGE,
+         says="twice")
+    call(program, "run", MODEL, "--out", out, out, status=USAGE, says="twice")
+    model = folder / "model.pt2"
+    shutil.copy(MODEL, model)
+    call(program, "lower", model, "-o", model, status=USAGE, says="the model itself")
+    call(program, "lower", model, "--io", "/dev/null", "--report", "/dev/null", "-o", "/dev/null")
+    # A path is any bytes but 0.
+    odd = os.fsencode(folder) + b"/m\xff\x1b[31m.pt2"
+    with open(odd, "wb") as copy:
+        copy.write(MODEL.read_bytes())
+    report = folder / "report.json"
+    done = subprocess.run([program, "lower", odd, "-o", out, "--report", report], capture_output=True, timeout=300)
+    expect(done.returncode == OK, f"a path that is not UTF-8: {done.returncode}, {done.stderr[:300]}")
+    expect(json.loads(report.read_text(encoding="utf-8"))["model"].endswith(".pt2"), "the report has no model")
+    done = subprocess.run([program, "lower", odd + b"x", "-o", out], capture_output=True, timeout=300)
+    expect(done.returncode == MALFORMED and b"\x1b" not in done.stderr and b"\xff" not in done.stderr,
+           f"a path reaches the terminal as it is: {done.stderr[:300]}")
+
+
+def check_names(program, folder):
+    """What a model calls its parts reaches the terminal harmless, short and on one line."""
+    evil = "a\x1b]0;owned\x07\nerror: forged \u009b31m\u202e" + "x" * 1_000_000
+    for place in ("name", "target"):
+        path = folder / f"{place}.pt2"
+        with zipfile.ZipFile(MODEL) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as z:
+            for entry in source.infolist():
+                data = source.read(entry)
+                if "/models/" in entry.filename:
+                    model = json.loads(data)
+                    node = model["graph_module"]["graph"]["nodes"][-1]
+                    if place == "name":
+                        old = node["outputs"][0]["as_tensor"]["name"]
+                        model = json.loads(json.dumps(model).replace(json.dumps(old), json.dumps(evil)))
+                        model["graph_module"]["graph"]["nodes"][-1]["target"] = "torch.ops.my.op.default"
+                    else:
+                        node["target"] = evil
+                    data = json.dumps(model).encode()
+                z.writestr(zipfile.ZipInfo(entry.filename), data)
+        for command in (("lower", path, "-o", folder / "out.tosa"), ("run", path), ("show", path),
+                        ("opt", path, "--passes", "decompose_gelu"), ("plan", path),
+                        ("lower", path, "-o", folder / "package", "--partition")):
+            done = subprocess.run([program, *map(str, command)], capture_output=True, timeout=300)
+            said = (done.stdout + done.stderr).decode()
+            shown = f"`{command[0]}`, {place}"
+            expect(re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said) is None, f"{shown}: controls in {said[:300]!r}")
+            expect("\nerror: forged" not in said, f"{shown}: a forged error")
+            expect(len(said) < 100_000, f"{shown}: prints {len(said)} characters")
+        call(program, "lower", path, "-o", folder / "out.tosa", status=UNSUPPORTED, says="unknown op")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_pipeline, check_passes, check_plan):
+        for check in (check_files, check_outputs, check_pipeline, check_passes, check_plan, check_streams,
+                      check_places, check_names):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()
             check(program, folder)
