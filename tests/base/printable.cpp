@@ -18,10 +18,10 @@ TEST_CASE("what would command a terminal is escaped", "[printable]") {
     CHECK(printable("a\x1b[31mb") == "a\\x1b[31mb");
     CHECK(printable("x\nerror: y\r\t") == "x\\x0aerror: y\\x0d\\x09");
     CHECK(printable(std::string("\0\x7f", 2)) == "\\x00\\x7f");
-    CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");                      // CSI as one character
-    CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");              // right to left from here on
+    CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // CSI as one character
+    CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right to left from here on
     CHECK(printable("\xe2\x80\x8b\xef\xbb\xbf") == "\\xe2\\x80\\x8b\\xef\\xbb\\xbf");  // they have no width
-    CHECK(printable("\xf3\xa0\x81\x81") == "\\xf3\\xa0\\x81\\x81");     // a tag
+    CHECK(printable("\xf3\xa0\x81\x81") == "\\xf3\\xa0\\x81\\x81");                    // a tag
 }
 
 TEST_CASE("bytes that are not UTF-8 are escaped", "[printable]") {

@@ -2,6 +2,8 @@
 // Tests io/zip_archive.hpp and io/mapped_file.hpp.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -113,6 +115,30 @@ TEST_CASE("zip: what PyTorch writes", "[io][zip]") {
     const auto weight = archive.value().view(*archive.value().find("model/data/weights/weight_0"));
     REQUIRE(weight);
     CHECK((weight.value().data() - moved.bytes().data()) % 64 == 0);
+}
+
+TEST_CASE("mapped_file: a file that shrinks gives zeros, and an error", "[io][mapped_file]") {
+    guard_mapped_files();
+    const auto path = std::filesystem::temp_directory_path() / "headrace_shrinking_test";
+    constexpr std::size_t size = 100'000;
+    for (const std::size_t left : {std::size_t{0}, std::size_t{50'000}, size - 1}) {
+        CAPTURE(left);
+        std::ofstream(path) << std::string(size, 'x');
+        auto opened = open_mapped(path);
+        auto other = open_mapped(testing::fixtures() / "conv_bn_relu" / "model.pt2");
+        REQUIRE(opened);
+        REQUIRE(other);
+        CHECK(opened.value().check());
+        std::filesystem::resize_file(path, left);
+        const mapped_file file = std::move(opened).value();
+        CHECK(std::ranges::count(file.bytes(), std::byte{'x'}) == static_cast<std::ptrdiff_t>(left));
+        REQUIRE_FALSE(file.check());
+        CHECK(file.check().error().message ==
+              std::pmr::string(path.string() + ": became shorter while it was read"));
+        CHECK(other.value().check());
+    }
+    std::filesystem::remove(path);
+    std::signal(SIGBUS, SIG_DFL);
 }
 
 TEST_CASE("mapped_file: what cannot be mapped is named", "[io][mapped_file]") {

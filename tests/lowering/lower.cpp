@@ -9,9 +9,11 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_reader.hpp>
+#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/target_choice.hpp>
+#include <headrace/partition/extract.hpp>
 
 using namespace headrace;
 
@@ -90,6 +92,65 @@ TEST_CASE("what cannot be lowered is an error that names the nodes", "[lower]") 
     const auto mutated = lower_to_tosa(std::move(writes));
     REQUIRE_FALSE(mutated);
     CHECK(mutated.error().message.find("steps: the program writes it back") == 0);
+}
+
+TEST_CASE("metadata that a file leaves out is inferred", "[lower]") {
+    graph g;
+    const value x = add_input(g);
+    const value y = g.create<aten::relu>({.self = x}).result();
+    const value z = g.create<aten::permute>({.self = y, .dims = {0, 2, 3, 1}}).result();
+    g.create<builtin::output>({.values = {z}});
+    REQUIRE(complete_metadata(g));
+    REQUIRE(meta_of(y) != nullptr);
+    REQUIRE(meta_of(z) != nullptr);
+    CHECK(meta_of(z)->shape == int_list{1, 4, 3, 2});
+    CHECK(verify_metadata(g));
+}
+
+TEST_CASE("metadata that cannot be inferred is an error that names the node", "[lower]") {
+    const auto message = [](const graph& from, auto&& change) {
+        graph g;
+        copy_graph(from, g);
+        change(g);
+        const result<void> done = complete_metadata(g);
+        return done ? std::pmr::string() : done.error().message;
+    };
+    const auto forget_all = [](graph& g) {
+        for (node& n : g.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) g.clear_meta(n.result(i));
+        }
+    };
+    CHECK(message(*relu_program().graph, [](graph&) {}).empty());
+    CHECK(message(*relu_program().graph, forget_all).find("x (builtin.placeholder): the file does not say") ==
+          0);
+    CHECK(message(*unknown_program().graph, [](graph& g) {
+              for (node& n : g.nodes_of(info_of<builtin::opaque>)) g.clear_meta(n.result());
+          }).find("does not say which type and shape result 0 has") != std::string::npos);
+    // What a rule refuses.
+    CHECK(message(*relu_program().graph, [](graph& g) {
+              node& n = *g.nodes_of(info_of<aten::relu>).begin();
+              node& made = g.create<aten::permute>({.self = n.operand(0), .dims = {0, 0, 1, 2}}, &n);
+              g.replace_all_uses(n.result(), made.result());
+          }).find("aten.permute.default): ") != std::string::npos);
+}
+
+TEST_CASE("tensors that no target takes are refused before any work", "[lower]") {
+    auto g = std::make_unique<graph>();
+    const value x = add_input(*g);
+    const value y = g->create<aten::arange>({.end = std::int64_t{1} << 31}).result();
+    g->set_meta(y, {dtype::int64, {std::int64_t{1} << 31}, {}});
+    g->set_name(y, "numbers");
+    g->create<builtin::output>({.values = {x, y}});
+    program p;
+    p.graph = std::move(g);
+    p.user_outputs = 2;
+    const auto executed = execute(*p.graph, {});
+    REQUIRE_FALSE(executed);
+    CHECK(executed.error().message.find("numbers (aten.arange.default): ") == 0);
+    const auto refused = lower_to_tosa(std::move(p));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("numbers (aten.arange.default): a tensor of 2^31 elements") !=
+          std::string::npos);
 }
 
 TEST_CASE("an observer sees each pass, and ends the lowering by an error", "[lower]") {

@@ -86,6 +86,27 @@ TEST_CASE("a failure sticks, and is told once", "[emit]") {
     CHECK(g.e.dtype(value{}) == dtype::unknown);
 }
 
+TEST_CASE("what one rewrite makes is limited", "[emit]") {
+    relu_of_input g;
+    CHECK(g.e.may_unroll(max_unrolled_nodes));
+    CHECK(g.e.may_compute(std::int64_t{1} << 26, dtype::float32));
+    value v = g.relu->operand(0);
+    for (std::int64_t i = 0; i != max_unrolled_nodes; ++i) v = g.e.make<toy::neg>(v);
+    CHECK(v);
+    CHECK_FALSE(g.e.make<toy::neg>(v));
+    CHECK(g.context.diagnostics()[0].reason.find("unrolled into more than 131072 nodes") !=
+          std::string::npos);
+    for (const std::int64_t elements : {(std::int64_t{1} << 26) + 1, std::int64_t{1} << 60, INT64_MAX}) {
+        relu_of_input h;
+        CHECK_FALSE(h.e.splat(0, dtype::float32, std::array{elements}));
+        CHECK(h.context.diagnostics()[0].reason.find("above the limit of 268435456 bytes") !=
+              std::string::npos);
+        relu_of_input i;
+        CHECK_FALSE(
+            i.e.constant_of(dtype::float32, std::array{elements}, [](std::size_t) { return scalar(0); }));
+    }
+}
+
 TEST_CASE("operands without a type, and what inference refuses, are failures that name the op", "[emit]") {
     relu_of_input g;
     CHECK_FALSE(g.e.make<toy::cat>(list<value>{}));
