@@ -119,6 +119,12 @@ private:
         const std::span<const std::byte> bytes = file_of(path, g);
         if (layout.elements == 0) return bytes.data();
         const std::uint64_t width = storage_bytes(layout.dtype, 1);
+        // A few bytes may be stretched to a tensor of any size by strides of 0.
+        constexpr std::uint64_t max_stretched = std::uint64_t{1} << 28;
+        const auto elements = static_cast<std::uint64_t>(layout.elements);
+        if (elements > bytes.size() / width && elements > max_stretched / width)
+            fail_malformed("its strides make more than " + std::to_string(max_stretched) + " bytes of " +
+                           std::to_string(bytes.size()));
         const std::uint64_t extent = extent_of(layout);
         if (extent > bytes.size() / width) {
             fail_malformed("it reaches to element " + std::to_string(extent) + " of entry " +

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
@@ -21,6 +22,7 @@
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/pass/emit.hpp>
 
 namespace headrace {
 
@@ -126,6 +128,11 @@ result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::
     std::size_t k = 0;
     for (const node& n : g.inputs()) {
         if (files.empty()) {
+            const std::uint64_t bytes = packed_bytes(*n.results[0].meta);
+            if (bytes > max_computed_bytes)
+                return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
+                                             " bytes; give it as a file, random numbers are for up to ",
+                                             max_computed_bytes));
             tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
             BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n));

@@ -61,12 +61,9 @@ TEST_CASE("adaptive poolings, uniform and not, and to more than there is") {
                computes_the_same<decompose_adaptive_pooling>().within(0));
 }
 
-TEST_CASE("adaptive poolings of nothing, to nothing, and into more bins than anybody needs are refused") {
-    for (const auto& [in, out] : {std::pair{8, 0}, std::pair{0, 4}}) {
-        CAPTURE(in, out);
-        CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(in, 5, out, 5),
-                   is_refused_by<decompose_adaptive_pooling>("no empty tensors"));
-    }
+TEST_CASE("adaptive poolings to nothing, and into more bins than anybody needs, are refused") {
+    CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(8, 5, 0, 5),
+               is_refused_by<decompose_adaptive_pooling>("no empty tensors"));
     constexpr std::int64_t many = 1 << 22;
     CHECK_THAT(adaptive<aten::adaptive_avg_pool2d>(5, 5, 1, many),
                is_refused_by<decompose_adaptive_pooling>("unrolled into more than 131072 nodes"));

@@ -69,9 +69,12 @@ struct indexed_rows {
     return axes;
 }
 
-/// Does an index list of constants name a row twice? Nothing if some index is computed.
+/// Does an index list of constants name a row twice? Nothing if some index is computed, or if they name too
+/// many rows to be compared.
 inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
                                            sizes together) {
+    constexpr std::int64_t max_rows = std::int64_t{1} << 25;
+    if (element_count(together) > max_rows) return std::nullopt;
     std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
