@@ -42,7 +42,12 @@ public:
         : source_(source), options_(options) {}
 
     [[nodiscard]] lowering_outcome run() {
-        if (const result<void> done = lower_and_emit(); !done) outcome_.failure = done.error();
+        result<void> done = lower_and_emit();
+        if (const result<void> whole = outcome_.model.file.check(); !whole) {
+            done = whole.error();  // what else was found may come from that
+            outcome_.refusals.clear();
+        }
+        if (!done) outcome_.failure = done.error();
         outcome_.report.stages = clock_.stages();
         return std::move(outcome_);
     }
@@ -113,7 +118,6 @@ private:
     result<void> emit() {
         const graph& g = *outcome_.model.graph;
         BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
-        BOOST_OUTCOME_TRY(outcome_.model.file.check());
         const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
         outcome_.flatbuffer = {kept, kept->bytes()};
         clock_.end("emit");
