@@ -20,7 +20,7 @@ constexpr const char* about =
 reference model and tosa-opt.)";
 constexpr const char* statuses =
     "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); "
-    R"(2 bad usage;
+    R"(2 bad usage, or an output that cannot be written;
 3 a file is unreadable or malformed.
 
 Examples:

@@ -42,7 +42,12 @@ public:
         : source_(source), options_(options) {}
 
     [[nodiscard]] lowering_outcome run() {
-        if (const result<void> done = lower_and_emit(); !done) outcome_.failure = done.error();
+        result<void> done = lower_and_emit();
+        if (const result<void> whole = outcome_.model.file.check(); !whole) {
+            done = whole.error();  // what else was found may come from that
+            outcome_.refusals.clear();
+        }
+        if (!done) outcome_.failure = done.error();
         outcome_.report.stages = clock_.stages();
         return std::move(outcome_);
     }
