@@ -11340,7 +11340,9 @@ public:
         }
     }
     void put(std::string_view text) {
-        // In quotes, and on one line whatever it holds.
+        // In quotes, on one line whatever it holds, and of a length that people can read.
+        const bool is_cut = text.size() > max_printed_message;
+        text = text.substr(0, max_printed_message);
         out_ += '"';
         for (std::size_t at = 0; at <= text.size();) {
             const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
@@ -11348,7 +11350,7 @@ public:
             if (end != text.size()) (out_ += '\\') += text[end];
             at = end + 1;
         }
-        out_ += '"';
+        out_ += is_cut ? "...\"" : "\"";
     }
     void put(graph* const& g) {
         if (g == nullptr) {
