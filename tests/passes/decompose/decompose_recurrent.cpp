@@ -23,9 +23,9 @@ template <class Op>
 constexpr bool has_cell_state = gates<Op> == 4;
 
 template <class Op>
-std::pmr::string cell(bool biases, bool batched = true) {
+std::pmr::string cell(bool biases) {
     return compare_runs<decompose_recurrent>([=](program& p) {
-        const auto row = [&](std::int64_t n) { return batched ? p.input(fp32, {2, n}) : p.input(fp32, {n}); };
+        const auto row = [&](std::int64_t n) { return p.input(fp32, {2, n}); };
         args<Op> a{};
         a.input = row(in);
         const value states[] = {row(hidden), has_cell_state<Op> ? row(hidden) : value{}};
@@ -113,8 +113,6 @@ TEST_CASE("cells") {
         CHECK(cell<aten::rnn_tanh_cell>(biases) == "");
         CHECK(cell<aten::rnn_relu_cell>(biases) == "");
     }
-    CHECK(cell<aten::lstm_cell>(true, false) == "");
-    CHECK(cell<aten::gru_cell>(true, false) == "");
 }
 
 TEST_CASE("LSTM networks") { check_networks<aten::lstm_input>(); }

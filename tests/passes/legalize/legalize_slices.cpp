@@ -110,8 +110,11 @@ TEST_CASE("paddings of every mode") {
             if (mode == "circular" && std::ranges::any_of(pad, [](std::int64_t n) { return n < 0; }))
                 continue;
             CAPTURE(mode, shape_text(pad));
-            CHECK(compare<legalize_pad, aten::pad>({2, 3, 5, 6}, {.self = {}, .pad = pad, .mode = mode}) ==
-                  "");
+            // Only "constant" may pad any of the axes; the others pad all but one or two.
+            const bool is_line = mode != "constant" && pad.size() == 2;
+            const args<aten::pad> a{.self = {}, .pad = pad, .mode = mode};
+            CHECK((is_line ? compare<legalize_pad, aten::pad>({3, 5, 6}, a)
+                           : compare<legalize_pad, aten::pad>({2, 3, 5, 6}, a)) == "");
         }
     }
     CHECK(compare<legalize_pad, aten::pad>({3}, {.self = {}, .pad = {1, 2}, .value = 2.5}) == "");
