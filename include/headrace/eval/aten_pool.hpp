@@ -47,13 +47,18 @@ inline void average_pool(evaluation& e, value self, const triple& in, const pool
                          std::optional<std::int64_t> divisor = std::nullopt) {
     const std::vector<double> numbers = e.input(self).to<double>();
     std::vector<double> out;
-    std::vector<double> divisors;
+    out.reserve(idx(e.output().size()));
+    double last_divisor = 1;
+    const auto finish_last = [&] {
+        if (!out.empty()) out.back() /= last_divisor;
+    };
     const auto begin = [&](std::int64_t weight) {
+        finish_last();
         out.push_back(0);
-        divisors.push_back(static_cast<double>(divisor.value_or(weight)));
+        last_divisor = static_cast<double>(divisor.value_or(weight));
     };
     pool(planes_of(e.input(self), in), in, ranges, begin, [&](std::size_t i) { out.back() += numbers[i]; });
-    for (std::size_t i = 0; i != out.size(); ++i) out[i] /= divisors[i];
+    finish_last();
     e.output().assign(out);
 }
 /// NaN counts as largest; the second result, if there is one, holds positions within the plane.
@@ -61,6 +66,7 @@ inline void max_pool(evaluation& e, value self, const triple& in, const pool_ran
     const tensor& from = e.input(self);
     const auto plane = static_cast<std::size_t>(volume_of(in));
     std::vector<std::int64_t> best;
+    best.reserve(idx(e.output(0).size()));
     visit_compute(from.type(), [&]<class T>(T) {
         const std::vector<T> numbers = from.to<T>();
         const auto element = [&](std::size_t i) {
