@@ -287,6 +287,53 @@ TEST_CASE("index_put with a mask") {
     }
 }
 
+TEST_CASE("booleans are numbers in GATHER and SCATTER, and booleans again") {
+    constexpr dtype boolean = dtype::boolean;
+    for (const char* target : {"TOSA-1.0+FP", "TOSA-1.0+INT"}) {
+        CAPTURE(target);
+        const auto with_indices = [&](auto&& use) {
+            return [=](program& p) {
+                p.g.set_target(*parse_target(target));
+                const value x = p.input(boolean, {4, 2});
+                p.output(use(p, x, p.constant<std::int32_t>(i32, {2}, {3, 1})));
+            };
+        };
+        CHECK_THAT(with_indices([](program& p, value x, value index) {
+                       const std::optional<value> indices[] = {index};
+                       return p.make<aten::index_tensor>(
+                           {.self = x, .indices = list<std::optional<value>>(indices, 1)});
+                   }),
+                   computes_the_same<legalize_index>());
+        CHECK_THAT(
+            with_indices([](program& p, value x, value index) {
+                const value source = p.input(boolean, {2, 2});
+                return p.make<aten::index_copy>({.self = x, .dim = 0, .index = index, .source = source});
+            }),
+            computes_the_same<legalize_scatter>());
+        CHECK_THAT(with_indices([](program& p, value x, value index) {
+                       const std::optional<value> indices[] = {index};
+                       return p.make<aten::index_put>({.self = x,
+                                                       .indices = list<std::optional<value>>(indices, 1),
+                                                       .values = p.input(boolean, {2, 2})});
+                   }),
+                   computes_the_same<legalize_index_put>());
+    }
+}
+
+TEST_CASE("index_put with integers that may count from the end") {
+    CHECK_THAT(
+        [](program& p) {
+            p.g.set_target(*parse_target("TOSA-1.0+INT"));
+            const value x = p.input(i32, {5, 2});
+            const std::optional<value> indices[] = {p.input(i32, {2})};
+            p.output(p.make<aten::index_put>({.self = x,
+                                              .indices = list<std::optional<value>>(indices, 1),
+                                              .values = p.input(i32, {2, 2})}));
+        },
+        computes_the_same<legalize_index_put>().for_inputs(
+            {any_of({5, 2}, -9, 9), tensor::of(i32, {2}, std::vector<int>{-1, 2}), any_of({2, 2}, -9, 9)}));
+}
+
 TEST_CASE("one_hot") {
     CHECK_THAT(
         [](program& p) {

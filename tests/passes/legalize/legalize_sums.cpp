@@ -62,9 +62,11 @@ TEST_CASE("sums") {
     CHECK(compare<legalize_sums, aten::sum_dim_intlist>(
               {4, 6}, {.self = {}, .dim = int_list{1}, .dtype = fp32}, dtype::int32) == "");
     CHECK(compare<legalize_sums, aten::sum>({3}, {}, fp32, {infinity, 1, -infinity}) == "");
+    CHECK(compare<legalize_sums, aten::sum>({5}, {.self = {}, .dtype = fp32}, dtype::boolean) == "");
 }
 
 TEST_CASE("products of floats and of integers") {
+    CHECK(compare<legalize_products, aten::prod>({3}, {.self = {}, .dtype = fp32}, dtype::boolean) == "");
     CHECK(compare<legalize_products, aten::prod>({2, 3}, {}) == "");
     for (const std::int64_t size : {1, 2, 3, 4, 5, 7, 8}) {
         CAPTURE(size);
@@ -82,6 +84,7 @@ TEST_CASE("largest and smallest elements") {
     CHECK(compare<legalize_limits, aten::min>({}, {}) == "");
     CHECK(compare<legalize_limits, aten::aminmax>({2, 3}, {.self = {}, .dim = 1}) == "");
     CHECK(compare<legalize_limits, aten::amax>({4}, {.self = {}, .dim = {0}}, dtype::boolean) == "");
+    CHECK(compare<legalize_limits, aten::amin>({4}, {.self = {}, .dim = {0}}, dtype::boolean) == "");
     CHECK(compare<legalize_limits, aten::amax>({3}, {.self = {}, .dim = {0}}, fp32, {1, not_a_number, 2}) ==
           "");
 }
@@ -127,6 +130,8 @@ TEST_CASE("cumsum keeps infinities where they are") {
         CHECK(compare<legalize_cumsum, aten::cumsum>({size}, {.self = {}, .dim = -1}, dtype::int32) == "");
     }
     CHECK(compare<legalize_cumsum, aten::cumsum>({}, {.self = {}, .dim = 0}) == "");
+    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0, .dtype = fp32},
+                                                 dtype::boolean) == "");
     CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32,
                                                  {1, infinity, 2, -infinity, 3}) == "");
 }
