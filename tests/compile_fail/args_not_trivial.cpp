@@ -33,4 +33,4 @@ struct dialect : headrace::dialect_of<"mine", first> {};
 
 }  // namespace mine
 
-inline constexpr auto name = headrace::info_of<mine::first>.name;
+inline constexpr auto shown = headrace::info_of<mine::first>.name;

@@ -20,4 +20,4 @@ struct dialect : headrace::dialect_of<"mine", subtract> {};
 
 }  // namespace mine
 
-inline constexpr auto name = headrace::info_of<mine::subtract>.name;
+inline constexpr auto shown = headrace::info_of<mine::subtract>.name;

@@ -24,4 +24,4 @@ struct dialect : headrace::dialect_of<"mine", first, second> {};
 
 }  // namespace mine
 
-inline constexpr auto name = headrace::info_of<mine::second>.name;
+inline constexpr auto shown = headrace::info_of<mine::second>.name;

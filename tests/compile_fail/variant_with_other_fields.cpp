@@ -26,4 +26,4 @@ struct dialect : headrace::dialect_of<"mine", subtract, subtract_inplace> {};
 
 }  // namespace mine
 
-inline constexpr auto name = headrace::info_of<mine::subtract_inplace>.name;
+inline constexpr auto shown = headrace::info_of<mine::subtract_inplace>.name;

@@ -13,8 +13,7 @@
 
 namespace headrace::detail {
 
-// An explicit instantiation for each pass would be a second list of them: who points at their code compiles
-// it.
+// A table of pointers to the code of passes makes the compiler generate it, without a second list of them.
 template <class List>
 struct pass_codes;
 template <class... Passes>
