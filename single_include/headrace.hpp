@@ -10349,10 +10349,16 @@ result<void> check_quantize(const args<Op>& a, dtype type) {
     }
     return check_scales<Op>(a);
 }
-/// Quantized values of the type that the op names. Their range only says which of them occur.
+/// Quantized values of the type that the op names, or the same in a wider one, in which passes compute
+/// tables. Their range only says which of them occur.
 template <class Op>
 result<void> check_dequantize(const args<Op>& a) {
-    BOOST_OUTCOME_TRY(require_dtype("input", inference::of(a.input).dtype, a.dtype));
+    const dtype given = inference::of(a.input).dtype;
+    const bool wider =
+        is_integral(given) && is_integral(a.dtype) && traits_of(given).bits > traits_of(a.dtype).bits;
+    if (!wider) {
+        BOOST_OUTCOME_TRY(require_dtype("input", given, a.dtype));
+    }
     return check_scales<Op>(a);
 }
 
