@@ -12491,11 +12491,13 @@ struct pass_code {
 }  // namespace headrace
 
 /// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself defines HEADRACE_COMPILING.
+/// The library itself defines HEADRACE_COMPILING. Header-only it declares again what is declared.
 #if defined(HEADRACE_COMPILED) && !defined(HEADRACE_COMPILING)
 #define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
 #else
-#define HEADRACE_COMPILED_PASS(P) static_assert(true)
+#define HEADRACE_COMPILED_PASS(P) \
+    template <class>              \
+    struct pass_code
 #endif
 
 // ---- headrace/op/op_list.hpp ----

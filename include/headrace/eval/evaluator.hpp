@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/compiled.hpp>
 #include <headrace/base/error.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/ir/graph.hpp>

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/compiled.hpp>
 #include <headrace/base/dtype.hpp>
 #include <headrace/ir/strided_walk.hpp>
 #include <headrace/ir/tensor_meta.hpp>
@@ -107,8 +106,10 @@ public:
     /// Writes the first numbers, as many as there are elements.
     void assign(std::span<const double> numbers);
     void assign(std::span<const std::int64_t> numbers);
-    /// Of any other numbers.
+    /// Of any other numbers that a double or an int64 holds exactly.
     template <class From>
+        requires(std::is_floating_point_v<From> || std::is_signed_v<From> ||
+                 sizeof(From) < sizeof(std::int64_t))
     void assign(std::span<const From> numbers) {
         using wide = std::conditional_t<std::is_floating_point_v<From>, double, std::int64_t>;
         assign(std::span<const wide>(std::vector<wide>(numbers.begin(), numbers.end())));
