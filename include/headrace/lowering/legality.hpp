@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -65,8 +67,11 @@ inline void report_illegal_types(graph& g, pass_context& context) {
 /// target does not take.
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {
+    std::pmr::unordered_set<std::pmr::string> refused;
+    for (const diagnostic& d : context.diagnostics()) refused.insert(d.node);
     Pipeline::for_each_illegal(g, [&](node& n) {
-        if (context.has_refused(origin_name(n))) return;  // the pass that refused it has said why
+        // The pass that refused it has said why.
+        if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
         context.report(n, is<builtin::opaque>(n) ? "unknown op; Headrace has no lowering for it"
                                                  : "no pass lowers this op to TOSA");
     });

@@ -3,10 +3,13 @@
 #ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_HPP
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <headrace/infer/dispatch_cache.hpp>
@@ -36,13 +39,11 @@ public:
         diagnostic d{std::pmr::string(origin_name(n)),
                      std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
                      std::pmr::string(reason), kind};
-        if (!known_.insert((d.node + '\0') += d.reason).second) return;
-        refused_.insert(d.node);
+        if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
+        std::uint32_t& place = place_of(d);
+        if (place != free) return;
         diagnostics_.push_back(std::move(d));
-    }
-    /// Has a node been refused that descends from the exported one of that name?
-    [[nodiscard]] bool has_refused(std::string_view exported_name) const {
-        return refused_.contains(std::pmr::string(exported_name));
+        place = static_cast<std::uint32_t>(diagnostics_.size());
     }
     [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -70,14 +71,34 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t free = 0;
+
+    // Where that diagnostic stands in places_, or would.
+    std::uint32_t& place_of(const diagnostic& d) {
+        const std::hash<std::string_view> hash;
+        std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
+        while (true) {
+            std::uint32_t& place = places_[at++ & (places_.size() - 1)];
+            if (place == free) return place;
+            const diagnostic& other = diagnostics_[place - 1];
+            if (other.node == d.node && other.reason == d.reason) return place;
+        }
+    }
+    void grow() {
+        places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
+        std::uint32_t count = 0;
+        for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
+    }
+
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
-    std::pmr::unordered_set<std::pmr::string> known_;  // node and reason: what is said once
-    std::pmr::unordered_set<std::pmr::string> refused_;
+    // So that each is said once: their numbers from 1, by hash, at least half of them free.
+    // std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
+    std::pmr::vector<std::uint32_t> places_;
 };
 
 }  // namespace headrace
