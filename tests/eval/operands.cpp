@@ -31,32 +31,14 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/execution.hpp>
 
+#include "../support/op_arguments.hpp"
+
 using namespace headrace;
+using namespace headrace::testing;
 
 namespace {
 
-using integers = std::vector<std::int64_t>;
 constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // of a tensor that is really made
-
-/// An operand to be made; `data` says what its elements are.
-struct operand {
-    enum class content : unsigned char { zeros, small, extreme };
-    dtype type = dtype::float32;
-    integers shape{};
-    content data = content::small;
-};
-
-/// One argument. Which members count, its field's kind says.
-struct argument {
-    bool absent = false;
-    std::vector<std::optional<operand>> tensors{};
-    integers ints{};
-    std::vector<double> reals{};
-    scalar number = 1;
-    std::string text{};
-    dtype type = dtype::float32;
-};
-using arguments = std::vector<argument>;
 
 // --- one execution ---------------------------------------------------------------------
 
@@ -69,20 +51,15 @@ bool is_small(dtype type, const integers& shape) {
 /// An op with arguments, made from their description in a graph of its own.
 class execution {
 public:
-    execution(const op_info& op, const arguments& all, std::mt19937& random) : op_(&op), random_(&random) {
-        std::vector<std::max_align_t> bytes(op.args_size / sizeof(std::max_align_t) + 1);
-        std::memcpy(bytes.data(), op.default_args, op.args_size);
-        values_.resize(op.field_count);
-        optional_values_.resize(op.field_count);
-        for (std::size_t i = 0; i != op.field_count; ++i)
-            put(reinterpret_cast<std::byte*>(bytes.data()) + op.fields[i].offset, i, all[i]);
+    execution(const op_info& op, const arguments& all, std::mt19937& random) : random_(&random) {
+        const argument_struct given(op, all, [this](const operand& spec) { return add(spec); });
         const auto results = op.results == variadic_results ? 1U : static_cast<unsigned>(op.results);
-        node_ = &graph_.create(op, bytes.data(), results);
+        node_ = &graph_.create(op, given.data(), results);
         inference inferred(graph_.arena());
         accepted_ = infer_node(*node_, inferred).has_value();
         if (!accepted_) return;
         if (op.results == variadic_results)
-            node_ = &graph_.create(op, bytes.data(), inferred.results().size());
+            node_ = &graph_.create(op, given.data(), inferred.results().size());
         complete_ = inferred.results().size() == node_->result_count;
         for (const tensor_meta& meta : inferred.results())
             affordable_ &= is_small(meta.dtype, integers(meta.shape.begin(), meta.shape.end()));
@@ -106,15 +83,11 @@ public:
 private:
     value add(const operand& spec) {
         node& n = graph_.create<builtin::placeholder>({});
-        graph_.set_meta(n.result(), {spec.type, graph_list(spec.shape), {}});
+        graph_.set_meta(n.result(), {spec.type, int_list(spec.shape), {}});
         placeholders_.push_back(&n);
         specs_.push_back(spec);
         affordable_ &= is_small(spec.type, spec.shape);
         return n.result();
-    }
-    int_list graph_list(const integers& items) {
-        lists_.push_back(std::make_unique<integers>(items));
-        return int_list(*lists_.back());
     }
     tensor make(const operand& spec) {
         tensor t(spec.type, spec.shape);
@@ -141,186 +114,15 @@ private:
         t.assign(numbers);
         return t;
     }
-    template <class T>
-    static void store(std::byte* at, const field_info& field, const T& given, bool absent) {
-        if (field.optional) {
-            *reinterpret_cast<std::optional<T>*>(at) = absent ? std::optional<T>() : std::optional<T>(given);
-        } else {
-            std::memcpy(at, &given, sizeof(T));
-        }
-    }
-    void put(std::byte* at, std::size_t i, const argument& a) {
-        const field_info& field = op_->fields[i];
-        const std::int64_t first = a.ints.empty() ? 0 : a.ints[0];
-        const double real = a.reals.empty() ? 0 : a.reals[0];
-        const bool skipped = field.optional && a.absent;  // its tensors would be operands all the same
-        switch (field.kind) {
-            case field_kind::tensor: {
-                const bool has_one = !skipped && !a.tensors.empty() && a.tensors[0];
-                return store(at, field, skipped ? value() : add(has_one ? *a.tensors[0] : operand()),
-                             a.absent);
-            }
-            case field_kind::tensors:
-                for (const auto& t : a.tensors) values_[i].push_back(add(t.value_or(operand())));
-                return store(at, field, list<value>(values_[i]), a.absent);
-            case field_kind::optional_tensors:
-                for (const auto& t : a.tensors) {
-                    optional_values_[i].push_back(t ? std::optional(add(*t)) : std::nullopt);
-                }
-                return store(at, field, list<std::optional<value>>(optional_values_[i]), a.absent);
-            case field_kind::integer:
-                return store(at, field, first, a.absent);
-            case field_kind::integers:
-                return store(at, field, graph_list(a.ints), a.absent);
-            case field_kind::floating:
-                return store(at, field, real, a.absent);
-            case field_kind::floatings:
-                return store(at, field, list<double>(a.reals), a.absent);
-            case field_kind::boolean:
-                return store(at, field, first % 2 != 0, a.absent);
-            case field_kind::number:
-                return store(at, field, a.number, a.absent);
-            case field_kind::text:
-                return store(at, field, std::string_view(a.text), a.absent);
-            case field_kind::element_type:
-                return store(at, field, a.type, a.absent);
-            default:
-                return;  // memory formats, and what only other dialects have
-        }
-    }
 
-    const op_info* op_;
     std::mt19937* random_;
     graph graph_;
     node* node_ = nullptr;
     std::vector<const node*> placeholders_;
     std::vector<operand> specs_;
-    std::vector<std::unique_ptr<integers>> lists_;
-    std::vector<std::vector<value>> values_;
-    std::vector<std::vector<std::optional<value>>> optional_values_;
     bool accepted_ = false;
     bool complete_ = false;
     bool affordable_ = true;
-};
-
-// --- small arguments -------------------------------------------------------------------
-
-using shape_lists = std::vector<std::vector<integers>>;
-/// The shapes of each tensor or list of tensors, where chance would hardly find any that fit together.
-const std::vector<std::pair<std::string_view, shape_lists>> fitting_shapes{
-    {"aten.conv1d.default", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
-    {"aten.conv1d.padding", {{{2, 4, 5}}, {{6, 4, 3}}, {{6}}}},
-    {"aten.conv2d.default", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
-    {"aten.conv2d.padding", {{{2, 4, 5, 6}}, {{6, 4, 3, 2}}, {{6}}}},
-    {"aten.conv3d.default", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
-    {"aten.conv3d.padding", {{{2, 4, 3, 5, 6}}, {{6, 4, 1, 3, 2}}, {{6}}}},
-    {"aten.conv_transpose1d.default", {{{2, 4, 5}}, {{4, 3, 3}}, {{3}}}},
-    {"aten.conv_transpose2d.input", {{{2, 4, 5, 6}}, {{4, 3, 3, 2}}, {{3}}}},
-    {"aten.conv_transpose3d.input", {{{2, 4, 3, 5, 6}}, {{4, 3, 1, 3, 2}}, {{3}}}},
-    {"aten.convolution.default", {{{2, 4, 5, 6}}, {{4, 4, 3, 2}}, {{4}}}},
-    {"aten.gru_cell.default", {{{2, 3}}, {{2, 4}}, {{12, 3}}, {{12, 4}}, {{12}}, {{12}}}},
-    {"aten.gru.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{12, 3}, {12, 4}, {12}, {12}}}},
-    {"aten.lstm_cell.default", {{{2, 3}}, {{2, 4}, {2, 4}}, {{16, 3}}, {{16, 4}}, {{16}}, {{16}}}},
-    {"aten.lstm.input", {{{5, 2, 3}}, {{1, 2, 4}, {1, 2, 4}}, {{16, 3}, {16, 4}, {16}, {16}}}},
-    {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
-    {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
-    {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
-    {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
-    {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
-    {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
-};
-
-/// Draws arguments that rules often take: small shapes that have much to do with each other.
-class small_arguments {
-public:
-    explicit small_arguments(std::mt19937& random) : random_(random) {}
-
-    arguments draw(const op_info& op) {
-        base_.clear();
-        const std::size_t rank = pick<std::size_t>({0, 1, 2, 2, 3, 3, 4, 4, 5});
-        for (std::size_t d = 0; d != rank; ++d) base_.push_back(pick<std::int64_t>({1, 2, 3, 4}));
-        type_ =
-            pick({dtype::float32, dtype::float32, dtype::float32, dtype::int64, dtype::boolean, dtype::int8});
-        arguments all;
-        const shape_lists* fitting = nullptr;
-        for (const auto& [name, shapes] : fitting_shapes) {
-            if (name == op.name) fitting = &shapes;
-        }
-        std::size_t next = 0;
-        for (const field_info& field : op) {
-            all.push_back(draw(field));
-            const bool takes_tensors = field.kind <= field_kind::optional_tensors;
-            if (!takes_tensors || fitting == nullptr) continue;
-            all.back().tensors.clear();
-            for (const integers& shape : (*fitting)[next])
-                all.back().tensors.push_back(operand{dtype::float32, shape});
-            ++next;
-        }
-        return all;
-    }
-
-private:
-    template <class T>
-    T pick(std::initializer_list<T> from) {
-        return *(from.begin() + random_() % from.size());
-    }
-    std::size_t up_to(std::size_t most) { return random_() % (most + 1); }
-
-    integers shape() {
-        integers s = base_;
-        switch (up_to(9)) {
-            case 0:
-                s.erase(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size())));
-                break;
-            case 1:
-                s = {base_.empty() ? 1 : base_[up_to(base_.size() - 1)]};
-                break;
-            case 2:
-                s = {};
-                break;
-            case 3:
-                if (!s.empty()) s[up_to(s.size() - 1)] = pick<std::int64_t>({1, 2, 3});
-                break;
-            case 4:
-                if (!s.empty()) s.erase(s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size() - 1)));
-                break;
-            case 5:
-                s.insert(s.begin() + static_cast<std::ptrdiff_t>(up_to(s.size())), 1);
-                break;
-            default:
-                break;
-        }
-        return s;
-    }
-    operand tensor() {
-        return {up_to(5) == 0 ? pick({dtype::int64, dtype::boolean, dtype::float32}) : type_, shape()};
-    }
-    argument draw(const field_info& field) {
-        argument a;
-        a.absent = up_to(2) == 0;
-        a.ints = {pick<std::int64_t>({0, 1, 1, 2, 3, -1})};
-        a.reals = {pick({1.0, 0.5, 2.0, 1e-5})};
-        a.number = pick({scalar(1), scalar(2), scalar(0.5), scalar(0), scalar(true)});
-        a.type = pick({dtype::float32, dtype::int64, dtype::int8, dtype::boolean, type_});
-        a.text = pick({"none", "tanh", "valid", "same", "constant", "reflect", "circular", "replicate",
-                       "floor", "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji"});
-        a.tensors = {tensor()};
-        if (field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors) {
-            for (std::size_t more = up_to(2); more != 0; --more) a.tensors.push_back(tensor());
-            if (field.kind == field_kind::optional_tensors && up_to(2) == 0) a.tensors[0].reset();
-        }
-        if (field.kind == field_kind::integers) {
-            const auto count = pick<std::size_t>({0, 1, 1, 1, 2, 2, 3, 4, 6});
-            a.ints = up_to(2) == 0 ? shape() : integers(count, pick<std::int64_t>({0, 1}));
-            for (std::int64_t& i : a.ints) i = up_to(3) == 0 ? pick<std::int64_t>({0, 1, 1, 2, -1}) : i;
-        }
-        if (field.kind == field_kind::floatings) a.reals.assign(up_to(3), 2.0);
-        return a;
-    }
-
-    std::mt19937& random_;
-    integers base_;
-    dtype type_ = dtype::float32;
 };
 
 // --- extreme arguments -----------------------------------------------------------------

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+// Defines the test of all passes by programs that nobody has written: random ones of all ops, executed before
+// and after each pass of the standard pipeline, by both drivers, for all kinds of targets.
+//
+// HEADRACE_RANDOM_PROGRAMS says how many, HEADRACE_RANDOM_SEED with which one to begin: program k of seed s
+// is program 0 of seed s + k. A failure is printed with its seed and the smallest program that still shows
+// it.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <headrace/base/target_text.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/eval/evaluator.hpp>
+#include <headrace/infer/verify.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/interface_tensors.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/pass/emit.hpp>
+
+#include "../support/op_arguments.hpp"
+
+using namespace headrace;
+using namespace headrace::testing;
+
+namespace {
+
+enum class flavour : unsigned char { floats, whole_numbers, quantized, mixed };
+constexpr std::int64_t most_elements = 1024;
+constexpr double largest_number = 1e4;  // so that int64 fits int32, and no rounding is large
+
+/// The ops whose results depend on their operands alone.
+const std::vector<const op_info*>& pure_ops() {
+    static const std::vector<const op_info*> all = [] {
+        std::vector<const op_info*> ops;
+        const auto add = [&](const op_info* op) {
+            const std::string_view name = op->name.substr(0, op->name.rfind('.'));
+            if (!op->has(trait::impure | trait::host_number) && !name.ends_with('_')) ops.push_back(op);
+        };
+        std::ranges::for_each(op_table<aten::dialect>, add);
+        std::ranges::for_each(op_table<dim_order_ops::dialect>, add);
+        return ops;
+    }();
+    return all;
+}
+
+/// Numbers that passes have no reason to compute otherwise: finite, small, of a type that TOSA has.
+bool is_tame(const tensor& t) {
+    const dtype type = t.type();
+    const bool known = type == dtype::float32 || type == dtype::int64 || type == dtype::int32 ||
+                       type == dtype::int8 || type == dtype::boolean;
+    if (!known || t.size() > most_elements) return false;
+    for (std::int64_t i = 0; i != t.size(); ++i) {
+        if (!(std::abs(t.real(i)) <= largest_number)) return false;
+    }
+    return true;
+}
+
+struct random_program {
+    graph g;
+    std::vector<tensor> inputs;
+};
+
+/// Adds nodes whose operands are mostly results of others, executing each as it is added.
+class generator {
+public:
+    generator(random_program& p, flavour kind, unsigned seed)
+        : program_(p), kind_(kind), random_(seed), small_(random_) {}
+
+    void generate() {
+        const std::size_t nodes = 3 + random_() % 28;
+        made(operand{first_type(), {2, 3, 4}});
+        commit();
+        for (std::size_t added = 0, tries = 0; added < nodes && tries != nodes * 200; ++tries) {
+            if (attempt()) ++added;
+        }
+        std::vector<value> results;
+        for (std::size_t i = pool_.size(); i-- != 0 && results.size() != 3;) {
+            const node& n = *pool_[i].v.producer;
+            const bool computed = !is<builtin::placeholder>(n) && !is<builtin::constant>(n);
+            if (computed && n.first_use == nullptr) results.push_back(pool_[i].v);
+        }
+        if (results.empty()) results.push_back(pool_[0].v);
+        program_.g.create<builtin::output>({.values = list<value>(results)});
+    }
+
+private:
+    struct known {
+        value v;
+        tensor t;
+    };
+
+    bool chance(unsigned of) { return random_() % of == 0; }
+    dtype first_type() const { return kind_ == flavour::whole_numbers ? dtype::int32 : dtype::float32; }
+
+    tensor random_elements(const operand& spec) {
+        tensor t(spec.type, spec.shape);
+        std::vector<double> numbers(static_cast<std::size_t>(t.size()));
+        std::normal_distribution<double> normal;
+        for (double& x : numbers) {
+            x = spec.type == dtype::float32 ? normal(random_) : static_cast<double>(random_() % 5) - 2;
+            if (spec.type == dtype::boolean) x = static_cast<double>(random_() % 2);
+        }
+        t.assign(numbers);
+        return t;
+    }
+    // A new input or constant.
+    value made(const operand& spec) {
+        graph& g = program_.g;
+        const tensor t = random_elements(spec);
+        const tensor_meta meta{spec.type, int_list(spec.shape), {}};
+        if (!pool_.empty() && chance(2)) {
+            const value v = create_constant(g, meta, nullptr, [&](std::span<std::byte> data) {
+                std::memcpy(data.data(), t.bytes().data(), std::min(data.size(), t.bytes().size()));
+            });
+            pending_.push_back({v, t});
+        } else {
+            const value v = g.create<builtin::placeholder>({}).result();
+            g.set_meta(v, meta);
+            pending_.push_back({v, t});
+        }
+        return pending_.back().v;
+    }
+    value operand_for(const operand& spec) {
+        std::vector<value> fitting;
+        for (const known& k : pool_) {
+            if (k.t.type() == spec.type && k.t.shape() == spec.shape) fitting.push_back(k.v);
+        }
+        if (fitting.empty() || chance(8)) return made(spec);
+        return fitting[random_() % fitting.size()];
+    }
+    const tensor* tensor_of(value v) const {
+        for (const auto* all : {&pool_, &pending_}) {
+            for (const known& k : *all) {
+                if (k.v == v) return &k.t;
+            }
+        }
+        return nullptr;
+    }
+    // The operands' tensors are known: each is in the pool, or has just been made.
+    std::vector<tensor> operands_of(const node& n) const {
+        std::vector<tensor> all;
+        for (const edge& e : n.operand_edges()) all.push_back(*tensor_of(*e.slot));
+        return all;
+    }
+
+    bool attempt() {
+        graph& g = program_.g;
+        const known base = pool_[random_() % pool_.size()];
+        const op_info& op = *pure_ops()[random_() % pure_ops().size()];
+        if (std::min<std::size_t>(base.t.shape().size(), 6) != base.t.shape().size()) return false;
+        const arguments all = small_.draw(op, base.t.type(), base.t.shape());
+        for (const argument& a : all) {
+            for (const auto& t : a.tensors) {
+                if (t && !is_small(*t)) return false;
+            }
+        }
+        const argument_struct given(op, all, [this](const operand& spec) { return operand_for(spec); });
+        const auto count = op.results == variadic_results ? 1U : static_cast<unsigned>(op.results);
+        node* n = &g.create(op, given.data(), count);
+        inference inferred(g.arena());
+        if (!infer_node(*n, inferred) || !all_small(inferred)) return withdraw(*n);
+        if (op.results == variadic_results) {
+            g.erase(*n);
+            n = &g.create(op, given.data(), inferred.results().size());
+        }
+        for (std::uint32_t i = 0; i != n->result_count; ++i) g.set_meta(n->result(i), inferred.results()[i]);
+        auto results = evaluate_node(*n, operands_of(*n));
+        if (!results || !std::ranges::all_of(results.value(), is_tame)) return withdraw(*n);
+        commit();
+        for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            pool_.push_back({n->result(i), results.value()[i]});
+            quantize_last();
+        }
+        return true;
+    }
+    static bool is_small(const operand& o) {
+        std::int64_t count = 1;
+        for (const std::int64_t size : o.shape) count *= size;
+        return count <= most_elements;
+    }
+    static bool all_small(const inference& inferred) {
+        return std::ranges::all_of(inferred.results(), [](const tensor_meta& m) {
+            const auto count = m.checked_elements();
+            return count && static_cast<std::int64_t>(*count) <= most_elements;
+        });
+    }
+    bool withdraw(node& n) {
+        program_.g.erase(n);
+        for (const known& k : pending_) program_.g.erase(*k.v.producer);
+        pending_.clear();
+        return false;
+    }
+    void commit() {
+        for (const known& k : pending_) {
+            if (is<builtin::placeholder>(*k.v.producer)) program_.inputs.push_back(k.t);
+            pool_.push_back(k);
+        }
+        pending_.clear();
+    }
+
+    // A pair that quantizes and dequantizes, as training and calibration leave them.
+    void quantize_last() {
+        const known last = pool_.back();
+        const bool wanted = kind_ == flavour::quantized || (kind_ == flavour::mixed && chance(2));
+        if (!wanted || last.t.type() != dtype::float32) return;
+        double largest = 1e-2;
+        for (std::int64_t i = 0; i != last.t.size(); ++i)
+            largest = std::max(largest, std::abs(last.t.real(i)));
+        const double scale = static_cast<double>(static_cast<float>(largest / 100));
+        const std::int64_t zero_point = static_cast<std::int64_t>(random_() % 21) - 10;
+        graph& g = program_.g;
+        node& q = g.create<quantized_decomposed::quantize_per_tensor>({.input = last.v,
+                                                                       .scale = scale,
+                                                                       .zero_point = zero_point,
+                                                                       .quant_min = -128,
+                                                                       .quant_max = 127,
+                                                                       .dtype = dtype::int8});
+        add_inferred(q);
+        node& d = g.create<quantized_decomposed::dequantize_per_tensor>({.input = q.result(),
+                                                                         .scale = scale,
+                                                                         .zero_point = zero_point,
+                                                                         .quant_min = -128,
+                                                                         .quant_max = 127,
+                                                                         .dtype = dtype::int8});
+        add_inferred(d);
+        pool_.erase(pool_.end() - 3, pool_.end() - 1);  // others read what has been dequantized alone
+    }
+    void add_inferred(node& n) {
+        inference inferred(program_.g.arena());
+        REQUIRE(infer_node(n, inferred));
+        program_.g.set_meta(n.result(), inferred.results()[0]);
+        auto results = evaluate_node(n, operands_of(n));
+        REQUIRE(results);
+        pool_.push_back({n.result(), results.value()[0]});
+    }
+
+    random_program& program_;
+    flavour kind_;
+    std::mt19937 random_;
+    small_arguments small_;
+    std::vector<known> pool_;
+    std::vector<known> pending_;
+};
+
+/// What is wrong with results; empty if nothing is. Integers are the same; quantized ones may differ by as
+/// many steps as `--verify` grants, floats by the rounding of each op.
+std::string difference(const std::vector<tensor>& expected, const std::vector<tensor>& got,
+                       const std::vector<double>& granted) {
+    constexpr double tolerance = 1e-3;
+    for (std::size_t k = 0; k != expected.size(); ++k) {
+        const bool exact = !is_floating(expected[k].type());
+        const double most = exact ? 0 : tolerance;
+        const double off =
+            largest_difference(std::span(&expected[k], 1), std::span(&got[k], 1), std::span(&granted[k], 1));
+        if (!(off <= most)) return "output " + std::to_string(k) + " is off by " + std::to_string(off);
+    }
+    return {};
+}
+
+/// Lowers a copy of a program and compares what it computes after each pass.
+class lowering_check {
+public:
+    explicit lowering_check(const random_program& p) : program_(p) {
+        auto outputs = execute(p.g, p.inputs);
+        if (!outputs) return;
+        expected_ = std::move(outputs).value();
+        for (const double step : output_steps(p.g)) granted_.push_back(16 * step);
+        stable_ = is_stable();
+    }
+    /// Do small changes of the inputs change the outputs little? If not, neither can a pass be compared.
+    [[nodiscard]] bool stable() const { return stable_; }
+
+    [[nodiscard]] std::string fault(const char* target, driver_kind driver) {
+        graph g;
+        copy_graph(program_.g, g);
+        g.set_target(*parse_target(target));
+        pass_context context(&infer_node);
+        const auto done = run_standard_pipeline(
+            g, context, {.driver = driver, .observer = this, .after_pass = &lowering_check::after_pass});
+        if (!done) return std::string(done.error().message);
+        lowered_ = context.diagnostics().empty();
+        return {};
+    }
+    [[nodiscard]] bool lowered() const { return lowered_; }
+
+private:
+    static result<void> after_pass(void* self, const pass_record& pass, graph& g) {
+        if (pass.nodes.rewritten == 0) return boost::outcome_v2::success();
+        const std::string fault = static_cast<const lowering_check*>(self)->compare(g);
+        if (fault.empty()) return boost::outcome_v2::success();
+        return invalid(std::string(pass.name) + ": " + fault);
+    }
+    [[nodiscard]] std::string compare(const graph& g) const {
+        if (const auto sound = verify(g); !sound) return std::string(sound.error().message);
+        const auto got = execute(g, inputs_for(g, program_.inputs));
+        if (!got) return std::string(got.error().message);
+        return difference(expected_, outputs_of(g, got.value()), granted_);
+    }
+    [[nodiscard]] bool is_stable() const {
+        for (const double change : {1e-5, -1e-5}) {
+            std::vector<tensor> moved;
+            for (const tensor& t : program_.inputs) {
+                std::vector<double> numbers = t.to<double>();
+                for (double& x : numbers) x += change * (1 + std::abs(x));
+                moved.push_back(is_floating(t.type()) ? tensor::of(t.type(), t.shape(), numbers) : t);
+            }
+            const auto outputs = execute(program_.g, moved);
+            if (!outputs || !difference(expected_, outputs.value(), granted_).empty()) return false;
+        }
+        return true;
+    }
+
+    const random_program& program_;
+    std::vector<tensor> expected_;
+    std::vector<double> granted_;
+    bool stable_ = false;
+    bool lowered_ = false;
+};
+
+/// Nodes that are no inputs.
+std::size_t computed_nodes(const graph& g) {
+    return g.size() - g.census().count(info_of<builtin::placeholder>);
+}
+
+/// The program with input values in place of its k-th node; false if that cannot be.
+bool replace_by_inputs(const random_program& from, std::size_t k, random_program& to) {
+    copy_graph(from.g, to.g);
+    to.inputs = from.inputs;
+    node* chosen = to.g.first();
+    for (; chosen != nullptr && k != 0; --k) chosen = chosen->next;
+    if (chosen == nullptr || is<builtin::output>(*chosen) || is<builtin::placeholder>(*chosen)) return false;
+    graph values;  // what the node computes
+    copy_graph(to.g, values);
+    node* same = values.first();
+    for (const node* n = to.g.first(); n != chosen; n = n->next) same = same->next;
+    std::vector<value> results;
+    for (std::uint32_t i = 0; i != same->result_count; ++i) results.push_back(same->result(i));
+    values.erase(*values.output());
+    values.create<builtin::output>({.values = list<value>(results)});
+    const auto computed = execute(values, from.inputs);
+    if (!computed) return false;
+    for (std::uint32_t i = 0; i != chosen->result_count; ++i) {
+        node& input = to.g.create<builtin::placeholder>({}, to.g.first());
+        to.g.set_meta(input.result(), *chosen->results[i].meta);
+        to.g.replace_all_uses(chosen->result(i), input.result());
+        to.inputs.push_back(computed.value()[i]);
+    }
+    to.g.erase(*chosen);
+    eliminate_dead_code(to.g);
+    return true;
+}
+
+/// The fault, and the smallest program found that has one: nodes become inputs, the first ones first.
+std::string minimized(const random_program& failing, const char* target, driver_kind driver) {
+    for (std::size_t k = 0; k != failing.g.size(); ++k) {
+        random_program smaller;
+        if (!replace_by_inputs(failing, k, smaller) || computed_nodes(smaller.g) >= computed_nodes(failing.g))
+            continue;
+        lowering_check check(smaller);
+        if (check.stable() && !check.fault(target, driver).empty()) return minimized(smaller, target, driver);
+    }
+    return lowering_check(failing).fault(target, driver) + "\n" + std::string(listing(failing.g));
+}
+
+unsigned number_in(const char* variable, unsigned otherwise) {
+    const char* given = std::getenv(variable);
+    return given == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+}
+
+std::vector<const char*> targets_for(flavour kind) {
+    switch (kind) {
+        case flavour::floats:
+            return {"TOSA-1.0+FP"};
+        case flavour::whole_numbers:
+            return {"TOSA-1.0+INT"};
+        case flavour::quantized:
+            return {"TOSA-1.0+INT", "TOSA-1.0+INT+u55"};
+        default:
+            return {"TOSA-1.0+INT+FP"};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("random programs compute the same after each pass") {
+    const unsigned count = number_in("HEADRACE_RANDOM_PROGRAMS", 200);
+    const unsigned seed = number_in("HEADRACE_RANDOM_SEED", 1);
+    std::size_t compared = 0, lowered = 0, nodes = 0;
+    for (unsigned i = 0; i != count; ++i) {
+        const auto kind = static_cast<flavour>((seed + i) % 4);
+        random_program p;
+        generator(p, kind, seed + i).generate();
+        lowering_check check(p);
+        if (!check.stable()) continue;
+        ++compared;
+        nodes += p.g.size();
+        for (const char* target : targets_for(kind)) {
+            for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
+                const std::string fault = check.fault(target, driver);
+                lowered += check.lowered() ? 1U : 0U;
+                if (fault.empty()) continue;
+                FAIL_CHECK("HEADRACE_RANDOM_SEED="
+                           << seed + i << " HEADRACE_RANDOM_PROGRAMS=1, " << target << ", "
+                           << (driver == driver_kind::in_place ? "in place" : "retraced") << ": "
+                           << minimized(p, target, driver));
+            }
+        }
+    }
+    WARN(compared << " of " << count << " programs compared, " << nodes << " nodes; " << lowered
+                  << " lowerings without a refusal");
+    CHECK(compared * 2 >= count);
+}
