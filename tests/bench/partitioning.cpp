@@ -40,7 +40,7 @@ void partition_chain(benchmark::State& state) {
     }
     state.SetComplexityN(state.range(0));
 }
-BENCHMARK(partition_chain)->RangeMultiplier(2)->Range(1000, 16000)->Complexity();
+BENCHMARK(partition_chain)->RangeMultiplier(2)->Range(1000, 128000)->Complexity();
 
 }  // namespace
 

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <memory_resource>
+
 #include <headrace/infer/verify.hpp>
 #include <headrace/partition/capability_partitioner.hpp>
 
@@ -51,7 +54,72 @@ std::size_t lower_bound_of(const graph& g, const operator_support& support) {
     return most;
 }
 
+// A chain of which each third node is not supported.
+void build_chain(program& p, int size) {
+    value at = p.input(dtype::float32, {2});
+    for (int i = 0; i != size; ++i) at = i % 3 == 2 ? relu(p, at) : add(p, at, at);
+    p.output(at);
+    p.finish();
+}
+
+/// Counts what is taken from the default resource while it lives.
+class counted_memory : public std::pmr::memory_resource {
+public:
+    counted_memory() : before_(std::pmr::set_default_resource(this)) {}
+    counted_memory(const counted_memory&) = delete;
+    counted_memory& operator=(const counted_memory&) = delete;
+    ~counted_memory() override { std::pmr::set_default_resource(before_); }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        bytes_ += bytes;
+        return before_->allocate(bytes, alignment);
+    }
+    void do_deallocate(void* at, std::size_t bytes, std::size_t alignment) override {
+        before_->deallocate(at, bytes, alignment);
+    }
+    [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    std::pmr::memory_resource* before_;
+    std::size_t bytes_ = 0;
+};
+
+struct partitioning_work {
+    std::size_t questions = 0;  // that the support was asked
+    std::size_t bytes = 0;      // that were taken, each of them written
+    std::size_t partitions = 0;
+};
+
+partitioning_work work_of_chain(int size) {
+    program p;
+    build_chain(p, size);
+    partitioning_work work;
+    const operator_support support = create_op_support([&](const node& n) {
+        ++work.questions;
+        return is<aten::add_tensor>(n);
+    });
+    const counted_memory memory;
+    work.partitions = capability_based_partitioner(p.g, support).propose_partitions().size();
+    work.bytes = memory.bytes();
+    return work;
+}
+
 }  // namespace
+
+TEST_CASE("the work grows with the graph", "[capability_partitioner]") {
+    const partitioning_work small = work_of_chain(300);
+    const partitioning_work large = work_of_chain(16 * 300);
+    CHECK(small.partitions == 100);
+    CHECK(large.partitions == 16 * 100);
+    CHECK(small.questions == 300);
+    CHECK(large.questions == 16 * 300);
+    // Arrays grow by doubling, so that up to twice as much is taken for one node more.
+    CHECK(small.bytes >= 300 * sizeof(node*));
+    CHECK(large.bytes <= 2 * 16 * small.bytes);
+}
 
 TEST_CASE("the document's example: additions and multiplications", "[capability_partitioner]") {
     program p;

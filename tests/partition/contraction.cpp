@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
@@ -94,6 +95,20 @@ TEST_CASE("components join nodes along operands, either way") {
     const std::pmr::vector<node*> joined{&d.b, &d.c, &d.sum};
     CHECK(connected_components(d.g, joined) == std::pmr::vector<node_group>{joined});
     CHECK(connected_components(d.g, {}).empty());
+}
+
+TEST_CASE("components join where the caller says so, which is asked once of each edge") {
+    diamond d;
+    const std::pmr::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
+    std::pmr::vector<const edge*> asked;
+    const auto components = connected_components(d.g, all, [&](const edge& e) {
+        asked.push_back(&e);
+        return e.source != &d.x && e.target != &d.sum;
+    });
+    CHECK(components == std::pmr::vector<node_group>{{&d.x}, {&d.a, &d.b}, {&d.c}, {&d.sum}});
+    CHECK(asked.size() == 5);
+    std::sort(asked.begin(), asked.end());
+    CHECK(std::adjacent_find(asked.begin(), asked.end()) == asked.end());
 }
 
 TEST_CASE("the searches do not recurse") {

@@ -153,17 +153,23 @@ private:
     }
 
     // What nothing in its level joins moves down to the level of its first users, so that its results need
-    // not cross the host.
+    // not cross the host. A component never moves into a level whose components are still to be looked at,
+    // so those of all levels are found at once: a search in each level would look at the whole graph for it.
     void sink_components() {
         std::vector<node_group> levels(level_count_);
         for (node& n : graph_.nodes()) {
             if (supported_[n.id]) levels[level_[n.id]].push_back(&n);
         }
+        node_group last_level_first;
         for (std::size_t level = level_count_; level-- != 0;) {
-            for (const node_group& component : connected_components(graph_, levels[level])) {
-                const std::uint32_t lowest = level_of_users(component, static_cast<std::uint32_t>(level));
-                for (const node* n : component) level_[n->id] = lowest;
-            }
+            last_level_first.insert(last_level_first.end(), levels[level].begin(), levels[level].end());
+        }
+        const auto components = connected_components(graph_, last_level_first, [&](const edge& e) {
+            return level_[e.source->id] == level_[e.target->id];
+        });
+        for (const node_group& component : components) {
+            const std::uint32_t lowest = level_of_users(component, level_[component.front()->id]);
+            for (const node* n : component) level_[n->id] = lowest;
         }
     }
     [[nodiscard]] std::uint32_t level_of_users(const node_group& component, std::uint32_t level) const {

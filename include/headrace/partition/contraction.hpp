@@ -147,10 +147,13 @@ struct back_edge_visitor : boost::default_dfs_visitor {
     return !cyclic;
 }
 
-/// Splits a set of nodes where no edge of the graph joins two of them, whatever its direction. Components,
-/// and the nodes in each, come in the order of `nodes`.
+/// Splits nodes where nothing joins them: `joins(const edge& e) -> bool` is asked once of each operand edge
+/// between two of them, whatever its direction. Components, and the nodes in each, come in the order of
+/// `nodes`.
+template <class Joins>
 [[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
-                                                                       std::span<node* const> nodes) {
+                                                                       std::span<node* const> nodes,
+                                                                       Joins&& joins) {
     std::pmr::vector<bool> inside(g.id_bound());
     for (const node* n : nodes) inside[n->id] = true;
 
@@ -164,7 +167,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
     for (const node* n : nodes) sets.make_set(n->id);
     for (const node* n : nodes) {
         for (const edge& e : n->operand_edges()) {
-            if (inside[e.source->id]) sets.union_set(n->id, e.source->id);
+            if (inside[e.source->id] && joins(e)) sets.union_set(n->id, e.source->id);
         }
     }
     std::pmr::vector<node_group> components;
@@ -178,6 +181,12 @@ struct back_edge_visitor : boost::default_dfs_visitor {
         components[component].push_back(n);
     }
     return components;
+}
+
+/// The same where every edge joins.
+[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+                                                                       std::span<node* const> nodes) {
+    return connected_components(g, nodes, [](const edge&) { return true; });
 }
 
 }  // namespace headrace
