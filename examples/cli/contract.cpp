@@ -6,6 +6,7 @@
 
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
 
@@ -44,12 +45,13 @@ result<contract_model> lower_for_contract(const contract_options& options,
     lowering_outcome done =
         try_lowering([&] { return read_model(options.model); }, {.target = target,
                                                                  .channels_last = options.io_layout == "nhwc",
-                                                                 .observer = {.before_passes = note_ops}});
+                                                                 .observer = {.before_passes = note_ops},
+                                                                 .streams = true});
     if (done.failure) return *std::move(done.failure);
     made.model = std::move(done.model);
     made.refusals = std::move(done.refusals);
     made.lowered = true;
-    made.flatbuffer_bytes = done.flatbuffer.bytes.size();
+    if (done.stream) made.flatbuffer_bytes = done.stream->size();
     return made;
 }
 

@@ -12,6 +12,7 @@
 
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/dot.hpp>
+#include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/models.hpp>
 
 #include "batch.hpp"
@@ -67,7 +68,11 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     if (!options.report.empty()) {
         BOOST_OUTCOME_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
     }
-    return write_atomically(options.output, done.flatbuffer.bytes);
+    const byte_source flatbuffer = [&](const byte_sink& sink) -> result<void> {
+        if (!done.stream->write_to(sink)) return boost::outcome_v2::success();  // the sink knows why
+        return done.model.file.check();
+    };
+    return write_atomically(options.output, flatbuffer);
 }
 
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
@@ -78,7 +83,8 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                                           .channels_last = options.io_layout == "nhwc",
                                           .verify = options.verify,
                                           .inputs = options.inputs,
-                                          .observer = observer_of(options, pictures, show)});
+                                          .observer = observer_of(options, pictures, show),
+                                          .streams = true});
     done.report.model = options.model;
     file_outcome outcome;
     if (done.failure) {

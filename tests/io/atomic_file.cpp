@@ -55,6 +55,31 @@ TEST_CASE("a file is written, or replaced, and nothing is left beside it", "[ato
     CHECK(s.files() == 1);
 }
 
+TEST_CASE("a file is written as it is produced, and not at all if that fails", "[atomic_file]") {
+    const scratch s;
+    const fs::path file = s.folder / "file";
+    const auto produce = [](bool succeeds) -> byte_source {
+        return [succeeds](const byte_sink& sink) -> result<void> {
+            for (const std::string_view part : {"one, ", "", "two"}) {
+                if (!sink(std::as_bytes(std::span(part)))) return invalid("the sink gave up");
+            }
+            if (!succeeds) return malformed("what was read is gone");
+            return boost::outcome_v2::success();
+        };
+    };
+    REQUIRE(write_atomically(file.string(), produce(true)));
+    CHECK(content_of(file) == "one, two");
+    REQUIRE(write(file, "before"));
+    const auto failed = write_atomically(file.string(), produce(false));
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().message == "what was read is gone");
+    CHECK(content_of(file) == "before");
+    CHECK(s.files() == 1);
+    const auto full = write_atomically("/dev/full", produce(true));
+    REQUIRE_FALSE(full);  // the reason that the system gives, not what the producer makes of it
+    CHECK(full.error().message.find("cannot write /dev/full: No space left") == 0);
+}
+
 TEST_CASE("a new file has the rights that the umask leaves, a replaced one its own", "[atomic_file]") {
     const scratch s;
     const fs::path file = s.folder / "file";

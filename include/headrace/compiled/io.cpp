@@ -3,3 +3,4 @@
 #include <headrace/io/dot_definition.hpp>
 #include <headrace/io/tosa_emitter_definition.hpp>
 #include <headrace/io/tosa_reader_definition.hpp>
+#include <headrace/io/tosa_stream_definition.hpp>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <span>
@@ -39,13 +40,21 @@ inline bool write_all(int descriptor, std::span<const std::byte> bytes) {
     return true;
 }
 
-// Pipes and devices cannot be replaced, only written to.
-inline bool write_through(const std::string& path, std::span<const std::byte> bytes) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return false;
-    const bool written = write_all(descriptor, bytes);
-    return ::close(descriptor) == 0 && written;
-}
+// Writes what comes, and remembers the reason of the first failure.
+class descriptor_sink {
+public:
+    explicit descriptor_sink(int descriptor) : descriptor_(descriptor) {}
+    [[nodiscard]] bool operator()(std::span<const std::byte> bytes) {
+        if (reason_ == 0 && !write_all(descriptor_, bytes)) reason_ = errno;
+        return reason_ == 0;
+    }
+    /// 0 if all was written.
+    [[nodiscard]] int reason() const { return reason_; }
+
+private:
+    int descriptor_;
+    int reason_ = 0;
+};
 
 // A new name beside the path at each call. Only opening the file tells whether it is taken.
 inline std::string temporary_name(const std::string& path) {
@@ -110,7 +119,7 @@ public:
         if (made_) temporaries::of_process().forget(path_);
     }
 
-    [[nodiscard]] bool write(std::span<const std::byte> bytes) const { return write_all(descriptor_, bytes); }
+    [[nodiscard]] int descriptor() const { return descriptor_; }
     [[nodiscard]] bool is_open() const { return made_; }
     [[nodiscard]] bool sync() const { return ::fsync(descriptor_) == 0; }
     [[nodiscard]] bool set_rights(mode_t rights) const { return ::fchmod(descriptor_, rights) == 0; }
@@ -134,26 +143,67 @@ private:
 /// No write ends after that: call it from a thread of its own, not from a signal handler, and then end.
 inline void remove_temporary_files() { detail::temporaries::of_process().remove_for_good(); }
 
+/// Takes bytes, and says whether to go on.
+using byte_sink = std::function<bool(std::span<const std::byte>)>;
+/// Gives bytes to a sink, from first to last, as long as it goes on. An error says that they are not what
+/// they should be.
+using byte_source = std::function<result<void>(const byte_sink&)>;
+
+namespace detail {
+
+[[nodiscard]] inline error cannot_write(const std::string& path, int reason) {
+    return unwritable("cannot write " + path + ": " + std::strerror(reason));
+}
+
+[[nodiscard]] inline result<void> write_to_descriptor(const std::string& path, int descriptor,
+                                                      const byte_source& source) {
+    descriptor_sink sink(descriptor);
+    const result<void> given = source(std::ref(sink));
+    if (sink.reason() != 0) return cannot_write(path, sink.reason());
+    return given;
+}
+
+// Pipes and devices cannot be replaced, only written to.
+[[nodiscard]] inline result<void> write_through(const std::string& path, const byte_source& source) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return cannot_write(path, errno);
+    result<void> written = write_to_descriptor(path, descriptor, source);
+    if (::close(descriptor) != 0 && written) return cannot_write(path, errno);
+    return written;
+}
+
+}  // namespace detail
+
 /// Writes a file beside its target and renames it. What was there before stays until then, and if anything
-/// fails; no other file is left behind. A pipe or a device is written to as it is. Threads and processes may
-/// write beside each other, and to the same path: one of the files is there then.
-[[nodiscard]] inline result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
+/// fails, or the source gives an error; no other file is left behind. A pipe or a device is written to as it
+/// is. Threads and processes may write beside each other, and to the same path: one of the files is there
+/// then.
+[[nodiscard]] inline result<void> write_atomically(const std::string& path, const byte_source& source,
                                                    durability d = durability::none) {
     struct stat old {};
     const bool replaces = ::stat(path.c_str(), &old) == 0;
-    if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
-        if (detail::write_through(path, bytes)) return boost::outcome_v2::success();
-    } else {
-        // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then
-        // nobody else can read the new one. Asking for the umask would change it for other threads, too.
-        detail::temporary_file file(path, replaces ? 0600U : 0666U);
-        if (file.is_open() && file.write(bytes) && (d == durability::none || file.sync()) &&
-            (!replaces || file.set_rights(old.st_mode & 07777U)) && file.rename_to(path)) {
-            return boost::outcome_v2::success();
-        }
+    if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+        return detail::write_through(path, source);
+    // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then nobody
+    // else can read the new one. Asking for the umask would change it for other threads, too.
+    detail::temporary_file file(path, replaces ? 0600U : 0666U);
+    if (!file.is_open()) return detail::cannot_write(path, errno);
+    BOOST_OUTCOME_TRY(detail::write_to_descriptor(path, file.descriptor(), source));
+    if ((d == durability::none || file.sync()) && (!replaces || file.set_rights(old.st_mode & 07777U)) &&
+        file.rename_to(path)) {
+        return boost::outcome_v2::success();
     }
-    const int reason = errno;
-    return unwritable("cannot write " + path + ": " + std::strerror(reason));
+    return detail::cannot_write(path, errno);
+}
+
+/// The same of bytes in memory.
+[[nodiscard]] inline result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
+                                                   durability d = durability::none) {
+    const byte_source source = [&](const byte_sink& sink) -> result<void> {
+        static_cast<void>(sink(bytes));
+        return boost::outcome_v2::success();
+    };
+    return write_atomically(path, source, d);
 }
 
 /// The same of a text.

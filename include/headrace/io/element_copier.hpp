@@ -44,8 +44,33 @@ private:
         if (dimension == meta_.rank()) return put(from, 1);
         const std::int64_t size = meta_.shape[dimension];
         const std::int64_t stride = data_.strides[dimension];
-        if (dimension + 1 == meta_.rank() && stride == 1 && bits_ != 4) return put(from, size);
+        if (dimension + 1 == meta_.rank() && bits_ != 4) return put_row(from, size, stride);
         for (std::int64_t i = 0; i != size; ++i) copy_dimension(dimension + 1, from + i * stride);
+    }
+    void put_row(std::int64_t from, std::int64_t count, std::int64_t stride) {
+        if (stride == 1) return put(from, count);
+        switch (bits_) {
+            case 8:
+                return put_spread<1>(from, count, stride);
+            case 16:
+                return put_spread<2>(from, count, stride);
+            case 32:
+                return put_spread<4>(from, count, stride);
+            case 64:
+                return put_spread<8>(from, count, stride);
+            default:
+                for (std::int64_t i = 0; i != count; ++i) put(from + i * stride, 1);
+        }
+    }
+    // A width that is known makes each copy one move: most of the weights of a convolution come here.
+    template <std::int64_t Width>
+    void put_spread(std::int64_t from, std::int64_t count, std::int64_t stride) {
+        std::uint8_t* const to = to_ + done_ * Width;
+        const std::byte* const first = data_.bytes + from * Width;
+        for (std::int64_t i = 0; i != count; ++i) {
+            std::memcpy(to + i * Width, first + i * stride * Width, static_cast<std::size_t>(Width));
+        }
+        done_ += static_cast<std::uint64_t>(count);
     }
     void put(std::int64_t from, std::int64_t count) {
         if (bits_ == 4) {

@@ -23,6 +23,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/deferred_constant.hpp>
 #include <headrace/io/element_copier.hpp>
 #include <headrace/io/tosa_attribute_writer.hpp>
 #include <headrace/io/tosa_buffer.hpp>
@@ -57,9 +58,21 @@ public:
         if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
         return std::as_bytes(e.builder_.GetBufferSpan());
     }
+    /// Leaves room for large constants, in memory that is not touched there, and notes which are missing.
+    [[nodiscard]] static result<flatbuffers::DetachedBuffer> emit_without_constants(
+        const graph& g, flatbuffers::Allocator& memory, std::vector<deferred_constant>& constants) {
+        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        tosa_emitter e(bytes, &memory);
+        e.deferred_ = &constants;
+        BOOST_OUTCOME_TRY(e.write(g));
+        return e.builder_.Release();
+    }
 
 private:
-    tosa_emitter(std::size_t bytes, given_memory* memory) : tosa_attribute_writer(bytes, memory) {}
+    /// Smaller constants are copied: what is written at once, and a hole, should be pages at least.
+    static constexpr std::size_t min_deferred_bytes = std::size_t{16} * 1024;
+
+    tosa_emitter(std::size_t bytes, flatbuffers::Allocator* memory) : tosa_attribute_writer(bytes, memory) {}
 
     result<void> write(const graph& g) {
         empty_text_ = builder_.CreateString("");
@@ -265,7 +278,12 @@ private:
             std::uint8_t* to = nullptr;
             builder_.ForceVectorAlignment(size, 1, 8);
             const auto vector = builder_.CreateUninitializedVector(size, 1, &to);
-            element_copier(*data, meta, to).copy();
+            if (deferred_ != nullptr && size >= min_deferred_bytes) {
+                const std::size_t from_end = builder_.GetSize() - sizeof(flatbuffers::uoffset_t);
+                deferred_->push_back({from_end, *data, meta});
+            } else {
+                element_copier(*data, meta, to).copy();
+            }
             bytes = as_bytes(vector);
         }
         const auto dimensions = builder_.CreateVector(shape);
@@ -296,6 +314,7 @@ private:
     static flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> as_bytes(flatbuffers::uoffset_t at) {
         return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
     }
+    std::vector<deferred_constant>* deferred_ = nullptr;  // null: all constants are copied
     std::pmr::vector<std::pair<std::string_view, text>> variables_;
     text empty_text_;
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;

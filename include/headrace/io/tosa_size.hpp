@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <memory_resource>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
@@ -30,6 +32,12 @@ namespace headrace::detail {
 inline constexpr std::size_t tosa_operator_bytes = 200;
 // The format's offsets have 31 bits.
 inline constexpr std::uint64_t largest_tosa_file = (std::uint64_t{1} << 31) - 1;
+
+[[nodiscard]] inline std::pmr::string too_large_text(std::string_view what, std::uint64_t bytes) {
+    return std::pmr::string(what) + number_text(bytes) + " bytes; it holds at most " +
+           number_text(largest_tosa_file) +
+           ", as its offsets have 31 bits: quantize the weights, or split the model into several";
+}
 
 inline std::uint64_t tosa_attribute_bytes(const node& n) {
     std::uint64_t bytes = 0;
@@ -86,7 +94,7 @@ inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
         }
     }
     if (bytes > largest_tosa_file)
-        return unsupported("a TOSA file holds at most 2 GB, this one would have more");
+        return unsupported(too_large_text("the TOSA file would have up to ", bytes));
     return static_cast<std::size_t>(bytes);
 }
 

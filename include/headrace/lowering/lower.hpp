@@ -22,6 +22,8 @@
 
 namespace headrace {
 
+class streamed_tosa;
+
 /// Gives the exported program, anew for each target that is tried: lowering consumes it.
 using program_source = std::function<result<program>()>;
 
@@ -37,6 +39,7 @@ struct lowering_options {
     bool verify = false;                  ///< execute the model after each pass: see result_check
     std::vector<std::string> inputs{};    ///< for `verify`: .npy files; random tensors if there are none
     lowering_observer observer{};
+    bool streams = false;  ///< of try_lowering: give a `stream`, not a `flatbuffer`
 };
 
 /// Bytes, and what they live in. Copies share the bytes.
@@ -51,10 +54,11 @@ struct lowered_model {
     lowering_report report;
 };
 
-/// What became of a model. It was lowered if there is a flatbuffer; otherwise `failure` says why not, or
-/// `refusals` lists the nodes that cannot be lowered.
+/// What became of a model. It was lowered if there is a flatbuffer, or a stream; otherwise `failure` says why
+/// not, or `refusals` lists the nodes that cannot be lowered.
 struct lowering_outcome {
     shared_bytes flatbuffer{};
+    std::shared_ptr<const streamed_tosa> stream{};  ///< of `model`, which has its constants
     std::optional<error> failure{};
     std::pmr::vector<diagnostic> refusals{};
     program model{};           ///< as far as the lowering came: TOSA if there is a flatbuffer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_emitter.hpp>
+#include <headrace/io/tosa_size.hpp>
+#include <headrace/io/tosa_stream.hpp>
+#include <headrace/lowering/constant_bytes.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
@@ -69,6 +73,8 @@ private:
         outcome_.model = std::move(model);
         graph& g = *outcome_.model.graph;
         BOOST_OUTCOME_TRY(refuse_mutations(outcome_.model));
+        if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
+            return unsupported(too_large_text("of its TOSA file the weights alone would have ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
@@ -117,10 +123,15 @@ private:
 
     result<void> emit() {
         const graph& g = *outcome_.model.graph;
-        BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+        if (options_.streams) {
+            BOOST_OUTCOME_TRY(stream, stream_tosa(g));
+            outcome_.stream = std::make_shared<const streamed_tosa>(std::move(stream));
+        } else {
+            BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+            const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
+            outcome_.flatbuffer = {kept, kept->bytes()};
+        }
         BOOST_OUTCOME_TRY(outcome_.model.file.check());
-        const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
-        outcome_.flatbuffer = {kept, kept->bytes()};
         clock_.end("emit");
         outcome_.report.nodes_out = g.size();
         outcome_.report.transposes_left = remaining_transposes(g);
@@ -166,7 +177,9 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
     const program_source source = [&]() -> result<program> {
         return one_target ? std::move(model) : detail::copied(model);
     };
-    lowering_outcome done = try_lowering(source, options);
+    lowering_options whole = options;
+    whole.streams = false;  // the graph ends here
+    lowering_outcome done = try_lowering(source, whole);
     if (done.failure) return *std::move(done.failure);
     if (!done.refusals.empty()) return detail::error_of(done.refusals);
     return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report)};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::stream_tosa, which makes a TOSA flatbuffer without a copy of the graph's constants.
+#ifndef HEADRACE_IO_TOSA_STREAM_HPP
+#define HEADRACE_IO_TOSA_STREAM_HPP
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/deferred_constant.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// A TOSA flatbuffer whose large constants are still where its graph has them, such as in a mapped file. The
+/// graph must outlive it, as it was.
+class streamed_tosa {
+public:
+    streamed_tosa(std::unique_ptr<flatbuffers::Allocator> memory, flatbuffers::DetachedBuffer buffer,
+                  std::vector<detail::deferred_constant> constants)
+        : memory_(std::move(memory)), buffer_(std::move(buffer)), constants_(std::move(constants)) {}
+
+    /// Bytes of the file.
+    [[nodiscard]] std::size_t size() const { return buffer_.size(); }
+    /// Gives the bytes that emit_tosa would give, from first to last, to `sink(bytes) -> bool`. Constants
+    /// whose elements lie in another order are copied in parts. False as soon as the sink says so.
+    [[nodiscard]] bool write_to(const std::function<bool(std::span<const std::byte>)>& sink) const;
+
+private:
+    std::unique_ptr<flatbuffers::Allocator> memory_;  // before the buffer, which gives it back
+    flatbuffers::DetachedBuffer buffer_;              // has holes in place of constants
+    std::vector<detail::deferred_constant> constants_;
+};
+
+/// What emit_tosa gives, with the same errors, as a stream.
+[[nodiscard]] result<streamed_tosa> stream_tosa(const graph& g);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/tosa_stream_definition.hpp>
+#endif
+
+#endif

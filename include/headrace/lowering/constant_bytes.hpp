@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::least_constant_bytes, which tells early that a model is too large for a file.
+#ifndef HEADRACE_LOWERING_CONSTANT_BYTES_HPP
+#define HEADRACE_LOWERING_CONSTANT_BYTES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+// Ops that need all elements of all their operands, so that no pass makes the constants among them smaller.
+using needing_all = ops<aten::addmm, aten::baddbmm, aten::bmm, aten::conv1d, aten::conv2d, aten::conv3d,
+                        aten::convolution, aten::embedding, aten::linear, aten::matmul, aten::mm>;
+// Ops whose result has as many elements as their first operand.
+using keeping_all =
+    ops<aten::permute, aten::t, aten::transpose_int, aten::view, quantized_decomposed::dequantize_per_channel,
+        quantized_decomposed::dequantize_per_tensor>;
+
+template <op_tag... Ops>
+[[nodiscard]] bool is_one_of(const node& n, ops<Ops...>) {
+    return (is<Ops>(n) || ...);
+}
+
+}  // namespace detail
+
+/// Bytes that the constants of an exported program take in its TOSA file at least: those whose elements are
+/// all needed, each once, in no wider type than 32 bits.
+[[nodiscard]] inline std::uint64_t least_constant_bytes(const graph& g) {
+    std::vector<bool> lives(g.id_bound());    // the output needs it
+    std::vector<bool> stays(g.id_bound());    // all elements of its first result are needed
+    std::unordered_set<const void*> counted;  // two constants may share their data
+    std::uint64_t bytes = 0;
+    for (const node* n = g.last(); n != nullptr; n = n->previous) {
+        lives[n->id] = lives[n->id] || is<builtin::output>(*n);
+        if (!lives[n->id]) continue;
+        const bool needs_all = detail::is_one_of(*n, detail::needing_all{});
+        const bool keeps_all = stays[n->id] && detail::is_one_of(*n, detail::keeping_all{});
+        const auto edges = n->operand_edges();
+        for (std::size_t i = 0; i != edges.size(); ++i) {
+            lives[edges[i].source->id] = true;
+            if (needs_all || (keeps_all && i == 0)) stays[edges[i].source->id] = true;
+        }
+        if (!stays[n->id] || !is<builtin::constant>(*n) || !n->results[0].meta) continue;
+        const tensor_meta& meta = *n->results[0].meta;
+        const auto& data = args_of<builtin::constant>(*n).data;
+        const bool is_spread = std::ranges::find(data.strides, 0) != data.strides.end();
+        if (is_spread || !counted.insert(data.bytes).second) continue;
+        bytes += std::min(packed_bytes(meta), 4 * static_cast<std::uint64_t>(meta.elements()));
+    }
+    return bytes;
+}
+
+}  // namespace headrace
+
+#endif
