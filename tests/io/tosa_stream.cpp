@@ -98,10 +98,10 @@ TEST_CASE("constants whose elements lie in another order are copied in parts", "
     // 5.8 MB turned round, all of whose rows fit into a part; and the same as one row that does not.
     const value turned = s.constant(dtype::float32, {n, n}, {bytes.data(), {1, n}});
     const value row = s.constant(dtype::float32, {1, n, n}, {bytes.data(), {0, 1, n}});
-    const value wide = s.constant(dtype::int64, {n / 2, n}, {bytes.data(), {1, n / 2}});
+    const value narrow = s.constant(dtype::int8, {n, n}, {bytes.data(), {1, n}});
     const value halves = s.constant(dtype::int16, {2, n, n}, {bytes.data(), {1, 2, 2 * n}});
     const value packed = s.constant(dtype::int4, {n, 2 * n}, {bytes.data(), {1, n}});
-    for (const value v : {turned, row, wide, halves, packed}) s.output(v, v);
+    for (const value v : {turned, row, narrow, halves, packed}) s.output(v, v);
     s.finish();
     const pieces all = streamed(s.g);
     check_same(s.g, all);

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures what a node costs the program, in networks of 1,000 to 100,000 nodes of four kinds.
+
+    scale.py PROGRAM [--sizes 1000,10000,100000] [--passes 3] [--kinds chain,…]
+
+One row for each network and command: processor time and memory per node, without what the program takes for an
+empty model, and the ratio to the first size. Beside `lower` stand the stages and the passes with the largest
+shares. `lower --partition` gets chains of which each third node is not supported, `lower --batch` a folder of
+four models.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import networks
+
+
+def run(command):
+    """Seconds of processor time, and the peak of resident memory in KB."""
+    process = subprocess.Popen(list(map(str, command)))
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit status {process.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss
+
+
+def save(kind, nodes, path, **options):
+    net, result = networks.KINDS[kind](nodes, **options)
+    net.save(result, path)
+    return len(net.nodes)
+
+
+def shares(report, passes):
+    """The stages, and of the passes those that took most, as parts of the whole."""
+    whole = sum(report["ms"].values()) or 1
+    rows = [*report["ms"].items()]
+    most = sorted(report["passes"], key=lambda p: -p.get("ms", 0))[:passes]
+    rows += [(p["name"], p.get("ms", 0)) for p in most]
+    return ", ".join(f"{name} {100 * ms / whole:.0f}%" for name, ms in rows)
+
+
+class Table:
+    def __init__(self, program, folder, passes):
+        self.program, self.folder, self.passes = program, folder, passes
+        self.first = {}
+        save("chain", 1, folder / "empty.pt2")
+        self.empty = min(run([program, "lower", folder / "empty.pt2", "-o", folder / "out.tosa"]) for _ in range(3))
+        print(f"{'command':18} {'network':10} {'nodes':>7} {'us/node':>9} {'ratio':>6} {'KB/node':>8} {'ratio':>6}  shares")
+
+    def row(self, command, kind, nodes, used, text=""):
+        cost = [max(0, used[i] - self.empty[i]) / nodes for i in (0, 1)]
+        first = self.first.setdefault((command, kind), cost)
+        ratio = [a / b if b else float("nan") for a, b in zip(cost, first)]
+        print(f"{command:18} {kind:10} {nodes:7} {1e6 * cost[0]:9.2f} {ratio[0]:6.2f} {cost[1]:8.2f} {ratio[1]:6.2f}  {text}",
+              flush=True)
+
+    def lower(self, kind, size):
+        model, report = self.folder / "model.pt2", self.folder / "report.json"
+        nodes = save(kind, size, model)
+        used = run([self.program, "lower", model, "-o", self.folder / "out.tosa", "--report", report])
+        self.row("lower", kind, nodes, used, shares(json.loads(report.read_text()), self.passes))
+
+    def partition(self, size):
+        model = self.folder / "model.pt2"
+        nodes = save("chain", size, model, unsupported=True)
+        self.row("lower --partition", "chain", nodes,
+                 run([self.program, "lower", model, "--partition", "-o", self.folder / "out.pte"]))
+
+    def batch(self, kind, size):
+        models = self.folder / "models"
+        models.mkdir(exist_ok=True)
+        nodes = sum(save(kind, size // 4, models / f"{k}.pt2") for k in range(4))
+        self.row("lower --batch", kind, nodes,
+                 run([self.program, "lower", "--batch", models, "-o", self.folder / "lowered"]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--kinds", default=",".join(networks.KINDS))
+    parser.add_argument("--passes", type=int, default=3, help="how many passes are named")
+    given = parser.parse_args()
+    sizes = [int(size) for size in given.sizes.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        table = Table(given.program.resolve(), pathlib.Path(folder), given.passes)
+        for kind in given.kinds.split(","):
+            for size in sizes:
+                table.lower(kind, size)
+            for size in sizes:
+                table.batch(kind, size)
+        for size in sizes:
+            table.partition(size)
+
+
+if __name__ == "__main__":
+    main()
