@@ -5642,8 +5642,8 @@ inline void append_printable(std::pmr::string& out, std::string_view text) {
 }  // namespace detail
 
 /// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
-/// line breaks, marks that reorder text, and bytes that are not UTF-8 become \xNN, so that it cannot move the
-/// cursor or look like a message of its own. Of more than `max` bytes the middle is left out.
+/// line breaks, marks that reorder text, and bytes that are not UTF-8 become hexadecimal escapes, so that it
+/// cannot move the cursor or look like a message. Of more than `max` bytes the middle is left out.
 [[nodiscard]] inline std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name) {
     std::pmr::string out;
     const auto is_continuation = [&](std::size_t i) {
@@ -6398,7 +6398,7 @@ struct window {
     /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
-        return extent() > max_extent || stride > max_extent || before > max_extent || after > max_extent;
+        return std::max({extent(), stride, dilation, before, after}) > max_extent;
     }
 };
 

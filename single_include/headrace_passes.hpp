@@ -10835,14 +10835,17 @@ namespace headrace {
 /// Programs may nest without end: reading and quantizing go past no more ops than this.
 inline constexpr int max_nested = 256;
 
-/// What reading emits beside clones of what is there.
-using reading_ops = joined<build::saturating_rescale_ops, ops<aten::clamp, aten::constant_pad_nd>>;
+/// What reading emits beside clones of what is there, as long as the integers keep their type.
+using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
+using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
 /// values that are computed, and for selections from several quantizations.
 class dequantizer {
 public:
-    explicit dequantizer(emit<reading_ops> e) : e_(e) {}
+    /// Integers get more bits where a bound of a clamp lies between two of them, if `finer` is given.
+    explicit dequantizer(emit<reading_as_stored_ops> e, std::optional<emit<reading_ops>> finer = {})
+        : e_(e), finer_(finer) {}
 
     std::optional<dequantized> operator()(value v) {
         for (const auto& [known, result] : known_) {
@@ -10898,7 +10901,7 @@ private:
         };
         if (is_off_grid(a.min) || is_off_grid(a.max)) {
             constexpr double room = 1 << 30;
-            if (inner->parameters.reach() > room) return std::nullopt;
+            if (!finer_ || inner->parameters.reach() > room) return std::nullopt;
             inner = finer(*inner);
         }
         quantization& q = inner->parameters;
@@ -10918,8 +10921,9 @@ private:
         const int bits = std::min(max_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {build::saturating_rescale(e_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
-                quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
+        return {
+            build::saturating_rescale(*finer_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
+            quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
     // The channels of one operand as those of the result, where they still are an axis.
@@ -10934,16 +10938,30 @@ private:
         return true;
     }
 
-    emit<reading_ops> e_;
+    emit<reading_as_stored_ops> e_;
+    std::optional<emit<reading_ops>> finer_;
     std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
-inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) { return dequantizer(e)(v); }
+inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) {
+    return dequantizer(e, e)(v);
+}
 
 /// Nothing where channels have scales of their own.
 inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e, value v) {
     auto d = as_dequantized(e, v);
+    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+}
+
+/// Integers of 8 or 16 bits, as convolutions and windows take them.
+inline std::optional<dequantized> as_short_integers(emit<reading_as_stored_ops> e, value v) {
+    auto d = dequantizer(e)(v);
+    const bool is_short = d && (e.dtype(d->integers) == dtype::int8 || e.dtype(d->integers) == dtype::int16);
+    return is_short ? d : std::nullopt;
+}
+inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_stored_ops> e, value v) {
+    auto d = as_short_integers(e, v);
     return d && d->parameters.is_per_tensor() ? d : std::nullopt;
 }
 
@@ -11552,14 +11570,12 @@ namespace headrace {
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, reading_ops, dequantize_ops,
+    using produces = joined<build::average_pool_ops, reading_as_stored_ops, dequantize_ops,
                             ops<tosa::conv2d, tosa::depthwise_conv2d>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
-        const auto x = as_dequantized_per_tensor(e, a.self);
+        const auto x = as_short_integers_per_tensor(e, a.self);
         if (!x) return std::nullopt;
-        const dtype type = e.dtype(x->integers);
-        if (type != dtype::int8 && type != dtype::int16) return std::nullopt;
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto w = std::span(windows.value()).first(2);
@@ -11643,9 +11659,9 @@ struct lower_quantized_products : pass {
     }
 
     std::optional<value> operator()(const args<aten::bmm>& a, emit<produces> e) const {
-        const auto left = as_dequantized_per_tensor(e, a.self);
-        if (!left || !is_short(e.dtype(left->integers))) return std::nullopt;
-        const auto right = as_dequantized(e, a.mat2);
+        const auto left = as_short_integers_per_tensor(e, a.self);
+        if (!left) return std::nullopt;
+        const auto right = as_short_integers(e, a.mat2);
         const dtype type = e.dtype(left->integers);
         if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
             return std::nullopt;
@@ -11663,8 +11679,6 @@ struct lower_quantized_products : pass {
     }
 
 private:
-    static bool is_short(dtype type) { return type == dtype::int8 || type == dtype::int16; }
-
     static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
         const auto zero = weight.common_zero_point();
         if (!zero)
@@ -11698,9 +11712,9 @@ private:
     // Nothing where one of them is not quantized. Output channels are that axis of the weight.
     static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
-        const auto x = as_dequantized_per_tensor(e, a.input);
-        if (!x || !is_short(e.dtype(x->integers))) return std::nullopt;
-        auto w = as_dequantized(e, a.weight);
+        const auto x = as_short_integers_per_tensor(e, a.input);
+        if (!x) return std::nullopt;
+        auto w = as_short_integers(e, a.weight);
         if (!w || e.dtype(w->integers) != dtype::int8) return std::nullopt;
         if (w->parameters.axis.value_or(channel_axis) != channel_axis)
             w = with_scales_along(e, *w, channel_axis);
@@ -11874,11 +11888,12 @@ namespace headrace {
 struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
     using targeted_ops = linear_ops;
-    using produces = joined<build::resize_ops, reading_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
+    using produces =
+        joined<build::resize_ops, reading_as_stored_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
 
     template <one_of<targeted_ops> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
-        const auto x = as_dequantized_per_tensor(e, resized_input(a));
+        const auto x = as_short_integers_per_tensor(e, resized_input(a));
         if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;
         const auto [image, unit] = build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
         return dequantize_image(e, image, static_cast<double>(unit), x->parameters);

@@ -7,6 +7,7 @@ compile_time_baseline.json fails, and the templates that grew most are named. Se
 reported: they depend on the machine.
 
     compile_time.py [--update] [--time] [--include DIR] [--case check/250x140]
+    compile_time.py --table         what users' units cost, beside headers of other libraries, as a table in Markdown
 
 Cases are kind/OPSxPASSES; `check` is a pipeline's proof alone, `run` also the code that runs it, and `headers` an
 empty file that includes what they include.
@@ -19,7 +20,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -92,15 +92,62 @@ def instantiations(path, include):
     return counts
 
 
+Cost = collections.namedtuple("Cost", "seconds megabytes")
+
+
 def seconds_and_memory(path, include, flags):
-    begin = time.monotonic()
+    """Of CPU, which other work on the machine lengthens less than it does the time that passes."""
     pid = os.fork()
     if pid == 0:
         os.execvp("g++", ["g++", "-std=c++20", *flags, "-I", include, path])
     _, status, usage = os.wait4(pid, 0)
     if status:
         sys.exit(f"error: g++ fails on {path}")
-    return time.monotonic() - begin, usage.ru_maxrss / 1024
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+# What is compiled for --table: name, source, flags. The rows before the first of ours are the yardsticks.
+YARDSTICKS = [("Hana", "boost/hana.hpp"), ("nlohmann/json", "nlohmann/json.hpp"),
+              ("Boost.Graph", "boost/graph/adjacency_list.hpp"), ("Eigen", "Eigen/Core"), ("range-v3", "range/v3/all.hpp")]
+CHECK, COMPILE, LINKED = ["-fsyntax-only"], ["-O2", "-c", "-o", os.devnull], ["-DHEADRACE_COMPILED"]
+SINGLE_HEADER = ["-I", os.path.join(ROOT, "single_include")]
+
+
+def unit(name, folder="tests/bench/units"):
+    with open(os.path.join(ROOT, folder, name), encoding="utf-8") as f:
+        return f.read()
+
+
+OURS = [
+    ("`headrace/headrace.hpp` alone", "#include <headrace/headrace.hpp>", CHECK),
+    ("the README's first example by the single header",
+     unit("readme.cpp", "examples").replace("headrace/headrace.hpp", "headrace.hpp"), CHECK + SINGLE_HEADER),
+    ("`passes/passes.hpp` and the proof of the standard pipeline", unit("proof.cpp"), CHECK),
+    ("the same, compiled mode", unit("proof.cpp"), CHECK + LINKED),
+    ("an edited standard pipeline, `-O2`", unit("edited_pipeline.cpp"), COMPILE),
+    ("the same, compiled mode", unit("edited_pipeline.cpp"), COMPILE + LINKED),
+    ("`eval/evaluator.hpp`", "#include <headrace/eval/evaluator.hpp>", CHECK),
+    ("the same, compiled mode", "#include <headrace/eval/evaluator.hpp>", CHECK + LINKED),
+    ("a driver: read, plan, partition, run; compiled mode, `-O2`", unit("driver.cpp"), COMPILE + LINKED),
+]
+
+
+def print_table(include):
+    """A line for each unit: CPU seconds, the same as multiples of two yardsticks, and memory."""
+    rows = [(f"`#include <{header}>`", f"#include <{header}>", CHECK) for _, header in YARDSTICKS] + OURS
+    seconds = []
+    print("| g++, one unit | s | x Hana | x nlohmann/json | MB |")
+    print("| --- | --: | --: | --: | --: |")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "unit.cpp")
+        for name, text, flags in rows:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text + "\n")
+            eigen = ["-isystem", "/usr/include/eigen3"]
+            cost = seconds_and_memory(path, include, [*flags, *eigen])
+            seconds.append(cost.seconds)
+            ratios = [f"{cost.seconds / seconds[i]:.2f}" if i < len(seconds) else "" for i in range(2)]
+            print(f"| {name} | {cost.seconds:.2f} | {ratios[0]} | {ratios[1]} | {cost.megabytes:.0f} |", flush=True)
 
 
 def main():
@@ -109,7 +156,11 @@ def main():
     parser.add_argument("--time", action="store_true", help="report seconds and memory of g++ as well")
     parser.add_argument("--include", default=os.path.join(ROOT, "include"))
     parser.add_argument("--case", help="measure only this one")
+    parser.add_argument("--table", action="store_true", help="measure what users' units cost with g++")
     options = parser.parse_args()
+    if options.table:
+        print_table(options.include)
+        return 0
     cases = {"headers/0x0": ("headers", 0, 0)}
     cases.update({f"{kind}/{o}x{p}": (kind, o, p) for o, p in SIZES for kind in ("check", "run")})
 

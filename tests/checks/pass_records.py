@@ -6,8 +6,6 @@
                                             both drivers, unless it is a pass over the whole graph
     pass_records.py emissions RECORDS...    each op that a pass declares in `produces` was emitted by it
     --table                                 prints a line for each pass, not only for those with a fault
-    --untested FILE                         lines `PASS OP`: declared, and not yet emitted by a test. The list may
-                                            only become shorter: what a test does emit must not be in it
 
 Exit status 1 if anything is missing. A record is a line:
 
@@ -68,20 +66,17 @@ def drivers(records, table):
             yield f"{name}: no test demands that it rewrites something: {', '.join(sorted(wanted - seen))}"
 
 
-def emissions(records, table, untested):
+def emissions(records, table):
     """Passes, and ops that they declare and never emit."""
     declared = emitted = 0
     for name in records.passes():
         ops = records.of("declares", name)
         missing = ops - records.emitted(name)
-        known = {op for one, op in untested if one == name}
-        if known - missing:
-            yield f"{name}: emitted or not declared any more, take it off the list: {', '.join(sorted(known - missing))}"
         declared, emitted = declared + len(ops), emitted + len(ops - missing)
         if table and ops:
             print(f"{name}: {len(ops)} declared, {len(ops - missing)} emitted")
-        if missing - known:
-            yield f"{name}: declared, never emitted: {', '.join(sorted(missing - known))}"
+        if missing:
+            yield f"{name}: declared, never emitted: {', '.join(sorted(missing))}"
     count, ops = records.sum
     print(f"{declared} declared, {emitted} emitted, {declared - emitted} never; {count} passes declare {ops} in all")
 
@@ -93,17 +88,12 @@ def main():
     parser.add_argument("check", choices=["drivers", "emissions"])
     parser.add_argument("records", nargs="+", type=pathlib.Path)
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--untested", type=pathlib.Path)
     options = parser.parse_args()
     records = Records(options.records)
     if not records.passes() or records.sum is None:
         sys.exit("no test has recorded the passes of the standard pipeline")
-    if options.check == "drivers":
-        faults = list(drivers(records, options.table))
-    else:
-        lines = options.untested.read_text(encoding="utf-8").splitlines() if options.untested else []
-        untested = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#")]
-        faults = list(emissions(records, options.table, untested))
+    check = drivers if options.check == "drivers" else emissions
+    faults = list(check(records, options.table))
     print("\n".join(faults + [f"{len(records.passes())} passes, {len(faults)} with a fault"]))
     return 1 if faults else 0
 

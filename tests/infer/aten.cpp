@@ -135,6 +135,8 @@ TEST_CASE_METHOD(fixture, "convolutions and poolings") {
     CHECK(infer<aten::avg_pool2d>({x, {3, 2}}) == "float32[1, 4, 2, 4]");
     CHECK(infer<aten::adaptive_avg_pool2d>({x, {1, 1}}) == "float32[1, 4, 1, 1]");
     CHECK(infer<aten::max_pool2d_with_indices>({x, {2}}) == "float32[1, 4, 4, 4] int64[1, 4, 4, 4]");
+    CHECK(infer<aten::max_pool2d>({x, {1}, {1}, {0}, {INT64_MAX}}) ==
+          "kernel, stride, dilation or padding are too large");
     CHECK(infer<aten::max_pool2d>({x, {9}}) == "a window of 9 does not fit in an axis of 8 padded to 8");
     CHECK(infer<aten::upsample_nearest2d_vec>({x, {}, list<double>{2.0, 1.5}}) == "float32[1, 4, 16, 12]");
 }

@@ -137,6 +137,8 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
     {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
     {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
+    {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
+    {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
 };
 
@@ -227,7 +229,8 @@ private:
             if (field.kind == field_kind::optional_tensors && up_to(2) == 0) a.tensors[0].reset();
         }
         if (field.kind == field_kind::integers) {
-            a.ints = up_to(2) == 0 ? shape() : integers(pick<std::size_t>({0, 1, 1, 1, 2, 2, 3, 4, 6}));
+            const auto count = pick<std::size_t>({0, 1, 1, 1, 2, 2, 3, 4, 6});
+            a.ints = up_to(2) == 0 ? shape() : integers(count, pick<std::int64_t>({0, 1}));
             for (std::int64_t& i : a.ints) i = up_to(3) == 0 ? pick<std::int64_t>({0, 1, 1, 2, -1}) : i;
         }
         if (field.kind == field_kind::floatings) a.reals.assign(up_to(3), 2.0);

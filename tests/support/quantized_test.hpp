@@ -90,6 +90,23 @@ inline void output_in(program& p, value v, const coding& c) { p.output(quantized
             detail::store_element(numbers[i], type, &data[i * width]);
     });
 }
+/// An input of real numbers that reading goes past a pad and a clamp for; one more at each end of the last
+/// axis than `shape` says. Borders and bounds are real numbers of the coding.
+[[nodiscard]] inline value padded_and_clamped_input(program& p, const coding& c, int_list shape) {
+    shape_builder inner(shape);
+    inner.back() -= 2;
+    const auto real = [&](std::int64_t code) {
+        return scalar(static_cast<double>(code - c.zero_point) * c.scale);
+    };
+    const value padded =
+        p.make<aten::constant_pad_nd>({real_input(p, c, inner), {1, 1}, real(c.zero_point + 2)});
+    return p.make<aten::clamp>({padded, real(c.zero_point - 50), real(c.zero_point + 60)});
+}
+/// An input of 30 bits, clamped between numbers that are no multiples of its scale.
+[[nodiscard]] inline value long_clamped_input(program& p, const int_list& shape) {
+    const coding c{1e-6, 0, dtype::int32, -(1 << 20), 1 << 20};
+    return p.make<aten::clamp>({real_input(p, c, shape), scalar(-0.81234567), scalar(0.71234567)});
+}
 /// Codes with a scale for each index of an axis; zero points where they are given.
 [[nodiscard]] inline value real_per_channel(program& p, value codes, const std::vector<double>& scales,
                                             std::int64_t axis,
@@ -198,8 +215,7 @@ namespace testing {
     if (!expected) return "before: " + expected.error().message;
     return check_runs(build, passes, inputs, [&](graph& g, std::span<const tensor> results) {
         const std::pmr::string left = real_value_of(g);
-        return left.empty() ? detail::code_difference(expected.value(), results, allowed)
-                            : left + " is left";
+        return left.empty() ? detail::code_difference(expected.value(), results, allowed) : left + " is left";
     });
 }
 
@@ -214,8 +230,8 @@ public:
     }
     template <class Build>
     bool match(const Build& build) const {
-        return holds(compare_integers(build, passes(), inputs_.empty() ? random_inputs(build) : inputs_,
-                                      allowed_));
+        return holds(
+            compare_integers(build, passes(), inputs_.empty() ? random_inputs(build) : inputs_, allowed_));
     }
 
 private:

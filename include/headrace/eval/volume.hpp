@@ -130,6 +130,7 @@ struct pool_axis {
 };
 [[nodiscard]] inline std::vector<pool_range> ranges_of(const pool_axis& p) {
     std::vector<pool_range> ranges;
+    ranges.reserve(idx(p.out));
     for (std::int64_t o = 0; o != p.out; ++o) {
         const std::int64_t start = o * p.stride - p.before;
         const std::int64_t first =
@@ -144,6 +145,7 @@ struct pool_axis {
 /// Adaptive pooling: as equal parts as there are.
 [[nodiscard]] inline std::vector<pool_range> adaptive_ranges(std::int64_t size, std::int64_t out) {
     std::vector<pool_range> ranges;
+    ranges.reserve(idx(out));
     for (std::int64_t o = 0; o != out; ++o) {
         const std::int64_t first = o * size / out;
         const std::int64_t end = ((o + 1) * size + out - 1) / out;

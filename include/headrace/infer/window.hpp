@@ -3,6 +3,8 @@
 #ifndef HEADRACE_INFER_WINDOW_HPP
 #define HEADRACE_INFER_WINDOW_HPP
 
+#include <algorithm>
+
 #include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
@@ -24,7 +26,7 @@ struct window {
     /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
-        return extent() > max_extent || stride > max_extent || before > max_extent || after > max_extent;
+        return std::max({extent(), stride, dilation, before, after}) > max_extent;
     }
 };
 

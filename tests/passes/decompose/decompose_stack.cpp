@@ -143,3 +143,13 @@ TEST_CASE("one number at the indices of an axis") {
             computes_the_same<decompose_partial_writes>().within(0));
     }
 }
+
+TEST_CASE("a part of another type is converted") {
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {2, 4, 3});
+            p.output(p.make<aten::select_scatter>(
+                {.self = x, .src = p.input(dtype::int32, {2, 3}), .dim = 1, .index = 2}));
+        },
+        computes_the_same<decompose_partial_writes>());
+}

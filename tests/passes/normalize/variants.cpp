@@ -104,9 +104,7 @@ void check_each(ops<Ops...>) {
 
 }  // namespace
 
-TEST_CASE("variants") {
-    check_each<canonicalize_variants>(canonicalize_variants::variants{});
-}
+TEST_CASE("variants") { check_each<canonicalize_variants>(canonicalize_variants::variants{}); }
 
 TEST_CASE("an in-place op keeps the type of what it writes to") {
     CHECK_THAT(
@@ -197,4 +195,15 @@ TEST_CASE("casts, reversed subtraction, and what does nothing") {
             p.output(p.make<aten::neg>({p.make<aten::expand_as>({x, x})}));
         },
         computes_the_same<remove_noop>());
+}
+
+TEST_CASE("ops that read the shape of another tensor get that shape") {
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {2, 3});
+            p.output(p.make<aten::reshape_as>({x, p.input(fp32, {3, 2})}));
+            p.output(p.make<aten::view_as>({x, p.input(fp32, {6})}));
+            p.output(p.make<aten::expand_as>({x, p.input(fp32, {4, 2, 3})}));
+        },
+        computes_the_same<canonicalize_variants>());
 }

@@ -239,3 +239,21 @@ TEST_CASE("a factor beyond RESCALE is refused") {
     CHECK_THAT(build(1, 1e-8), becomes_integers<fold_quantization>());
     CHECK_THAT(build(1e-9, 1), becomes_integers<fold_quantization>());
 }
+
+TEST_CASE("a number is quantized itself") {
+    CHECK_THAT(
+        [](program& p) {
+            const value full =
+                p.make<aten::full>({.size = {4, 1}, .fill_value = 0.71, .dtype = dtype::float32});
+            output_in(p, p.make<aten::cat>({{real_input(p, a, {4, 6}), full}, 1}), b);
+        },
+        becomes_integers<fold_quantization>(nearly));
+}
+
+TEST_CASE("integers of 32 bits saturate before RESCALE where it does not take them") {
+    const auto build = [](program& p) {
+        output_in(p, real_input(p, {0.03, 0, dtype::int32, -(1 << 30), 1 << 30}, {40, 50}), b);
+    };
+    CHECK_THAT(build, becomes_integers<fold_quantization>(nearly));
+    CHECK(count_after<tosa::minimum, fold_quantization>(build) == 1);
+}

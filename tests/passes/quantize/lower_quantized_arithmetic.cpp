@@ -183,3 +183,11 @@ TEST_CASE("operands that are not codes stay as they are") {
     CHECK(count_after<aten::add_tensor, arithmetic>(reals) == 2);
     CHECK(count_after<aten::mul_tensor, arithmetic>(reals) == 1);
 }
+
+TEST_CASE("sums of what is padded and clamped") {
+    const auto build = [](program& p) {
+        const value x = padded_and_clamped_input(p, a, {12, 30});
+        output_in(p, p.make<aten::add_tensor>({x, real_input(p, b, {12, 30})}), half_a);
+    };
+    CHECK(compare(build) == "");
+}

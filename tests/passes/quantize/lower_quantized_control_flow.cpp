@@ -232,3 +232,32 @@ TEST_CASE("branches and loops of real numbers stay") {
     };
     CHECK_THAT(build, is_left_alone_by<lower_quantized_control_flow>());
 }
+
+TEST_CASE("operands that are padded and clamped, alone and without the ops inside") {
+    const auto build = [](program& p) {
+        p.g.set_target(integer_target);
+        const value condition = p.input(dtype::boolean, {});
+        const value_list operands{padded_and_clamped_input(p, a, {12, 30}), long_clamped_input(p, {30})};
+        graph* yes = region_of(p, operands, [](graph& g, const value_list& in) {
+            return value_list{rounded(g, make_in<aten::add_tensor>(g, {in[0], in[1]}), b)};
+        });
+        graph* no = region_of(
+            p, operands, [](graph& g, const value_list& in) { return value_list{rounded(g, in[0], b)}; });
+        output_in(p, p.make<higher_order::cond>({condition, yes, no, operands}), b);
+    };
+    std::vector<tensor> inputs = random_inputs(build);
+    for (const int condition : {0, 1}) {
+        inputs[0] = tensor::of_number(dtype::boolean, condition);
+        CHECK_THAT(build, computes_the_same<lower_quantized_control_flow>().for_inputs(inputs));
+    }
+}
+
+TEST_CASE("a loop that starts from rows with scales of their own") {
+    const auto rows = [](program& p) {
+        return real_per_channel(p, p.input(dtype::int8, {12, 30}), scales_around(0.04, 12), 0);
+    };
+    CHECK(compare_loops(loop(rows, damped(c))) == "");
+    std::vector<tensor> inputs = random_inputs(loop(rows, damped(c)));
+    inputs[0] = tensor::of_number(dtype::int32, 3);
+    CHECK_THAT(loop(rows, damped(c)), computes_the_same<lower_quantized_control_flow>().for_inputs(inputs));
+}

@@ -35,7 +35,8 @@ auto pooled(coding x, coding to, shape_list shape, const Set& set) {
 }
 template <class Set>
 std::pmr::string pool(coding x, coding to, const Set& set, const allowance& allowed = nearly) {
-    return integers_from<pooling, may_rewrite<fold_quantization>>(pooled(x, to, {2, 3, 14, 13}, set), allowed);
+    return integers_from<pooling, may_rewrite<fold_quantization>>(pooled(x, to, {2, 3, 14, 13}, set),
+                                                                  allowed);
 }
 template <class Op, class Set>
 std::pmr::string resize(coding x, coding to, shape_list shape, const Set& set,
@@ -193,4 +194,27 @@ TEST_CASE("images of real numbers stay") {
     CHECK_THAT(reals, (is_left_alone_by<pooling, resizing>()));
     CHECK(count_after<aten::avg_pool2d, pooling>(reals) == 2);
     CHECK(count_after<aten::upsample_bilinear2d, resizing>(reals) == 1);
+}
+
+TEST_CASE("images that are padded and clamped before") {
+    const auto build = [](program& p) {
+        args<aten::avg_pool2d> w{};
+        w.self = padded_and_clamped_input(p, a, {2, 3, 14, 13});
+        w.kernel_size = {3, 2};
+        output_in(p, p.make<aten::avg_pool2d>(w), finer);
+    };
+    CHECK_THAT(build, (becomes_integers<pooling, may_rewrite<fold_quantization>>(nearly)));
+    const auto resized = [](program& p) {
+        args<aten::upsample_bilinear2d_vec> r{};
+        r.input = padded_and_clamped_input(p, a, {1, 2, 5, 7});
+        r.output_size = int_list{10, 14};
+        output_in(p, p.make<aten::upsample_bilinear2d_vec>(r), finer);
+    };
+    CHECK_THAT(resized, (becomes_integers<resizing, may_rewrite<fold_quantization>>(nearly)));
+}
+
+TEST_CASE("an image of one channel is summed by CONV2D") {
+    const auto build = pooled(a, finer, {2, 1, 14, 13}, [](auto& w) { w.kernel_size = {3, 2}; });
+    CHECK_THAT(build, (becomes_integers<pooling, may_rewrite<fold_quantization>>(nearly)));
+    CHECK(count_after<tosa::conv2d, pooling>(build) == 1);
 }

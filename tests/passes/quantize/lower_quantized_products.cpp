@@ -140,9 +140,8 @@ TEST_CASE("depthwise and grouped convolutions") {
             CHECK(count_after<tosa::depthwise_conv2d, products>(depthwise) == 1);
             const auto grouped = convolved(
                 a, kind, {1, 6, 9, 8}, {4, 3, 3, 3}, [](auto& c) { c.groups = 2; }, bias);
-            CHECK_THAT(
-                grouped,
-                (becomes_integers<decompose_grouped_convolution, may_rewrite<fold>, products, may_rewrite<fold_quantization>>(nearly)));
+            CHECK_THAT(grouped, (becomes_integers<decompose_grouped_convolution, may_rewrite<fold>, products,
+                                                  may_rewrite<fold_quantization>>(nearly)));
         }
     }
 }
@@ -359,4 +358,15 @@ TEST_CASE("operands that are not codes stay") {
     };
     CHECK_THAT(reals, is_left_alone_by<products>());
     CHECK(count_after<aten::linear, products>(reals) == 3);
+}
+
+TEST_CASE("inputs that are padded and clamped, and a bias that is larger than RESCALE takes") {
+    const auto build = [](program& p) {
+        const value x = padded_and_clamped_input(p, a, {4, 20});
+        // At the scale of the products it would have 35 bits: it saturates, and so does what it is added to.
+        const value bias = real_input(p, {0.01, 0, dtype::int32, -(1 << 30), 1 << 30}, {6});
+        output_in(p, p.make<aten::linear>({x, real_constant(p, w, {6, 20}), bias}), given);
+    };
+    CHECK(compare(build) == "");
+    CHECK(count_after<tosa::minimum, products>(build) == 1);
 }

@@ -35,7 +35,8 @@ auto reduced(coding x, shape_list shape, const Set& set, coding result = to) {
 template <class Op, class Set>
 std::pmr::string compare(coding x, shape_list shape, const Set& set, const allowance& allowed = nearly,
                          coding result = to) {
-    return integers_from<reductions, may_rewrite<fold_quantization>>(reduced<Op>(x, shape, set, result), allowed);
+    return integers_from<reductions, may_rewrite<fold_quantization>>(reduced<Op>(x, shape, set, result),
+                                                                     allowed);
 }
 constexpr auto as_is = [](auto&) {};
 
@@ -124,4 +125,17 @@ TEST_CASE("what is not quantized is summed as it is") {
     };
     CHECK_THAT(reals, is_left_alone_by<reductions>());
     CHECK(count_after<aten::sum, reductions>(reals) == 2);
+}
+
+TEST_CASE("sums of what is padded, clamped, or has scales for its rows") {
+    const auto cut = [](program& p) {
+        output_in(p, p.make<aten::sum_dim_intlist>({padded_and_clamped_input(p, a, {12, 30}), int_list{1}}),
+                  int8_codes(0.737, 5));
+    };
+    CHECK_THAT(cut, (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly)));
+    const auto rows = [](program& p) {
+        const value x = real_per_channel(p, p.input(dtype::int8, {5, 30}), scales_around(0.04, 5), 0);
+        output_in(p, p.make<aten::sum_dim_intlist>({x, int_list{0}}), int8_codes(0.737, 5));
+    };
+    CHECK_THAT(rows, (becomes_integers<reductions, may_rewrite<fold_quantization>>(nearly)));
 }

@@ -51,3 +51,42 @@ TEST_CASE("larger weights, and other targets, keep their bytes") {
     CHECK(weights_after(convolution("TOSA-1.0+INT+int4", 8)) == dtype::int8);
     CHECK(weights_after(convolution("TOSA-1.0+INT", 7)) == dtype::int8);
 }
+
+namespace {
+
+/// A convolution with those weights; `set` gives it its windows.
+template <op_tag Op, class Set>
+auto of_shape(int_list input, int_list weight, const Set& set) {
+    return [=](program& p) {
+        p.g.set_target(*parse_target("TOSA-1.0+INT+int4"));
+        args<Op> a{};
+        set(a);
+        a.input = p.input(dtype::int8, input);
+        std::vector<std::int64_t> codes;
+        for (std::int64_t i = 0; i != element_count(weight); ++i) codes.push_back(i * 5 % 15 - 7);
+        a.weight = integer_constant(p, dtype::int8, weight, codes);
+        a.bias = integer_constant(p, dtype::int32, {2}, {100, -200});
+        a.input_zp = integer_constant(p, dtype::int8, {1}, {4});
+        a.weight_zp = integer_constant(p, dtype::int8, {1}, {0});
+        a.acc_type = dtype::int32;
+        p.output(p.make<Op>(a));
+    };
+}
+
+}  // namespace
+
+TEST_CASE("weights of volumes and of transposed convolutions are packed, too") {
+    const auto volume = [](auto& a) {
+        a.pad = {0, 0, 0, 0, 0, 0};
+        a.stride = {1, 1, 1};
+        a.dilation = {1, 1, 1};
+    };
+    CHECK_THAT(of_shape<tosa::conv3d>({1, 3, 4, 5, 3}, {2, 2, 2, 3, 3}, volume),
+               computes_the_same<pack_int4_weights>());
+    const auto transposed = [](auto& a) {
+        a.out_pad = {0, 0, 0, 0};
+        a.stride = {2, 2};
+    };
+    CHECK_THAT(of_shape<tosa::transpose_conv2d>({1, 4, 5, 3}, {2, 2, 3, 3}, transposed),
+               computes_the_same<pack_int4_weights>());
+}

@@ -81,7 +81,8 @@ TEST_CASE("codes of numbers") {
         const auto codes = run_graph(p.g, std::vector{x});
         REQUIRE(codes);
         const auto own = quantization::per_tensor(c.scale, c.zero_point, c.lowest, c.highest);
-        for (std::int64_t i = 0; i != 500; ++i) CHECK(own.quantized(x.real(i)) == codes.value()[0].integer(i));
+        for (std::int64_t i = 0; i != 500; ++i)
+            CHECK(own.quantized(x.real(i)) == codes.value()[0].integer(i));
     }
 }
 

@@ -141,3 +141,18 @@ TEST_CASE("an output with a scale for each channel, and one that is computed, st
     CHECK(g.output()->find_annotation<output_quantizations>() == nullptr);
     for (const value v : g.outputs()) CHECK(meta_of(v)->dtype == fp32);
 }
+
+TEST_CASE("outputs that are padded and clamped") {
+    const auto build = [](program& p) {
+        const value x = real_of(p, quantized(p, p.input(fp32, {6, 50}), a), a);
+        const value padded = p.make<aten::constant_pad_nd>({x, {1, 1}, scalar(0.0)});
+        p.output(p.make<aten::clamp>({padded, scalar(-1.0), scalar(2.0)}));
+        p.output(long_clamped_input(p, {6, 50}));
+    };
+    program p;
+    graph& g = lowered<quantize_interface>(p, build);
+    CHECK(real_value_of(g).empty());
+    CHECK(count_of<aten::constant_pad_nd>(g) == 1);
+    CHECK(count_of<tosa::maximum>(g) == 1);
+    compare(build);
+}

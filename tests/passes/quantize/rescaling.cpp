@@ -19,8 +19,8 @@ struct rescaled {
     pass_context context;
     value made;
 
-    rescaled(dtype from, const int_list& shape, const std::vector<double>& factors,
-             const build::rescaling& r, double reach = 0) {
+    rescaled(dtype from, const int_list& shape, const std::vector<double>& factors, const build::rescaling& r,
+             double reach = 0) {
         const value x = p.input(from, shape);
         node& end = p.g.create<builtin::output>({.values = {x}});
         emit<build::saturating_rescale_ops> e(p.g, &end, &end, context);

@@ -32,14 +32,17 @@ namespace headrace {
 /// Programs may nest without end: reading and quantizing go past no more ops than this.
 inline constexpr int max_nested = 256;
 
-/// What reading emits beside clones of what is there.
-using reading_ops = joined<build::saturating_rescale_ops, ops<aten::clamp, aten::constant_pad_nd>>;
+/// What reading emits beside clones of what is there, as long as the integers keep their type.
+using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
+using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
 /// values that are computed, and for selections from several quantizations.
 class dequantizer {
 public:
-    explicit dequantizer(emit<reading_ops> e) : e_(e) {}
+    /// Integers get more bits where a bound of a clamp lies between two of them, if `finer` is given.
+    explicit dequantizer(emit<reading_as_stored_ops> e, std::optional<emit<reading_ops>> finer = {})
+        : e_(e), finer_(finer) {}
 
     std::optional<dequantized> operator()(value v) {
         for (const auto& [known, result] : known_) {
@@ -95,7 +98,7 @@ private:
         };
         if (is_off_grid(a.min) || is_off_grid(a.max)) {
             constexpr double room = 1 << 30;
-            if (inner->parameters.reach() > room) return std::nullopt;
+            if (!finer_ || inner->parameters.reach() > room) return std::nullopt;
             inner = finer(*inner);
         }
         quantization& q = inner->parameters;
@@ -115,8 +118,9 @@ private:
         const int bits = std::min(max_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {build::saturating_rescale(e_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
-                quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
+        return {
+            build::saturating_rescale(*finer_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
+            quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
     // The channels of one operand as those of the result, where they still are an axis.
@@ -131,16 +135,30 @@ private:
         return true;
     }
 
-    emit<reading_ops> e_;
+    emit<reading_as_stored_ops> e_;
+    std::optional<emit<reading_ops>> finer_;
     std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
-inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) { return dequantizer(e)(v); }
+inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) {
+    return dequantizer(e, e)(v);
+}
 
 /// Nothing where channels have scales of their own.
 inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e, value v) {
     auto d = as_dequantized(e, v);
+    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+}
+
+/// Integers of 8 or 16 bits, as convolutions and windows take them.
+inline std::optional<dequantized> as_short_integers(emit<reading_as_stored_ops> e, value v) {
+    auto d = dequantizer(e)(v);
+    const bool is_short = d && (e.dtype(d->integers) == dtype::int8 || e.dtype(d->integers) == dtype::int16);
+    return is_short ? d : std::nullopt;
+}
+inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_stored_ops> e, value v) {
+    auto d = as_short_integers(e, v);
     return d && d->parameters.is_per_tensor() ? d : std::nullopt;
 }
 

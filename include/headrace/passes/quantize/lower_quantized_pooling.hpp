@@ -21,14 +21,12 @@ namespace headrace {
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, reading_ops, dequantize_ops,
+    using produces = joined<build::average_pool_ops, reading_as_stored_ops, dequantize_ops,
                             ops<tosa::conv2d, tosa::depthwise_conv2d>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
-        const auto x = as_dequantized_per_tensor(e, a.self);
+        const auto x = as_short_integers_per_tensor(e, a.self);
         if (!x) return std::nullopt;
-        const dtype type = e.dtype(x->integers);
-        if (type != dtype::int8 && type != dtype::int16) return std::nullopt;
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto w = std::span(windows.value()).first(2);

@@ -48,9 +48,9 @@ struct lower_quantized_products : pass {
     }
 
     std::optional<value> operator()(const args<aten::bmm>& a, emit<produces> e) const {
-        const auto left = as_dequantized_per_tensor(e, a.self);
-        if (!left || !is_short(e.dtype(left->integers))) return std::nullopt;
-        const auto right = as_dequantized(e, a.mat2);
+        const auto left = as_short_integers_per_tensor(e, a.self);
+        if (!left) return std::nullopt;
+        const auto right = as_short_integers(e, a.mat2);
         const dtype type = e.dtype(left->integers);
         if (!right || e.dtype(right->integers) != type || right->parameters.axis.value_or(2) != 2)
             return std::nullopt;
@@ -68,8 +68,6 @@ struct lower_quantized_products : pass {
     }
 
 private:
-    static bool is_short(dtype type) { return type == dtype::int8 || type == dtype::int16; }
-
     static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
         const auto zero = weight.common_zero_point();
         if (!zero)
@@ -103,9 +101,9 @@ private:
     // Nothing where one of them is not quantized. Output channels are that axis of the weight.
     static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
-        const auto x = as_dequantized_per_tensor(e, a.input);
-        if (!x || !is_short(e.dtype(x->integers))) return std::nullopt;
-        auto w = as_dequantized(e, a.weight);
+        const auto x = as_short_integers_per_tensor(e, a.input);
+        if (!x) return std::nullopt;
+        auto w = as_short_integers(e, a.weight);
         if (!w || e.dtype(w->integers) != dtype::int8) return std::nullopt;
         if (w->parameters.axis.value_or(channel_axis) != channel_axis)
             w = with_scales_along(e, *w, channel_axis);

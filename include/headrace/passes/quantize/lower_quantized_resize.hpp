@@ -14,11 +14,12 @@ namespace headrace {
 struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
     using targeted_ops = linear_ops;
-    using produces = joined<build::resize_ops, reading_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
+    using produces =
+        joined<build::resize_ops, reading_as_stored_ops, dequantize_ops, ops<tosa::rescale, tosa::sub>>;
 
     template <one_of<targeted_ops> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
-        const auto x = as_dequantized_per_tensor(e, resized_input(a));
+        const auto x = as_short_integers_per_tensor(e, resized_input(a));
         if (!x || e.dtype(x->integers) != dtype::int8) return std::nullopt;
         const auto [image, unit] = build::resize(e, {x->integers, sampling_mode_of<Op>(a), resize_scales(a)});
         return dequantize_image(e, image, static_cast<double>(unit), x->parameters);

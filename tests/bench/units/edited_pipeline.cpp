@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The standard pipeline with a pass of one's own, its proof and what runs it.
+#include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/pass/algebra.hpp>
+#include <headrace/passes/passes.hpp>
+
+using namespace headrace;
+
+struct decompose_softsign : pass {
+    static auto rewrites() {
+        return rules(on<aten::celu> = [](auto x) { return x / (abs(x) + 1); });
+    }
+};
+struct edited : insert_before<standard_lowering<constant_evaluator>, decompose_gelu, decompose_softsign> {};
+
+result<run_statistics> lower(graph& g, pass_context& context) { return edited::run(g, context); }
