@@ -2,9 +2,9 @@
 // Defines the test of all passes by programs that nobody has written: random ones of all ops, executed before
 // and after each pass of the standard pipeline, by both drivers, for all kinds of targets.
 //
-// HEADRACE_RANDOM_PROGRAMS says how many, HEADRACE_RANDOM_SEED with which one to begin: program k of seed s
-// is program 0 of seed s + k. A failure is printed with its seed and the smallest program that still shows
-// it.
+// Run it by `test_lowering "[.random]"`. HEADRACE_RANDOM_PROGRAMS says how many, HEADRACE_RANDOM_SEED with
+// which one to begin: program k of seed s is program 0 of seed s + k. A failure is printed with its seed and
+// the smallest program that still shows it.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -47,6 +47,8 @@ const std::vector<const op_info*>& pure_ops() {
         std::vector<const op_info*> ops;
         const auto add = [&](const op_info* op) {
             const std::string_view name = op->name.substr(0, op->name.rfind('.'));
+            // Its second result is what its own gradient keeps: each device has something else there.
+            if (name == "aten.log_sigmoid_forward") return;
             if (!op->has(trait::impure | trait::host_number) && !name.ends_with('_')) ops.push_back(op);
         };
         std::ranges::for_each(op_table<aten::dialect>, add);
@@ -288,6 +290,7 @@ public:
         copy_graph(program_.g, g);
         g.set_target(*parse_target(target));
         pass_context context(&infer_node);
+        context_ = &context;
         const auto done = run_standard_pipeline(
             g, context, {.driver = driver, .observer = this, .after_pass = &lowering_check::after_pass});
         if (!done) return std::string(done.error().message);
@@ -298,8 +301,11 @@ public:
 
 private:
     static result<void> after_pass(void* self, const pass_record& pass, graph& g) {
-        if (pass.nodes.rewritten == 0) return boost::outcome_v2::success();
-        const std::string fault = static_cast<const lowering_check*>(self)->compare(g);
+        const auto& check = *static_cast<const lowering_check*>(self);
+        // After a refusal the graph is no program any more.
+        if (pass.nodes.rewritten == 0 || !check.context_->diagnostics().empty())
+            return boost::outcome_v2::success();
+        const std::string fault = check.compare(g);
         if (fault.empty()) return boost::outcome_v2::success();
         return invalid(std::string(pass.name) + ": " + fault);
     }
@@ -324,6 +330,7 @@ private:
     }
 
     const random_program& program_;
+    const pass_context* context_ = nullptr;
     std::vector<tensor> expected_;
     std::vector<double> granted_;
     bool stable_ = false;
@@ -395,7 +402,7 @@ std::vector<const char*> targets_for(flavour kind) {
 
 }  // namespace
 
-TEST_CASE("random programs compute the same after each pass") {
+TEST_CASE("random programs compute the same after each pass", "[.random]") {
     const unsigned count = number_in("HEADRACE_RANDOM_PROGRAMS", 200);
     const unsigned seed = number_in("HEADRACE_RANDOM_SEED", 1);
     std::size_t compared = 0, lowered = 0, nodes = 0;

@@ -137,6 +137,8 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
     {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
     {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
+    {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
+    {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
     {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
