@@ -257,3 +257,11 @@ TEST_CASE("integers of 32 bits saturate before RESCALE where it does not take th
     CHECK_THAT(build, becomes_integers<fold_quantization>(nearly));
     CHECK(count_after<tosa::minimum, fold_quantization>(build) == 1);
 }
+
+TEST_CASE("a join that converts integers is no selection") {
+    const auto build = [](program& p) {
+        const value counts = p.constant<std::int64_t>(dtype::int64, {2, 3}, {1, 2, 3, 4, 5, 6});
+        output_in(p, p.make<aten::cat>({{real_input(p, a, {2, 3}), counts}, 0}), b);
+    };
+    CHECK_THAT(build, is_left_alone_by<fold_quantization>());
+}

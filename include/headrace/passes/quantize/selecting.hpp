@@ -38,9 +38,13 @@ using selecting_ops = joined<
         aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
         aten::max_pool2d, tosa::transpose>>;
 
+[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
+
 /// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
-/// adds up.
+/// adds up, nor an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
+    if (const auto* a = args_if<aten::cat>(n)) return std::ranges::all_of(a->tensors, is_real);
+    if (const auto* a = args_if<aten::where_self>(n)) return is_real(a->self) && is_real(a->other);
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
@@ -54,8 +58,6 @@ using selecting_ops = joined<
     if (a == nullptr || a->mode != "constant") return std::nullopt;
     return args<aten::constant_pad_nd>{a->self, a->pad, scalar(a->value.value_or(0))};
 }
-
-[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
 /// A clone of a node that selects, on quantized values in place of real numbers.
 inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {
