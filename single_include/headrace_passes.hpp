@@ -3715,15 +3715,18 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
+    static constexpr std::size_t max_rank = 6;  // of TOSA's levels, and of lists that hold their elements
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
 
     class run {
     public:
-        explicit run(graph& g) : graph_(g), known_(g.id_bound()) {}
+        explicit run(graph& g) : graph_(g) {}
 
         std::size_t fold() {
+            const std::size_t viewed = view_moved_constants();
+            known_.resize(graph_.id_bound());
             for (node& n : graph_.nodes()) {
                 if (is_computable(n)) compute(n);
             }
@@ -3733,7 +3736,7 @@ private:
                 known_[n->id].results.clear();
             }
             for (node* n : stored) detail::erase_dead(graph_, *n);
-            return stored.size();
+            return viewed + stored.size();
         }
 
     private:
@@ -3744,6 +3747,51 @@ private:
             bool dequantized = false;
             bool kept = false;  // stays a node, as it is too large or dequantized
         };
+
+        // A large constant in another shape or order becomes a view of the same bytes, so that a model with
+        // gigabytes of weights needs no copy of them.
+        std::size_t view_moved_constants() {
+            std::pmr::vector<node*> viewed;
+            for (node& n : graph_.nodes()) {
+                const auto data = moved_constant(n);
+                if (!data) continue;
+                node& made = graph_.create<builtin::constant>({.data = *data}, &n);
+                graph_.set_meta(made.result(), *n.results[0].meta);
+                replace(n.result(), made.result());
+                viewed.push_back(&n);
+            }
+            for (node* n : viewed) detail::erase_dead(graph_, *n);
+            return viewed.size();
+        }
+        // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        static std::optional<tensor_data> moved_constant(const node& n) {
+            const auto* reshape = args_if<tosa::reshape>(n);
+            const auto* transpose = args_if<tosa::transpose>(n);
+            if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
+            const value from = n.operand(0);
+            const tensor_meta& meta = *n.results[0].meta;
+            const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
+            if (!is<builtin::constant>(*from.producer) || !is_large || meta.rank() > max_rank)
+                return std::nullopt;
+            const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
+            if (reshape != nullptr) return data.strides.empty() ? std::optional(data) : std::nullopt;
+            const shape_builder strides = strides_of(data, meta_of(from)->shape);
+            shape_builder turned;
+            for (const std::int64_t axis : transpose->perms)
+                turned.push_back(strides[static_cast<std::size_t>(axis)]);
+            return tensor_data{data.bytes, turned};
+        }
+        static shape_builder strides_of(const tensor_data& data, sizes shape) {
+            if (!data.strides.empty()) return shape_builder(data.strides);
+            shape_builder strides = shape_builder::filled(shape.size(), 1);
+            for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+            return strides;
+        }
+        void replace(value old, value made) {
+            graph_.inherit_annotations(*made.producer, *old.producer);
+            made.producer->results[0].name = old.producer->results[old.result].name;
+            graph_.replace_all_uses(old, made);
+        }
 
         // The computed nodes that become constants; frees the results of the others. Users come first, as a
         // node is not needed if all its users are stored.
@@ -3822,9 +3870,7 @@ private:
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
                     Evaluator::store(known_[n.id].results[i], meta, data);
                 });
-                graph_.inherit_annotations(*made.producer, n);
-                made.producer->results[0].name = n.results[i].name;
-                graph_.replace_all_uses(old, made);
+                replace(old, made);
             }
         }
 
@@ -4056,16 +4102,40 @@ private:
         if (data.strides.empty()) return {data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))};
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         copy.clear();
+        copy.reserve(static_cast<std::size_t>(bytes_in_memory(meta)));
         for_each_element(data, meta, [&](const std::byte* at) { copy.insert(copy.end(), at, at + width); });
         return copy;
     }
-    /// FNV-1a.
-    static std::uint64_t hash_of_data(const node& n) {
-        std::uint64_t hash = 14695981039346656037U;
-        std::pmr::vector<std::byte> copy;
-        for (const std::byte b : bytes_of(n, copy))
-            hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211U;
+    /// Like FNV-1a, of eight bytes at a time: weights are gigabytes. Each word's upper bits are folded down,
+    /// as multiplying carries upward alone.
+    static std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
+        while (!bytes.empty()) {
+            std::uint64_t word = 0;
+            const std::size_t count = std::min(bytes.size(), sizeof word);
+            std::memcpy(&word, bytes.data(), count);
+            hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 32U;
+            bytes = bytes.subspan(count);
+        }
         return hash;
+    }
+    /// Elements with strides are collected in parts, so that large constants are not copied whole.
+    static std::uint64_t hash_of_data(const node& n) {
+        constexpr std::uint64_t start = 14695981039346656037U;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        std::pmr::vector<std::byte> part;
+        if (data.strides.empty()) return hash_of(bytes_of(n, part), start);
+        constexpr std::size_t part_bytes = 1 << 16;
+        const tensor_meta& meta = *n.results[0].meta;
+        const std::size_t width = traits_of(meta.dtype).bits / 8U;
+        std::uint64_t hash = start;
+        for_each_element(data, meta, [&](const std::byte* at) {
+            part.insert(part.end(), at, at + width);
+            if (part.size() < part_bytes) return;
+            hash = hash_of(part, hash);
+            part.clear();
+        });
+        return hash_of(part, hash);
     }
     static bool same_data(const node& a, const node& b) {
         std::pmr::vector<std::byte> copy_a, copy_b;
@@ -10737,9 +10807,13 @@ using selecting_ops = joined<
         aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
         aten::max_pool2d, tosa::transpose>>;
 
+[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
+
 /// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
-/// adds up.
+/// adds up, nor an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
+    if (const auto* a = args_if<aten::cat>(n)) return std::ranges::all_of(a->tensors, is_real);
+    if (const auto* a = args_if<aten::where_self>(n)) return is_real(a->self) && is_real(a->other);
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
@@ -10753,8 +10827,6 @@ using selecting_ops = joined<
     if (a == nullptr || a->mode != "constant") return std::nullopt;
     return args<aten::constant_pad_nd>{a->self, a->pad, scalar(a->value.value_or(0))};
 }
-
-[[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
 /// A clone of a node that selects, on quantized values in place of real numbers.
 inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {

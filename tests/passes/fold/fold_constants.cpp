@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests folding: what depends on constants alone is computed, and what is equal is kept once.
+#include <set>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
@@ -52,6 +54,34 @@ TEST_CASE("a broadcast of a number is not stored, but what is computed from it i
     REQUIRE(fold{}(p.g, context));
     CHECK(count_of<tosa::tile>(p.g) == 1);
     CHECK(count_of<tosa::reduce_sum>(p.g) == 0);
+}
+
+TEST_CASE("large constants in another shape or order are views of the same bytes") {
+    const auto build = [](program& p) {
+        const value c =
+            create_constant(p.g, {fp32, {130, 40, 2, 2}, {}}, nullptr, [](std::span<std::byte> data) {
+                for (std::size_t i = 0; 4 * i != data.size(); ++i)
+                    detail::store_element(static_cast<double>(i % 977), fp32, &data[4 * i]);
+            });
+        const value turned = p.make<tosa::transpose>({.input1 = c, .perms = {0, 2, 3, 1}});
+        const value again = p.make<tosa::transpose>({.input1 = turned, .perms = {3, 0, 1, 2}});
+        p.output(p.make<tosa::add>({.input1 = p.input(fp32, {1, 1, 1, 40}), .input2 = turned}));
+        p.output(p.make<tosa::add>({.input1 = p.input(fp32, {1, 1, 1, 1}), .input2 = again}));
+        const value row = p.make<tosa::reshape>({.input1 = c, .shape = shape_of(p, {130 * 160})});
+        p.output(p.make<tosa::add>({.input1 = p.input(fp32, {1}), .input2 = row}));
+    };
+    CHECK_THAT(build, computes_the_same<fold>());
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    REQUIRE(fold{}(p.g, context));
+    CHECK(count_of<tosa::transpose>(p.g) == 0);
+    CHECK(count_of<tosa::reshape>(p.g) == 0);
+    std::set<const std::byte*> places;
+    for (const node& n : p.g.nodes_of(info_of<builtin::constant>))
+        places.insert(args_of<builtin::constant>(n).data.bytes);
+    CHECK(places.size() == 1);
 }
 
 TEST_CASE("equal constants are merged, whatever their strides") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
@@ -48,15 +50,18 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
+    static constexpr std::size_t max_rank = 6;  // of TOSA's levels, and of lists that hold their elements
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
 
     class run {
     public:
-        explicit run(graph& g) : graph_(g), known_(g.id_bound()) {}
+        explicit run(graph& g) : graph_(g) {}
 
         std::size_t fold() {
+            const std::size_t viewed = view_moved_constants();
+            known_.resize(graph_.id_bound());
             for (node& n : graph_.nodes()) {
                 if (is_computable(n)) compute(n);
             }
@@ -66,7 +71,7 @@ private:
                 known_[n->id].results.clear();
             }
             for (node* n : stored) detail::erase_dead(graph_, *n);
-            return stored.size();
+            return viewed + stored.size();
         }
 
     private:
@@ -77,6 +82,51 @@ private:
             bool dequantized = false;
             bool kept = false;  // stays a node, as it is too large or dequantized
         };
+
+        // A large constant in another shape or order becomes a view of the same bytes, so that a model with
+        // gigabytes of weights needs no copy of them.
+        std::size_t view_moved_constants() {
+            std::pmr::vector<node*> viewed;
+            for (node& n : graph_.nodes()) {
+                const auto data = moved_constant(n);
+                if (!data) continue;
+                node& made = graph_.create<builtin::constant>({.data = *data}, &n);
+                graph_.set_meta(made.result(), *n.results[0].meta);
+                replace(n.result(), made.result());
+                viewed.push_back(&n);
+            }
+            for (node* n : viewed) detail::erase_dead(graph_, *n);
+            return viewed.size();
+        }
+        // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        static std::optional<tensor_data> moved_constant(const node& n) {
+            const auto* reshape = args_if<tosa::reshape>(n);
+            const auto* transpose = args_if<tosa::transpose>(n);
+            if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
+            const value from = n.operand(0);
+            const tensor_meta& meta = *n.results[0].meta;
+            const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
+            if (!is<builtin::constant>(*from.producer) || !is_large || meta.rank() > max_rank)
+                return std::nullopt;
+            const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
+            if (reshape != nullptr) return data.strides.empty() ? std::optional(data) : std::nullopt;
+            const shape_builder strides = strides_of(data, meta_of(from)->shape);
+            shape_builder turned;
+            for (const std::int64_t axis : transpose->perms)
+                turned.push_back(strides[static_cast<std::size_t>(axis)]);
+            return tensor_data{data.bytes, turned};
+        }
+        static shape_builder strides_of(const tensor_data& data, sizes shape) {
+            if (!data.strides.empty()) return shape_builder(data.strides);
+            shape_builder strides = shape_builder::filled(shape.size(), 1);
+            for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+            return strides;
+        }
+        void replace(value old, value made) {
+            graph_.inherit_annotations(*made.producer, *old.producer);
+            made.producer->results[0].name = old.producer->results[old.result].name;
+            graph_.replace_all_uses(old, made);
+        }
 
         // The computed nodes that become constants; frees the results of the others. Users come first, as a
         // node is not needed if all its users are stored.
@@ -155,9 +205,7 @@ private:
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
                     Evaluator::store(known_[n.id].results[i], meta, data);
                 });
-                graph_.inherit_annotations(*made.producer, n);
-                made.producer->results[0].name = n.results[i].name;
-                graph_.replace_all_uses(old, made);
+                replace(old, made);
             }
         }
 
