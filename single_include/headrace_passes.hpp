@@ -4041,6 +4041,8 @@ struct merge_equal_constants : pass {
     }
 
 private:
+    static constexpr std::size_t part_bytes = 1 << 16;
+
     struct entry {
         node* constant;
         std::uint64_t hash;
@@ -4063,16 +4065,27 @@ private:
         }
         return merged;
     }
-    /// Merges constants with the same metadata.
-    static std::size_t merge_alike(graph& g, std::span<entry> alike) {
-        for (entry& e : alike) e.hash = hash_of_data(*e.constant);
+    /// Merges constants with the same metadata. Most that differ do so in their first elements; only where
+    /// these are equal are all of them looked at.
+    static std::size_t merge_alike(graph& g, std::span<entry> alike, std::size_t hashed_bytes = part_bytes) {
+        for (entry& e : alike) e.hash = hash_of_data(*e.constant, hashed_bytes);
         std::ranges::sort(alike, [](const entry& a, const entry& b) {
             return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
         });
         std::size_t merged = 0;
+        for (auto from = alike.begin(), to = from; from != alike.end(); from = to) {
+            to = std::find_if_not(from, alike.end(), [&](const entry& e) { return e.hash == from->hash; });
+            if (to - from == 1) continue;
+            merged += hashed_bytes == part_bytes ? merge_alike(g, std::span(from, to), SIZE_MAX)
+                                                 : merge_same(g, std::span(from, to));
+        }
+        return merged;
+    }
+    /// Merges constants with the same metadata and hash.
+    static std::size_t merge_same(graph& g, std::span<const entry> alike) {
+        std::size_t merged = 0;
         std::pmr::vector<entry> kept;
         for (const entry& e : alike) {
-            if (!kept.empty() && kept[0].hash != e.hash) kept.clear();
             const auto same = std::ranges::find_if(
                 kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
             if (same == kept.end()) {
@@ -4119,14 +4132,16 @@ private:
         }
         return hash;
     }
-    /// Elements with strides are collected in parts, so that large constants are not copied whole.
-    static std::uint64_t hash_of_data(const node& n) {
+    /// Of the first rows, with as many bytes, but at least one. Elements with strides are collected in parts,
+    /// so that large constants are not copied whole.
+    static std::uint64_t hash_of_data(const node& n, std::size_t max_bytes) {
         constexpr std::uint64_t start = 14695981039346656037U;
         const tensor_data& data = args_of<builtin::constant>(n).data;
+        const shape_builder rows = first_rows(*n.results[0].meta, max_bytes);
+        const tensor_meta meta{n.results[0].meta->dtype, rows, {}};
+        if (data.strides.empty())
+            return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, start);
         std::pmr::vector<std::byte> part;
-        if (data.strides.empty()) return hash_of(bytes_of(n, part), start);
-        constexpr std::size_t part_bytes = 1 << 16;
-        const tensor_meta& meta = *n.results[0].meta;
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         std::uint64_t hash = start;
         for_each_element(data, meta, [&](const std::byte* at) {
@@ -4136,6 +4151,14 @@ private:
             part.clear();
         });
         return hash_of(part, hash);
+    }
+    static shape_builder first_rows(const tensor_meta& meta, std::size_t max_bytes) {
+        shape_builder shape(meta.shape);
+        const auto bytes = static_cast<std::size_t>(bytes_in_memory(meta));
+        if (bytes <= max_bytes || traits_of(meta.dtype).bits % 8 != 0) return shape;
+        const std::size_t row_bytes = bytes / static_cast<std::size_t>(shape[0]);
+        shape[0] = static_cast<std::int64_t>(std::max<std::size_t>(1, max_bytes / row_bytes));
+        return shape;
     }
     static bool same_data(const node& a, const node& b) {
         std::pmr::vector<std::byte> copy_a, copy_b;
