@@ -40,7 +40,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t largest_input = std::size_t{1} << 17;
-constexpr std::size_t largest_allocation = std::size_t{1} << 30;
 constexpr int inputs_of_a_child = 400;
 constexpr int seconds_of_an_input = 4;
 constexpr int frames_compared = 5;
@@ -350,7 +349,10 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t c
     }
 }
 
+#ifndef HEADRACE_SANITIZED  // ASan has operators of its own
 // Half the memory that a machine has is no crash, but no user wants that either.
+static constexpr std::size_t largest_allocation = std::size_t{1} << 30;
+
 void* operator new(std::size_t size) {
     if (size > largest_allocation) fuzz::found("an allocation above 1 GB");
     void* memory = std::malloc(size == 0 ? 1 : size);
@@ -359,6 +361,7 @@ void* operator new(std::size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 int main(int count, char** words) {
     void* room =
