@@ -24,7 +24,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BASELINE = os.path.join(HERE, "compile_time_baseline.json")
-SIZES = [(50, 20), (100, 50), (250, 100), (250, 140), (500, 160)]
+SIZES = [(50, 20), (250, 140), (500, 160)]
 ALLOWED_GROWTH = 1.03
 EVENTS = ("InstantiateClass", "InstantiateFunction")
 
