@@ -3715,7 +3715,6 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::size_t max_rank = 6;  // of TOSA's levels, and of lists that hold their elements
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -3753,9 +3752,9 @@ private:
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
             for (node& n : graph_.nodes()) {
-                const auto data = moved_constant(n);
-                if (!data) continue;
-                node& made = graph_.create<builtin::constant>({.data = *data}, &n);
+                const auto view = view_of(n);
+                if (!view) continue;
+                node& made = graph_.create<builtin::constant>({.data = {view->bytes, view->strides}}, &n);
                 graph_.set_meta(made.result(), *n.results[0].meta);
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
@@ -3763,23 +3762,26 @@ private:
             for (node* n : viewed) detail::erase_dead(graph_, *n);
             return viewed.size();
         }
+        struct constant_view {
+            const std::byte* bytes;
+            shape_builder strides;  // none: row-major
+        };
         // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
-        static std::optional<tensor_data> moved_constant(const node& n) {
+        static std::optional<constant_view> view_of(const node& n) {
             const auto* reshape = args_if<tosa::reshape>(n);
             const auto* transpose = args_if<tosa::transpose>(n);
             if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
             const value from = n.operand(0);
             const tensor_meta& meta = *n.results[0].meta;
             const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
-            if (!is<builtin::constant>(*from.producer) || !is_large || meta.rank() > max_rank)
-                return std::nullopt;
+            if (!is<builtin::constant>(*from.producer) || !is_large) return std::nullopt;
             const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
-            if (reshape != nullptr) return data.strides.empty() ? std::optional(data) : std::nullopt;
+            constant_view view{data.bytes, {}};
+            if (reshape != nullptr) return data.strides.empty() ? std::optional(view) : std::nullopt;
             const shape_builder strides = strides_of(data, meta_of(from)->shape);
-            shape_builder turned;
             for (const std::int64_t axis : transpose->perms)
-                turned.push_back(strides[static_cast<std::size_t>(axis)]);
-            return tensor_data{data.bytes, turned};
+                view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+            return view;
         }
         static shape_builder strides_of(const tensor_data& data, sizes shape) {
             if (!data.strides.empty()) return shape_builder(data.strides);
@@ -11044,9 +11046,11 @@ inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) {
 }
 
 /// Nothing where channels have scales of their own.
+inline std::optional<dequantized> if_per_tensor(std::optional<dequantized> d) {
+    return d && d->parameters.is_per_tensor() ? std::move(d) : std::nullopt;
+}
 inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e, value v) {
-    auto d = as_dequantized(e, v);
-    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+    return if_per_tensor(as_dequantized(e, v));
 }
 
 /// Integers of 8 or 16 bits, as convolutions and windows take them.
@@ -11056,8 +11060,7 @@ inline std::optional<dequantized> as_short_integers(emit<reading_as_stored_ops> 
     return is_short ? d : std::nullopt;
 }
 inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_stored_ops> e, value v) {
-    auto d = as_short_integers(e, v);
-    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+    return if_per_tensor(as_short_integers(e, v));
 }
 
 /// The `out_dtype` that gives a dequantize the type of the node's result.
@@ -11591,10 +11594,7 @@ private:
 
     // --- the quantization of what regions give -----------------------------------------------------------
 
-    static std::optional<dequantized> match_per_tensor(value v) {
-        auto read = match_dequantize(v);
-        return read && read->parameters.is_per_tensor() ? read : std::nullopt;
-    }
+    static std::optional<dequantized> match_per_tensor(value v) { return if_per_tensor(match_dequantize(v)); }
 
     // INT32 with room for all of those, and for what is computed from them.
     static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {

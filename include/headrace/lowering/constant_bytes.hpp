@@ -25,11 +25,6 @@ using keeping_all =
     ops<aten::permute, aten::t, aten::transpose_int, aten::view, quantized_decomposed::dequantize_per_channel,
         quantized_decomposed::dequantize_per_tensor>;
 
-template <op_tag... Ops>
-[[nodiscard]] bool is_one_of(const node& n, ops<Ops...>) {
-    return (is<Ops>(n) || ...);
-}
-
 }  // namespace detail
 
 /// Bytes that the constants of an exported program take in its TOSA file at least: those whose elements are
@@ -42,8 +37,8 @@ template <op_tag... Ops>
     for (const node* n = g.last(); n != nullptr; n = n->previous) {
         lives[n->id] = lives[n->id] || is<builtin::output>(*n);
         if (!lives[n->id]) continue;
-        const bool needs_all = detail::is_one_of(*n, detail::needing_all{});
-        const bool keeps_all = stays[n->id] && detail::is_one_of(*n, detail::keeping_all{});
+        const bool needs_all = set_of<detail::needing_all>.contains(*n->op);
+        const bool keeps_all = stays[n->id] && set_of<detail::keeping_all>.contains(*n->op);
         const auto edges = n->operand_edges();
         for (std::size_t i = 0; i != edges.size(); ++i) {
             lives[edges[i].source->id] = true;

@@ -50,7 +50,6 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::size_t max_rank = 6;  // of TOSA's levels, and of lists that hold their elements
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -88,9 +87,9 @@ private:
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
             for (node& n : graph_.nodes()) {
-                const auto data = moved_constant(n);
-                if (!data) continue;
-                node& made = graph_.create<builtin::constant>({.data = *data}, &n);
+                const auto view = view_of(n);
+                if (!view) continue;
+                node& made = graph_.create<builtin::constant>({.data = {view->bytes, view->strides}}, &n);
                 graph_.set_meta(made.result(), *n.results[0].meta);
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
@@ -98,23 +97,26 @@ private:
             for (node* n : viewed) detail::erase_dead(graph_, *n);
             return viewed.size();
         }
+        struct constant_view {
+            const std::byte* bytes;
+            shape_builder strides;  // none: row-major
+        };
         // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
-        static std::optional<tensor_data> moved_constant(const node& n) {
+        static std::optional<constant_view> view_of(const node& n) {
             const auto* reshape = args_if<tosa::reshape>(n);
             const auto* transpose = args_if<tosa::transpose>(n);
             if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
             const value from = n.operand(0);
             const tensor_meta& meta = *n.results[0].meta;
             const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
-            if (!is<builtin::constant>(*from.producer) || !is_large || meta.rank() > max_rank)
-                return std::nullopt;
+            if (!is<builtin::constant>(*from.producer) || !is_large) return std::nullopt;
             const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
-            if (reshape != nullptr) return data.strides.empty() ? std::optional(data) : std::nullopt;
+            constant_view view{data.bytes, {}};
+            if (reshape != nullptr) return data.strides.empty() ? std::optional(view) : std::nullopt;
             const shape_builder strides = strides_of(data, meta_of(from)->shape);
-            shape_builder turned;
             for (const std::int64_t axis : transpose->perms)
-                turned.push_back(strides[static_cast<std::size_t>(axis)]);
-            return tensor_data{data.bytes, turned};
+                view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+            return view;
         }
         static shape_builder strides_of(const tensor_data& data, sizes shape) {
             if (!data.strides.empty()) return shape_builder(data.strides);

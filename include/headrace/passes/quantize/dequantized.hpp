@@ -146,9 +146,11 @@ inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) {
 }
 
 /// Nothing where channels have scales of their own.
+inline std::optional<dequantized> if_per_tensor(std::optional<dequantized> d) {
+    return d && d->parameters.is_per_tensor() ? std::move(d) : std::nullopt;
+}
 inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e, value v) {
-    auto d = as_dequantized(e, v);
-    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+    return if_per_tensor(as_dequantized(e, v));
 }
 
 /// Integers of 8 or 16 bits, as convolutions and windows take them.
@@ -158,8 +160,7 @@ inline std::optional<dequantized> as_short_integers(emit<reading_as_stored_ops> 
     return is_short ? d : std::nullopt;
 }
 inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_stored_ops> e, value v) {
-    auto d = as_short_integers(e, v);
-    return d && d->parameters.is_per_tensor() ? d : std::nullopt;
+    return if_per_tensor(as_short_integers(e, v));
 }
 
 /// The `out_dtype` that gives a dequantize the type of the node's result.

@@ -140,10 +140,7 @@ private:
 
     // --- the quantization of what regions give -----------------------------------------------------------
 
-    static std::optional<dequantized> match_per_tensor(value v) {
-        auto read = match_dequantize(v);
-        return read && read->parameters.is_per_tensor() ? read : std::nullopt;
-    }
+    static std::optional<dequantized> match_per_tensor(value v) { return if_per_tensor(match_dequantize(v)); }
 
     // INT32 with room for all of those, and for what is computed from them.
     static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {
