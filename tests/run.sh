@@ -36,7 +36,7 @@ step configure cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADRAC
 step build cmake --build build -- -k 0
 step test ctest --test-dir build -j2 --output-on-failure
 if command -v clang++-16 > /dev/null; then
-  step clang_configure cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 \
+  step clang_configure cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 \
     -DCMAKE_CXX_COMPILER=clang++-16 -DHEADRACE_SANITIZE=ON
   step clang_build cmake --build build/clang -- -k 0
   step clang_test ctest --test-dir build/clang -j2 --output-on-failure -LE "slow|source"

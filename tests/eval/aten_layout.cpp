@@ -88,12 +88,12 @@ TEST_CASE("pads") {
 TEST_CASE("reading by index") {
     kernel_test k;
     const value x = k(grid);
-    const value picks = k(i64({2}, {-1, 0}));
+    const value picks = k(i64({2}, {2, 0}));
     CHECK(k.numbers<aten::index_select>({x, 1, picks}, {real, {2, 2}, {}}) == reals{3, 1, 6, 4});
     CHECK(k.numbers<aten::embedding>({x, k(i64({1, 2}, {1, 1}))}, {real, {1, 2, 3}, {}}) ==
           reals{4, 5, 6, 4, 5, 6});
     CHECK(k.numbers<aten::gather>({x, 1, k(i64({2, 1}, {2, 0}))}, {real, {2, 1}, {}}) == reals{3, 4});
-    const std::vector<std::optional<value>> columns{std::nullopt, picks};
+    const std::vector<std::optional<value>> columns{std::nullopt, k(i64({2}, {-1, 0}))};
     CHECK(k.numbers<aten::index_tensor>({x, columns}, {real, {2, 2}, {}}) == reals{3, 1, 6, 4});
     const std::vector<std::optional<value>> mask{k(flags({2, 3}, {0, 1, 0, 1, 0, 1}))};
     CHECK(k.numbers<aten::index_tensor>({x, mask}, {real, {3}, {}}) == reals{2, 4, 6});
@@ -101,6 +101,9 @@ TEST_CASE("reading by index") {
     REQUIRE(outside.has_error());
     CHECK(outside.error().message ==
           "tested (aten.index_select.default): index 2 is out of range for size 2");
+    CHECK(outside.error().kind == error_kind::malformed);
+    const auto from_end = k.run_all<aten::gather>({x, 1, k(i64({1, 1}, {-1}))}, {{real, {1, 1}, {}}});
+    CHECK(from_end.error().message == "tested (aten.gather.default): index -1 is out of range for size 3");
 }
 
 TEST_CASE("separated index tensors put their axes first") {

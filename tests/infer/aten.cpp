@@ -229,8 +229,20 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     CHECK(infer<higher_order::cond>({real({2}), &region, &region, row}) == "pred [2] must have 1 element");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) ==
           "a region takes 1 inputs, but is given 0");
+    CHECK(infer<higher_order::cond>({real({}), &region, &region, xs}) ==
+          "input 0 of a region is float32[3], but is given float32[5, 3]");
+    graph& other = g.create_region();
+    const value same = other.create<builtin::placeholder>({}).result();
+    other.set_meta(same, {dtype::float32, {3}, {}});
+    const value flags = other.create<aten::isnan>({same}).result();
+    other.set_meta(flags, {dtype::boolean, {3}, {}});
+    other.create<builtin::output>({list<value>(&flags, 1)});
+    CHECK(infer<higher_order::cond>({real({}), &region, &other, row}) ==
+          "the second branch: result 0 is bool[3], but must be float32[3]");
+    CHECK(infer<higher_order::while_loop>({&other, &other, row, {}}) ==
+          "the body: result 0 is bool[3], but must be float32[3]");
     region.create<builtin::placeholder>({});
-    CHECK(infer<higher_order::scan>({&region, xs, xs, {}}) == "float32[3]");
+    CHECK(infer<higher_order::scan>({&region, row, xs, {}}) == "float32[3]");
 }
 
 TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
@@ -244,7 +256,19 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::roll>({x, {1, 2}, {0}}) == "shifts has 2 elements, but must have 1");
     CHECK(infer<aten::gelu>({x, "erf"}) == "approximate must be none or tanh");
     CHECK(infer<aten::bitwise_and_tensor>({x, x}) ==
-          "the common type of self and other is float32, but must be bool or an integer type");
+          "the common type of the operands is float32, but must be bool or an integer type");
+    const value mask_of_x = tensor(dtype::boolean, {2, 6});
+    CHECK(infer<aten::sub_tensor>({mask_of_x, mask_of_x}) ==
+          "the common type of the operands is bool, but must be a type of numbers");
+    CHECK(infer<aten::bitwise_left_shift_tensor>({mask_of_x, mask_of_x}) ==
+          "the common type of the operands is bool, but must be a type of numbers");
+    CHECK(infer<aten::add_tensor>({whole, whole, 0.5}) ==
+          "alpha must be an integer where the result is int64");
+    CHECK(infer<aten::silu>({whole}) == "self is int64, but must be a floating-point type");
+    CHECK(infer<aten::addcdiv>({whole, whole, whole}) ==
+          "the common type of the operands is int64, but must be a floating-point type");
+    CHECK(infer<aten::_softmax>({whole, 1, false}) == "self is int64, but must be a floating-point type");
+    CHECK(infer<aten::layer_norm>({whole, {6}}) == "input is int64, but must be a floating-point type");
     CHECK(infer<aten::mean>({whole}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::amax>({real({2, 0}), {1}}) == "axis 1 of [2, 0] must not be empty");
     CHECK(infer<aten::conv2d>({image, real({6, 4, 3, 3}), real({5})}) == "bias [5] must have shape [6]");
@@ -258,7 +282,9 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::layer_norm>({x, {6}, real({2})}) == "weight [2] must have shape [6]");
     CHECK(infer<aten::gru_cell>({x, real({2, 4}), real({12, 6}), real({8, 4})}) ==
           "w_hh [8, 4] must have shape [12, 4]");
-    CHECK(infer<aten::linear>({x, real({4, 6}), real({3})}) == "bias [3] must broadcast to [2, 4]");
+    CHECK(infer<aten::linear>({x, real({4, 6}), real({3})}) == "bias [3] must have shape [4]");
+    CHECK(infer<aten::lstm_cell>({x, std::vector<value>{real({2, 4}), whole}, real({16, 6}),
+                                  real({16, 4})}) == "hx is int64, but must be float32");
     CHECK(infer<aten::mm>({x, tensor(dtype::int64, {6, 2})}) ==
           "the second factor is int64, but must be float32");
     CHECK(infer<aten::gather>({x, 0, index}) == "index [3] does not fit self [2, 6]");

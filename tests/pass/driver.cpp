@@ -114,6 +114,13 @@ struct tuple_result : pass {
     using produces = ops<toy::neg, toy::relu>;
     std::tuple<value, value> operator()(const args<toy::min_max>& a, emit<produces>& e) const {
         return {e.make<toy::neg>({.self = a.self}), e.make<toy::relu>({.self = a.self})};
+        struct first_result_alone : pass {
+            using targeted_ops = ops<toy::min_max>;
+            using produces = ops<toy::neg>;
+            std::tuple<value, value> operator()(const args<toy::min_max>& a, emit<produces>& e) const {
+                return {e.make<toy::neg>(a.self), {}};
+            }
+        };
     }
 };
 struct list_result : pass {
@@ -213,6 +220,21 @@ TEST_CASE("several results: a tuple, or a list", "[driver]") {
         },
         h);
     CHECK(o.size == 4);  // nothing uses the second part
+}
+
+TEST_CASE("a result that a pass gives no value for may not be used", "[driver]") {
+    const auto results = [](bool second) {
+        return [second](graph& to, value x) {
+            node& n = *add_node<toy::min_max>(to, {.self = x}).producer;
+            return second ? values{n.result(0), n.result(1)} : values{n.result(0)};
+        };
+    };
+    graph g, h;
+    CHECK(run_both<first_result_alone>(results(false), g).refusals == 0);
+    CHECK(g.census().count(info_of<toy::neg>) == 1);
+    const outcome refused = run_both<first_result_alone>(results(true), h);
+    CHECK(refused.refusals == 1);
+    CHECK(refused.size == 3);  // what the pass made is gone
 }
 
 TEST_CASE("operands that nothing uses any more are cleaned, unused nodes of before are not", "[driver]") {

@@ -118,6 +118,16 @@ TEST_CASE("operands without a type, and what inference refuses, are failures tha
     CHECK(h.context.diagnostics()[0].kind == error_kind::invalid);
 }
 
+TEST_CASE("what cannot be made of an empty tensor is no fault of the pass", "[emit]") {
+    relu_of_input g;
+    g.set_meta(g.relu->result(), {dtype::float32, {0, 3}});
+    CHECK_FALSE(g.e.make<toy::cat>(list<value>{}));
+    CHECK(g.context.diagnostics()[0].kind == error_kind::unsupported);
+    CHECK(g.context.diagnostics()[0].reason ==
+          "cannot make toy.cat.default: cat of no tensors: an empty tensor has no lowering; drop it from the "
+          "model");
+}
+
 TEST_CASE("a copy of a node takes other operands and another type", "[emit]") {
     relu_of_input g;
     const value other = g.e.splat(1, dtype::float32, 2);

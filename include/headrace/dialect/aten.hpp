@@ -376,43 +376,45 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha", unary, like_self, has_out> {
+struct celu : op<dialect, "aten.celu.default", "self, alpha", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale", unary, like_self, has_out> {
+struct elu : op<dialect, "aten.elu.default",
+         "self, alpha, scale, input_scale", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
 struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate", unary, like_self, has_out> {
+struct gelu : op<dialect, "aten.gelu.default", "self, approximate", on_floats, unary, like_self, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
 struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim", has_out> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", unary, like_self> {
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", on_floats, unary, like_self> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", unary, like_self, has_out> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self", unary, like_self, has_out> {
+struct hardswish : op<dialect, "aten.hardswish.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
     struct args { value self; };
 };
-struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val", unary, like_self, has_out> {
+struct hardtanh : op<dialect, "aten.hardtanh.default",
+         "self, min_val, max_val", on_numbers, unary, like_self, has_out> {
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
@@ -420,46 +422,50 @@ struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct leaky_relu : op<dialect, "aten.leaky_relu.default",
-         "self, negative_slope", unary, like_self, has_out> {
+         "self, negative_slope", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
 struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
          "self, negative_slope", in_place_of<leaky_relu>> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", unary, like_self, has_out> {
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
-         "self", 2, out_named<"aten.log_sigmoid_forward.output">> {
+         "self", on_floats, 2, out_named<"aten.log_sigmoid_forward.output">> {
     struct args { value self; };
 };
 struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self", unary, like_self, has_out> {
+struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
     struct args { value self; };
 };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight", like_self> {
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self> {
     struct args { value self, weight; };
 };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", like_self> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", on_floats, like_self> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self", unary, like_self, has_out> {
+struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
-struct relu6 : op<dialect, "aten.relu6.default", "self", unary, like_self> { struct args { value self; }; };
+struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self> {
+    struct args { value self; };
+};
 struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
     struct args { value self; };
 };
 struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
     struct args { value self; };
 };
-struct selu : op<dialect, "aten.selu.default", "self", unary, like_self> { struct args { value self; }; };
+struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self> {
+    struct args { value self; };
+};
 struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
     struct args { value self; };
 };
@@ -469,16 +475,18 @@ struct sigmoid : op<dialect, "aten.sigmoid.default", "self", unary, int_to_float
 struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self", in_place_of<sigmoid>> {
     struct args { value self; };
 };
-struct silu : op<dialect, "aten.silu.default", "self", unary, like_self, has_out> {
+struct silu : op<dialect, "aten.silu.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu>> {
     struct args { value self; };
 };
-struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold", unary, like_self, has_out> {
+struct softplus : op<dialect, "aten.softplus.default",
+         "self, beta, threshold", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
-struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd", unary, like_self, has_out> {
+struct softshrink : op<dialect, "aten.softshrink.default",
+         "self, lambd", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
 struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
@@ -488,7 +496,7 @@ struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh
     struct args { value self; };
 };
 struct threshold : op<dialect, "aten.threshold.default",
-         "self, threshold, value", unary, like_self, has_out> {
+         "self, threshold, value", on_numbers, unary, like_self, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 struct threshold_inplace : op<dialect, "aten.threshold_.default",
@@ -522,7 +530,7 @@ struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_
 struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct ceil : op<dialect, "aten.ceil.default", "self", unary, like_self, has_out> {
+struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
@@ -558,13 +566,13 @@ struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> 
 struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct floor : op<dialect, "aten.floor.default", "self", unary, like_self, has_out> {
+struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
     struct args { value self; };
 };
-struct frac : op<dialect, "aten.frac.default", "self", unary, like_self, has_out> {
+struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
@@ -595,7 +603,7 @@ struct nan_to_num : op<dialect, "aten.nan_to_num.default",
          "self, nan, posinf, neginf", unary, like_self, has_out> {
     struct args { value self; std::optional<double> nan{}, posinf{}, neginf{}; };
 };
-struct neg : op<dialect, "aten.neg.default", "self", unary, like_self, has_out> {
+struct neg : op<dialect, "aten.neg.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
@@ -610,7 +618,7 @@ struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
     struct args { value self; };
 };
-struct round : op<dialect, "aten.round.default", "self", unary, like_self, has_out> {
+struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
@@ -653,7 +661,7 @@ struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<
 struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct trunc : op<dialect, "aten.trunc.default", "self", unary, like_self, has_out> {
+struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 
@@ -672,7 +680,8 @@ struct add_tensor : op<dialect, "aten.add.Tensor",
 struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha", in_place_of<add_tensor>> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value", ternary, has_out> {
+struct addcdiv : op<dialect, "aten.addcdiv.default",
+         "self, tensor1, tensor2, value", on_floats, ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
 struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
@@ -708,10 +717,11 @@ struct divide_tensor : op<dialect, "aten.divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", binary, has_out> {
+struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other", unary, has_out> {
+struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar",
+         "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
@@ -720,22 +730,22 @@ struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutativ
 struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
     struct args { value self, other; };
 };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", unary, has_out> {
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", binary, has_out> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct hypot : op<dialect, "aten.hypot.default", "self, other", binary, commutative> {
+struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
-struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", binary, has_out> {
+struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", on_floats, binary, has_out> {
     struct args { value self, end; scalar weight; };
 };
-struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", ternary, has_out> {
+struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", on_floats, ternary, has_out> {
     struct args { value self, end, weight; };
 };
-struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", binary, commutative> {
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
 struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
@@ -786,28 +796,30 @@ struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
          "self, exponent", in_place_of<pow_tensor_tensor>> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", unary, has_out> {
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other", unary, has_out> {
+struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor",
+         "self, other", on_numbers, unary, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", binary, has_out> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", unary, has_out> {
+struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", binary, has_out> {
+struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", on_numbers, binary, has_out> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", unary, has_out> {
+struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
 struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha", in_place_of<sub_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha", binary, out_named<"aten.sub.out">> {
+struct sub_tensor : op<dialect, "aten.sub.Tensor",
+         "self, other, alpha", on_numbers, binary, out_named<"aten.sub.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
 struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha", in_place_of<sub_tensor>> {
@@ -827,31 +839,31 @@ struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, in
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max", unary, has_out> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", unary, has_out> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, has_out> {
     struct args { value self; scalar max; };
 };
 struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", binary, has_out> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", on_numbers, binary, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", unary, has_out> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, has_out> {
     struct args { value self; scalar min; };
 };
 struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", binary, has_out> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", on_numbers, binary, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", ternary, has_out> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", on_numbers, ternary, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
 struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
@@ -905,50 +917,50 @@ struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_plac
 
 // Logic and bits.
 
-struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", unary, has_out> {
+struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other", synonym_of<bitwise_and_scalar>> {
     struct args { value self; scalar other; };
 };
 struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other", synonym_of<bitwise_and_tensor>> {
     struct args { value self, other; };
 };
 struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor",
-         "self, other", binary, has_out> {
+         "self, other", on_bits, on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_left_shift_tensor_scalar : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar",
-         "self, other", unary, has_out> {
+         "self, other", on_bits, on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", unary, like_self, has_out> {
+struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", on_bits, unary, like_self, has_out> {
     struct args { value self; };
 };
-struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", unary, has_out> {
+struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor",
-         "self, other", binary, has_out> {
+         "self, other", on_bits, on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_right_shift_tensor_scalar : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar",
-         "self, other", unary, has_out> {
+         "self, other", on_bits, on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", unary, has_out> {
+struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct logical_and : op<dialect, "aten.logical_and.default",

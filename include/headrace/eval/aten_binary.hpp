@@ -49,24 +49,24 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 template <one_of<ops<aten::div_tensor_mode, aten::div_scalar_mode>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (a.rounding_mode == "floor") {
-        map_binary(e, a.self, a.other, quotient_floor());
+        map_division(e, a.self, a.other, quotient_floor());
     } else if (a.rounding_mode == "trunc") {
-        map_binary(e, a.self, a.other, quotient_toward_zero());
+        map_division(e, a.self, a.other, quotient_toward_zero());
     } else {
         map_binary_real(e, a.self, a.other, [](double x, double y) { return x / y; });
     }
 }
 template <one_of<ops<aten::floor_divide, aten::floor_divide_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    map_binary(e, a.self, a.other, quotient_floor());
+    map_division(e, a.self, a.other, quotient_floor());
 }
 template <one_of<ops<aten::fmod_tensor, aten::fmod_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    map_binary(e, a.self, a.other, remainder_of_dividend());
+    map_division(e, a.self, a.other, remainder_of_dividend());
 }
 template <one_of<ops<aten::remainder_tensor, aten::remainder_scalar, aten::remainder_scalar_tensor>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    map_binary(e, a.self, a.other, remainder_of_divisor());
+    map_division(e, a.self, a.other, remainder_of_divisor());
 }
 template <one_of<ops<aten::pow_tensor_tensor, aten::pow_tensor_scalar, aten::pow_scalar>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {

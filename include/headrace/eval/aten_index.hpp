@@ -13,13 +13,16 @@
 
 namespace headrace::eval {
 
-/// Indices into an axis of that size, negative ones wrapped. Fails on one that is out of range.
-[[nodiscard]] inline std::vector<std::int64_t> checked_indices(evaluation& e, const tensor& t,
-                                                               std::int64_t size) {
+/// What an index below 0 means.
+enum class negative_index : unsigned char { refused, from_end };
+
+/// Indices into an axis of that size. Fails on one that is out of range.
+[[nodiscard]] inline std::vector<std::int64_t> checked_indices(
+    evaluation& e, const tensor& t, std::int64_t size, negative_index negative = negative_index::refused) {
     std::vector<std::int64_t> indices = t.to<std::int64_t>();
     for (std::int64_t& i : indices) {
         const std::int64_t given = i;
-        if (i < 0) i += size;
+        if (i < 0 && negative == negative_index::from_end) i += size;
         if (i >= 0 && i < size) continue;
         e.fail("index " + std::to_string(given) + " is out of range for size " + std::to_string(size));
         i = 0;
@@ -129,9 +132,10 @@ inline void evaluate(aten::scatter_value, const args<aten::scatter_value>& a, ev
 
 /// Writes whole slices of an axis.
 template <class Move>
-void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, Move move) {
+void put_slices(evaluation& e, const tensor& at, const extents& shape, std::int64_t axis, Move move,
+                negative_index negative = negative_index::refused) {
     const axis_view to(shape, axis);
-    const std::vector<std::int64_t> indices = checked_indices(e, at, to.size);
+    const std::vector<std::int64_t> indices = checked_indices(e, at, to.size, negative);
     if (e.failed()) return;
     const auto count = static_cast<std::int64_t>(indices.size());
     to.for_each_line([&](std::int64_t o, std::int64_t k) {
@@ -151,8 +155,9 @@ inline void evaluate(aten::index_fill_int_scalar, const args<aten::index_fill_in
         const tensor value =
             tensor::of(e.output_type(), {}, std::vector<T>{number_as<T>(a.value, e.output_type())});
         move_elements(e.output(), value, [&](auto move) {
-            put_slices(e, e.input(a.index), e.output_shape(), a.dim,
-                       [&](std::size_t to, std::size_t) { move(to, 0); });
+            put_slices(
+                e, e.input(a.index), e.output_shape(), a.dim,
+                [&](std::size_t to, std::size_t) { move(to, 0); }, negative_index::from_end);
         });
     });
 }

@@ -103,7 +103,8 @@ struct free_axes {
     std::vector<std::int64_t> bases(idx(elements_in(common)), 0);
     for (std::size_t d = 0; d != indices.size(); ++d) {
         if (!indices[d]) continue;
-        const std::vector<std::int64_t> numbers = checked_indices(e, *indices[d], self.dim(d));
+        const std::vector<std::int64_t> numbers =
+            checked_indices(e, *indices[d], self.dim(d), negative_index::from_end);
         std::size_t i = 0;
         for_each_index<1>(common, {broadcast_strides(indices[d]->shape(), common)},
                           [&](const auto& at) { bases[i++] += numbers[idx(at[0])] * dense[d]; });

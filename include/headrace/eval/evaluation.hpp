@@ -97,7 +97,7 @@ public:
     /// to the dtype and shape that the node promises.
     void set_output(std::size_t i, const tensor& t) {
         if (t.size() != elements_in(output_shape(i)))
-            return fail("a result has the wrong number of elements");
+            return fail(invalid(message_prefix(*node_) + "a result has the wrong number of elements"));
         const tensor whole = t.cast(output_type(i)).reshaped(output_shape(i));
         if (has_place(i)) {
             results_[i] = places_[i];
@@ -120,7 +120,7 @@ public:
         if (!error_) error_ = std::move(e);
     }
     /// The data breaks a rule of the op, such as an index out of range.
-    void fail(std::string_view message) { fail(invalid(message_prefix(*node_).append(message))); }
+    void fail(std::string_view message) { fail(malformed(message_prefix(*node_).append(message))); }
     [[nodiscard]] bool failed() const { return error_.has_value(); }
 
     [[nodiscard]] result<std::vector<tensor>> take_results() {

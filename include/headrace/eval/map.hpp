@@ -42,7 +42,7 @@ template <class T>
     if constexpr (std::is_same_v<T, double>) {
         return t == dtype::float64 ? s.to_double() : static_cast<double>(static_cast<float>(s.to_double()));
     } else {
-        return s.to_int();
+        return is_boolean(t) ? static_cast<T>(s.to_double() != 0) : s.to_int();
     }
 }
 
@@ -115,6 +115,15 @@ void map_binary(evaluation& e, const A& a, const B& b, F f) {
     visit_compute(e.output_type(), [&]<class T>(T) {
         broadcast_binary<T>(e.output(), operand(e, a), operand(e, b), e.output_type(), f);
     });
+}
+/// The same for quotients and remainders: those of integers by 0 have no value, and PyTorch raises an error.
+template <class A, class B, class F>
+void map_division(evaluation& e, const A& a, const B& b, F f) {
+    if (!is_floating(e.output_type())) {
+        const std::vector<std::int64_t> divisors = operand(e, b).template to<std::int64_t>();
+        if (std::ranges::find(divisors, 0) != divisors.end()) return e.fail("an integer is divided by 0");
+    }
+    map_binary(e, a, b, f);
 }
 /// The same for functions that only floats have.
 template <class A, class B, class F>

@@ -75,6 +75,13 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
+/// The windows of a convolution; only a pooling's stride may be left out.
+inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
+                                                         sizes padding, sizes dilation) {
+    if (stride.empty()) return invalid("stride must not be empty");
+    return windows_of({form.kernel(), stride, padding, dilation}, form.spatial());
+}
+
 inline result<void> infer_convolution(inference& out, const convolution_form& form,
                                       const std::array<window, 3>& windows) {
     const sizes input(form.input.shape);
@@ -137,7 +144,7 @@ template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_convolution(out, form, windows);
 }
 
@@ -146,8 +153,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows,
-                      windows_of({form.kernel(), a.stride, int_list{0}, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
     for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
         BOOST_OUTCOME_TRY(check_window(windows[i]));
         BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
@@ -161,7 +167,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         true};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
@@ -170,7 +176,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         a.transposed};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);

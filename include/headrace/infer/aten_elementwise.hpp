@@ -33,15 +33,9 @@ template <class Op, class Other>
 
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
-    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud,
-        roll, tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put,
-        scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter>;
-
-/// Arithmetic on the bits of integers and booleans.
-using bitwise_ops =
-    ops<bitwise_and_scalar, bitwise_and_tensor, bitwise_or_scalar, bitwise_or_tensor, bitwise_xor_scalar,
-        bitwise_xor_tensor, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
-        bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar>;
+    ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
+        triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter>;
 
 }  // namespace aten
 
@@ -56,18 +50,38 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape, c.shape));
     return add_result(out, type, shape);
 }
-inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
-    return infer_broadcast(out, result_type(a, b), a, b);
+
+/// The common type of operands, where the op is defined for it.
+template <class Op, class... Operands>
+result<dtype> promoted_for(const Operands&... operands) {
+    const dtype type = result_type(operands...);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type));
+    return type;
+}
+template <class Op>
+result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
+    BOOST_OUTCOME_TRY(type, promoted_for<Op>(a, b));
+    return infer_broadcast(out, type, a, b);
 }
 
 /// The dtype of arithmetic's result, where the op is defined for it.
 template <class Op, class Other>
 result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    const dtype type = aten::result_type_of<Op>(self, other);
-    if constexpr (one_of<Op, aten::bitwise_ops>) {
-        BOOST_OUTCOME_TRY(require_bits("the common type of self and other", type));
-    }
-    return type;
+    BOOST_OUTCOME_TRY(promoted_for<Op>(self, other));
+    return aten::result_type_of<Op>(self, other);
+}
+
+/// A factor of integers must be one.
+inline result<void> check_alpha(const scalar& alpha, dtype type) {
+    if (is_floating(type) || !alpha.is_floating()) return boost::outcome_v2::success();
+    return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
+}
+
+/// The shape and dtype of `self`, where the op is defined for that dtype.
+template <class Op>
+result<void> infer_like_self(const tensor_meta& self, inference& out) {
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, self);
 }
 
 inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
@@ -79,19 +93,19 @@ inline result<void> check_rounding_mode(const std::optional<std::string_view>& m
 template <op_where<aten::dialect, trait::like_self> Op>
     requires(!one_of<Op, aten::like_self_ops_with_rule>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
 template <one_of<ops<aten::gelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.approximate != "none" && a.approximate != "tanh")
         return invalid("approximate must be none or tanh");
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 template <one_of<ops<aten::celu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 /// One weight for all, or one for each channel; only a tensor with a second axis has channels.
 template <one_of<ops<aten::prelu>> Op>
@@ -103,18 +117,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
         BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
     }
-    return add_result(out, self);
+    return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::_prelu_kernel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
-    return add_result(out, self);
-}
-template <one_of<ops<aten::bitwise_not>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_bits("self", inference::of(a.self).dtype));
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -147,9 +156,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
         BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        if constexpr (requires { a.alpha; }) {
+            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+        }
         return detail::infer_broadcast(out, type, self, other);
     } else {
         BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        if constexpr (requires { a.alpha; }) {
+            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+        }
         return add_result(out, type, self.shape);
     }
 }
@@ -157,7 +172,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
-    return add_result(out, result_type(other, a.self), other.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(other, a.self));
+    return add_result(out, type, other.shape);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -192,7 +208,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::pow_tensor_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.exponent));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.exponent));
 }
 
 /// A square is a power with the exponent 2.
@@ -207,18 +223,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& left = inference::of(a.tensor1);
     const tensor_meta& right = inference::of(a.tensor2);
-    return detail::infer_broadcast(out, result_type(self, left, right), self, left, right);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, left, right));
+    return detail::infer_broadcast(out, type, self, left, right);
 }
 
 template <one_of<ops<aten::lerp_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
 }
 
 template <one_of<ops<aten::lerp_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
@@ -230,29 +249,32 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     type.add(self);
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type.type()));
     return add_result(out, type.type(), self.shape);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.max), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.max));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.min), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.min));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_max_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.max));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.max));
 }
 
 template <one_of<ops<aten::clamp_min_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.min));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.min));
 }
 
 template <one_of<ops<aten::clamp_tensor>> Op>
@@ -261,19 +283,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
     const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
-    return detail::infer_broadcast(out, result_type(self, low, high), self, low, high);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, low, high));
+    return detail::infer_broadcast(out, type, self, low, high);
 }
 
 /// On the CPU, the second result keeps what the gradient needs.
 template <one_of<ops<aten::log_sigmoid_forward>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(add_result(out, inference::of(a.self)));
+    BOOST_OUTCOME_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
     return add_result(out, inference::of(a.self));
 }
 
 template <one_of<ops<aten::glu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     shape_builder shape(self.shape);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {

@@ -126,19 +126,26 @@ struct cell_sizes {
     std::int64_t input;
     std::int64_t hidden;
     std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+    dtype type;              ///< of all operands
 
     [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
     [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
+        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
+        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
         BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
         return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
     }
     [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
+        if (!bias) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
         return require_shape(what, bias, shape_builder{rows()});
     }
 };
 
 /// One step of a cell: [batch, input] and [batch, hidden].
 inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
     BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
     return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
@@ -170,7 +177,7 @@ inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
     const auto given = static_cast<std::int64_t>(s.params.size());
     BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
-    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2]};
+    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
     for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
         const value* p = s.params.begin() + k * each;
         if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
@@ -180,6 +187,7 @@ inline result<void> check_params(const sequence_operands& s) {
             BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
         }
         if (s.projects()) {
+            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
             BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
                                             shape_builder{cell.given_out, cell.hidden}));
         }
@@ -189,6 +197,9 @@ inline result<void> check_params(const sequence_operands& s) {
 
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
 inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
+    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
     BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
     BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
     BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
@@ -258,7 +269,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
     BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
     if (a.bias) {
-        BOOST_OUTCOME_TRY(require_expandable("bias", inference::of(*a.bias).shape, shape));
+        const sizes bias(inference::of(*a.bias).shape);
+        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
+        if (element_count(bias) != 1) {
+            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
+        }
     }
     return add_result(out, input.dtype, shape);
 }
@@ -312,7 +327,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
     }
     const std::int64_t hidden = w_hh.shape[1];
-    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden};
+    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
     BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
     BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
     BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));

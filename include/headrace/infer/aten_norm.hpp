@@ -23,18 +23,20 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
 }
 
 /// Refuses weight and bias that are not of the shape that is normalized.
-inline result<void> check_normalized(sizes input, sizes normalized, const std::optional<value>& weight,
-                                     const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(check_normalized_shape(input, normalized));
+inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
+                                     const std::optional<value>& weight, const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_normalized_shape(input.shape, normalized));
     BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
 }
 /// Refuses weight and bias that have not one element for each channel, the second axis.
-inline result<void> check_channels(sizes input, const std::optional<value>& weight,
+inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_rank("input", input, 2, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_elements("weight", weight, input[1]));
-    return require_elements("bias", bias, input[1]);
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_elements("weight", weight, input.shape[1]));
+    return require_elements("bias", bias, input.shape[1]);
 }
 /// The same of running statistics, which must be there to normalize by them.
 inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
@@ -70,14 +72,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
     return add_result(out, input);
 }
 template <one_of<ops<aten::instance_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(
         detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
     return add_result(out, input);
@@ -85,7 +87,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_groups(input.shape[1], a.num_groups));
     return add_result(out, input);
 }
@@ -93,20 +95,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     return add_result(out, input);
 }
 template <one_of<ops<aten::rms_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, std::nullopt));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, std::nullopt));
     return add_result(out, input);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     shape_builder statistics(input.shape);
     for (std::size_t i = input.rank() - a.normalized_shape.size(); i < statistics.size(); ++i)
         statistics[i] = 1;
@@ -119,7 +121,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     const std::int64_t area = element_count(sizes(input.shape).subspan(2));
     BOOST_OUTCOME_TRY(require_equal("N", a.N, input.shape[0]));
     BOOST_OUTCOME_TRY(require_equal("C", a.C, input.shape[1]));
@@ -133,21 +135,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
     return detail::infer_batch_norm(out, input, a.training);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     if (!a.training) return invalid("without running statistics, training must be set");
     return detail::infer_batch_norm(out, input, true);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
     return detail::infer_batch_norm(out, input, false);
 }

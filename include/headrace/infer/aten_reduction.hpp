@@ -194,6 +194,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }

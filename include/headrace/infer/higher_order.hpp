@@ -3,11 +3,22 @@
 #ifndef HEADRACE_INFER_HIGHER_ORDER_HPP
 #define HEADRACE_INFER_HIGHER_ORDER_HPP
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/meta_text.hpp>
 
 namespace headrace {
 
@@ -30,13 +41,60 @@ inline result<void> infer_region(inference& out, const graph* region) {
     return boost::outcome_v2::success();
 }
 
-/// Refuses a region that does not take as many inputs as it is given.
-inline result<void> check_inputs(const graph* region, std::size_t given) {
-    if (region == nullptr) return invalid("a region is missing");
-    std::size_t taken = 0;
-    for (const node& n : region->inputs()) taken += n.result_count;
-    if (taken == given) return boost::outcome_v2::success();
-    return invalid("a region takes " + number_text(taken) + " inputs, but is given " + number_text(given));
+/// Refuses a region whose inputs are not what it is given: values as they are, or, for what a region runs
+/// over, slices of them along the first axis.
+class region_inputs {
+public:
+    explicit region_inputs(const graph* region) {
+        if (region == nullptr) return;
+        for (node& n : const_cast<graph*>(region)->inputs()) inputs_.push_back(n.result(0));
+    }
+    region_inputs& take(list<value> values) { return take(values, 0); }
+    region_inputs& take_slices(list<value> values) { return take(values, 1); }
+
+    [[nodiscard]] result<void> check() const {
+        if (failure_) return *failure_;
+        if (given_ == inputs_.size()) return boost::outcome_v2::success();
+        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+                       number_text(given_));
+    }
+
+private:
+    region_inputs& take(list<value> values, std::size_t axes_gone) {
+        for (const value v : values) {
+            if (given_ < inputs_.size()) compare(inputs_[given_], inference::of(v), axes_gone);
+            ++given_;
+        }
+        return *this;
+    }
+    void compare(value input, const tensor_meta& given, std::size_t axes_gone) {
+        const tensor_meta* taken = meta_of(input);
+        if (taken == nullptr || failure_) return;
+        const sizes shape(given.shape);
+        const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
+                          std::ranges::equal(taken->shape, shape.subspan(axes_gone));
+        if (!fits) {
+            failure_ = invalid("input " + number_text(given_) + " of a region is " + meta_text(*taken) +
+                               ", but is given " + meta_text(given));
+        }
+    }
+
+    std::pmr::vector<value> inputs_;
+    std::size_t given_ = 0;
+    std::optional<error> failure_;
+};
+
+/// Refuses two lists of results of which one is used in place of the other.
+inline result<void> require_equal_results(std::string_view what, list<value> given, list<value> expected) {
+    BOOST_OUTCOME_TRY(require_count(what, given.size(), expected.size()));
+    for (std::size_t i = 0; i != given.size(); ++i) {
+        const tensor_meta* a = meta_of(given[i]);
+        const tensor_meta* b = meta_of(expected[i]);
+        if (a == nullptr || b == nullptr || (a->dtype == b->dtype && a->shape == b->shape)) continue;
+        return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
+                       ", but must be " + meta_text(*b));
+    }
+    return boost::outcome_v2::success();
 }
 
 /// How often a region runs: the size of the first axis of all `xs`.
@@ -72,31 +130,40 @@ inline result<void> infer_iterated(inference& out, const graph* region, list<val
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.true_graph, a.operands.size()));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.false_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
+    BOOST_OUTCOME_TRY(if_true, detail::region_values(a.true_graph));
+    BOOST_OUTCOME_TRY(if_false, detail::region_values(a.false_graph));
+    BOOST_OUTCOME_TRY(detail::require_equal_results("the second branch", if_false, if_true));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.cond_graph, inputs));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, inputs));
+    for (const graph* region : {a.cond_graph, a.body_graph}) {
+        BOOST_OUTCOME_TRY(
+            detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
+    }
+    BOOST_OUTCOME_TRY(next, detail::region_values(a.body_graph));
+    BOOST_OUTCOME_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.wrapped_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, a.xs.size() + a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(
-        detail::check_inputs(a.combine_graph, a.init.size() + a.xs.size() + a.additional_inputs.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.combine_graph)
+                          .take(a.init)
+                          .take_slices(a.xs)
+                          .take(a.additional_inputs)
+                          .check());
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 

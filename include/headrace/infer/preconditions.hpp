@@ -141,6 +141,21 @@ inline error other_dtype(std::string_view what, dtype given, std::string_view ex
     return detail::other_dtype(what, given, "bool or an integer type");
 }
 
+/// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
+template <op_tag Op>
+[[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
+    if constexpr (has_trait<Op>(trait::on_floats)) {
+        BOOST_OUTCOME_TRY(require_floating(what, given));
+    }
+    if constexpr (has_trait<Op>(trait::on_bits)) {
+        BOOST_OUTCOME_TRY(require_bits(what, given));
+    }
+    if constexpr (has_trait<Op>(trait::on_numbers)) {
+        if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
+    }
+    return boost::outcome_v2::success();
+}
+
 }  // namespace headrace
 
 #endif

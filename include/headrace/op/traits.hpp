@@ -30,6 +30,9 @@ enum class trait : std::uint64_t {
     gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
     gives_ones = 1ULL << 11,   ///< all elements are 1
     host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
+    on_floats = 1ULL << 34,    ///< takes floating-point numbers alone
+    on_numbers = 1ULL << 35,   ///< takes no booleans
+    on_bits = 1ULL << 36,      ///< takes integers and booleans alone
 
     // Which of its operand's elements the result has, and where.
     forwarding = 1ULL << 13,    ///< all of them: the operand as it is

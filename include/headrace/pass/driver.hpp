@@ -115,25 +115,26 @@ erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-/// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape
-/// unless that may change.
-inline std::pmr::string replacement_fault(const node& n, const value_list& with, bool shape_may_change) {
+/// Refuses replacements that cannot stand for the results of `n`: there must be one for each that is used, of
+/// the same shape unless that may change.
+inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return "the pass gave " + number_text(with.size()) + " results for " + number_text(n.result_count);
+        return invalid("the pass gave " + number_text(with.size()) + " results for " +
+                       number_text(n.result_count));
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
         if (!with[i]) {
-            if (used) return "the pass gave no value for result " + number_text(i);
+            if (used) return unsupported("result " + number_text(i) + " is used, and has no lowering");
             continue;
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
         if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return "the pass changed the shape of result " + number_text(i);
+            return invalid("the pass changed the shape of result " + number_text(i));
         }
     }
-    return {};
+    return boost::outcome_v2::success();
 }
 
 /// Erases a node that nothing uses, and what only it used.
@@ -201,11 +202,18 @@ protected:
         graph& g = *n.owner;
         const node* before = n.previous;
         value_list with;
-        const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
         if (outcome == outcome_kind::replaced) {
-            if (std::pmr::string fault = replacement_fault(n, with, pass_.changes_metadata); !fault.empty()) {
-                return invalid(message_prefix(n) + std::pmr::string(pass_.name) + ": " + fault);
+            const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
+            if (!sound && sound.error().kind != error_kind::unsupported) {
+                return sound.error().in(message_prefix(n) + std::pmr::string(pass_.name));
             }
+            if (!sound) {
+                context_.report(n, sound.error().message);
+                outcome = outcome_kind::failed;
+            }
+        }
+        if (outcome == outcome_kind::replaced) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (with[i]) replace_result(g, n.result(i), with[i]);
             }

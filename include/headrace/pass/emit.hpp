@@ -181,7 +181,7 @@ protected:
         if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
-            fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
+            cannot_make(info_of<Op>, inferred.error());
             return nullptr;
         }
         return add_inferred(info_of<Op>, &a);
@@ -197,7 +197,7 @@ protected:
             inferred = invalid("inference gives another number of results");
         if (!inferred) {
             graph_->erase(n);
-            fail(inferred.error().in("cannot make " + std::pmr::string(op.name)));
+            cannot_make(op, inferred.error());
             return nullptr;
         }
         annotate_inferred(n);
@@ -210,6 +210,23 @@ private:
     static const tensor_meta& nothing() {
         static constexpr tensor_meta empty{};
         return empty;
+    }
+    // Targets have no empty tensors: where the current node has one, no pass is at fault.
+    [[gnu::noinline]] void cannot_make(const op_info& op, const error& why) {
+        error failure = why.in("cannot make " + std::pmr::string(op.name));
+        const auto is_empty = [](value v) {
+            const tensor_meta* meta = meta_of(v);
+            return meta != nullptr && element_count(meta->shape) == 0;
+        };
+        bool empty = false;
+        for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
+        for (std::uint32_t i = 0; i != current_->result_count; ++i)
+            empty = empty || is_empty(current_->result(i));
+        if (empty) {
+            failure = headrace::unsupported(failure.message +
+                                            ": an empty tensor has no lowering; drop it from the model");
+        }
+        fail(std::move(failure));
     }
     node* add_inferred(const op_info& op, const void* arguments) {
         node& n = graph_->create(op, arguments, inference_.results().size(), before_);
@@ -330,7 +347,8 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
 inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
     std::byte element[8]{};
     if (!detail::store_element(number, type, element)) {
-        return fail(invalid("no constants of type " + std::pmr::string(name_of(type))));
+        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                           ", which has no lowering; use float32");
     }
     if (!may_compute(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {

@@ -91,6 +91,15 @@ TEST_CASE("with numbers as further operands") {
     });
 }
 
+TEST_CASE("numbers stay numbers where an operand decides on the shape") {
+    const auto by_itself = [](program& p, value v) { return p.make<aten::prelu>({v, v}); };
+    CHECK(tables_of(applied(by_itself, a, c, {1})) == 0);
+    const auto of_number = [](program& p, value v) {
+        return p.make<aten::_prelu_kernel>({number(p, 0.5), v});
+    };
+    CHECK(tables_of(applied(of_number, a, c, {})) == 0);
+}
+
 TEST_CASE("that read their operand several times, with quantization between their steps or not") {
     const auto swish = [](program& p, value v) {
         return p.make<aten::mul_tensor>({v, p.make<aten::sigmoid>({v})});

@@ -38,7 +38,7 @@ using compare_by_floats_ops = joined<difference_ops, ops<Op>>;
 /// A comparison of integers for targets without the integer profile.
 template <op_tag Op>
 value compare_by_floats(emit<compare_by_floats_ops<Op>> e, value a, value b) {
-    if (e.dtype(a) == dtype::int8 || e.dtype(a) == dtype::int16) {
+    if (e.dtype(a) != dtype::int32) {
         return binary<Op>(e, cast_directly(e, a, dtype::float32), cast_directly(e, b, dtype::float32));
     }
     const value difference = ordered_difference(e, a, b);

@@ -109,6 +109,7 @@ private:
             if (const auto* a = args_if<dequantize>(n)) {
                 if (!read(a->input)) return false;
             } else if (is<quantize>(n) || set_of<joined<functions, clamps>>.contains(*n.op)) {
+                if (!keeps_its_rules(n)) return false;
                 computes_ = computes_ || set_of<functions>.contains(*n.op);
                 for (const edge& operand : n.operand_edges()) {
                     if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
@@ -118,6 +119,11 @@ private:
             }
             nodes_.push_back(&n);
             return true;
+        }
+        // A number stays one, so that it cannot decide on the result's shape; nor can prelu's weight vary.
+        static bool keeps_its_rules(const node& n) {
+            if (n.op->has(trait::like_self) && is_number(n.operand(0))) return false;
+            return !is<aten::prelu>(n) || is_number(n.operand(1));
         }
         // Integers: those of a quantize that is part of the function, of an earlier table, or of the source.
         bool read(value integers) {

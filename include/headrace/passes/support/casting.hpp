@@ -50,7 +50,8 @@ inline value select(emit<select_ops> e, value condition, value on_true, value on
                                      .input2 = with_rank(e, t, rank),
                                      .input3 = with_rank(e, f, rank)});
     };
-    if (allows<tosa::select>(e, {dtype::boolean, type, type, type})) return choose(on_true, on_false);
+    if (is_floating(type) || allows<tosa::select>(e, {dtype::boolean, type, type, type}))
+        return choose(on_true, on_false);
     if (type == dtype::int8 || type == dtype::int16) {
         return cast_directly(
             e, choose(cast_directly(e, on_true, dtype::float32), cast_directly(e, on_false, dtype::float32)),

@@ -31,7 +31,8 @@ namespace build {
 
 /// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
 [[nodiscard]] constexpr dtype summing_type(dtype t) {
-    return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : narrowed(t);
+    if (!is_floating(t)) return dtype::int32;
+    return t == dtype::float64 ? t : dtype::float32;
 }
 
 /// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
