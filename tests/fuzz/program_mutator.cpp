@@ -564,6 +564,7 @@ private:
 
     // What inference will find is left to it.
     void forget_metadata() {
+        find_all();
         for (json* g : graphs_) {
             json kept = json::object();
             json& metas = g->at("tensor_values");

@@ -297,6 +297,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::index_put>({x, indices, real({5})}) == "values [5] must broadcast to [3, 6]");
     const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {3})};
     CHECK(infer<aten::index_put>({x, mask, real({})}) == "mask [3] must have shape [2]");
+    const std::vector<std::optional<value>> all_of_x{mask_of_x};
+    CHECK(infer<aten::index_put>({x, all_of_x, real({1, 1})}) == "values [1, 1] must have rank 0 to 1");
+    CHECK(infer<aten::prelu>({x, whole}) == "weight is int64, but must be float32");
+    CHECK(infer<aten::conv2d>({image, real({6, 4, 3, 3}), {}, int_list{}}) == "stride must not be empty");
     CHECK(infer<aten::as_strided>({x, {2}, {1, 1}}) == "stride has 2 elements, but must have 1");
     CHECK(infer<aten::constant_pad_nd>({x, {-7, 0}}) == "padding is -7, but must be at least -6");
     CHECK(infer<aten::upsample_nearest2d>({image, {0, 1}}) == "output_size [0, 1] must not be empty");

@@ -96,19 +96,24 @@ struct convolution : op<dialect, "aten.convolution.default",
 
 // Pooling.
 
-struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size", has_out> {
+struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size", has_out> {
+struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {

@@ -22,23 +22,27 @@ template <class Args>
     }
 }
 
+/// The operand in the dtype that the op computes in, as PyTorch casts it before anything is summed.
+template <class T>
+std::vector<T> summands(evaluation& e, value self) {
+    return to_numbers<T>(e.input(self).cast(e.output_type()), e.output_type());
+}
+
 template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(
-            reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{}, plus()));
+        e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{}, plus()));
     });
 }
 template <one_of<ops<aten::prod, aten::prod_dim_int>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(
-            reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{1}, times()));
+        e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{1}, times()));
     });
 }
 inline void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
     visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(to_numbers<T>(e.input(a.self), e.output_type()), T{},
+        e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{},
                                                   [](T sum, T x) { return x != x ? sum : plus()(sum, x); }));
     });
 }
@@ -219,7 +223,7 @@ inline void evaluate(aten::logsumexp, const args<aten::logsumexp>& a, evaluation
 inline void evaluate(aten::cumsum, const args<aten::cumsum>& a, evaluation& e) {
     const axis_view view(e.output_shape(), a.dim);
     visit_compute(e.output_type(), [&]<class T>(T) {
-        std::vector<T> numbers = to_numbers<T>(e.input(a.self), e.output_type());
+        std::vector<T> numbers = summands<T>(e, a.self);
         view.for_each_line([&](std::int64_t o, std::int64_t k) {
             for (std::int64_t i = 1; i < view.size; ++i) {
                 numbers[view.at(o, i, k)] = plus()(numbers[view.at(o, i - 1, k)], numbers[view.at(o, i, k)]);

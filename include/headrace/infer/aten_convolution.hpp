@@ -216,6 +216,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
     return add_result(out, self.dtype, shape);
 }

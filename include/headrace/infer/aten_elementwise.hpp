@@ -112,6 +112,7 @@ template <one_of<ops<aten::prelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes weight(inference::of(a.weight).shape);
+    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
     BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
     if (element_count(weight) != 1) {
         BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
@@ -122,6 +123,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::_prelu_kernel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
     BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
     return detail::infer_like_self<Op>(self, out);
 }

@@ -50,9 +50,16 @@ namespace headrace {
 
 namespace detail {
 
-/// Refuses masks that are not of the size of the axes that they cover. Returns whether there are masks.
-inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices) {
-    bool any = false;
+/// What can be said of x[indices] without data: masks, and how many axes it has.
+struct indexed_axes {
+    bool has_masks = false;
+    std::size_t rank = 0;
+};
+
+/// Refuses masks that are not of the size of the axes that they cover.
+inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
+    indexed_axes found{false, shape.size()};
+    std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
         const tensor_meta* mask = v && is_mask(inference::of(*v).dtype) ? &inference::of(*v) : nullptr;
@@ -63,10 +70,15 @@ inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices)
         } else if (v) {
             BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
         }
-        any = any || mask != nullptr;
+        found.has_masks = found.has_masks || mask != nullptr;
+        if (v) {
+            found.rank -= covered;
+            widest = std::max(widest, mask != nullptr ? 1 : inference::of(*v).rank());
+        }
         axis += covered;
     }
-    return any;
+    found.rank += widest;
+    return found;
 }
 
 /// gather and scatter pair an index with a tensor of its rank (a number counts as rank 1), which is at least
@@ -129,8 +141,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& values = inference::of(a.values);
     BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
-    BOOST_OUTCOME_TRY(masked, detail::check_masks(self.shape, a.indices));
-    if (!masked) {  // else what values must broadcast to depends on data
+    BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
+    BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
+    if (!selected.has_masks) {  // else what values must broadcast to depends on data
         BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
         BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
     }

@@ -143,8 +143,8 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
     std::int64_t sum = 0;
     for (const value v : tensors) {
         const tensor_meta& t = inference::of(v);
-        type.add(t);
         shape_builder shape = shape_of(t.shape);
+        type.add({t.dtype, int_list(shape), {}});  // no number any more, which would count for less
         const auto axis = static_cast<std::size_t>(axis_of_rank(shape.size()));
         sum = saturating_add(sum, shape[axis]);
         if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
@@ -325,15 +325,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
     shape_builder shape(self.shape);
+    promotion type;
+    type.add(self);
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
         BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
+        type.add(beside);
     }
     BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
     shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
-    return add_result(out, self.dtype, shape);
+    return add_result(out, type.type(), shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

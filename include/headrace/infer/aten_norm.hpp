@@ -79,6 +79,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::instance_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(
         detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));

@@ -159,6 +159,8 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        std::byte zero[8]{};
+        if (!detail::store_element(0, type, zero)) return no_constants_of(type);
         if (!may_compute(element_count(shape), type)) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type).bits / 8U;
@@ -210,6 +212,10 @@ private:
     static const tensor_meta& nothing() {
         static constexpr tensor_meta empty{};
         return empty;
+    }
+    [[gnu::noinline]] value no_constants_of(headrace::dtype type) {
+        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                           ", which has no lowering; use another type");
     }
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
     [[gnu::noinline]] void cannot_make(const op_info& op, const error& why) {
@@ -298,8 +304,12 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
             return put(static_cast<std::uint8_t>(number.to_int()));
         case dtype::int16:
             return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::uint16:
+            return put(static_cast<std::uint16_t>(number.to_int()));
         case dtype::int32:
             return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::uint32:
+            return put(static_cast<std::uint32_t>(number.to_int()));
         case dtype::int48: {
             const std::int64_t n = number.to_int();
             std::memcpy(at, &n, 6);
@@ -346,10 +356,7 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
 
 inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
     std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) {
-        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                           ", which has no lowering; use float32");
-    }
+    if (!detail::store_element(number, type, element)) return no_constants_of(type);
     if (!may_compute(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;

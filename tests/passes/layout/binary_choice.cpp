@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <utility>
 
 #include <headrace/passes/layout/binary_choice.hpp>
 
@@ -45,15 +47,52 @@ TEST_CASE("the cheapest of random choices") {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (unsigned all = 0; all != 1U << count; ++all)
             least = std::min(least, cost([&](std::size_t i) { return (all >> i & 1U) != 0; }));
-        const std::pmr::vector<bool> chosen = choice.cheapest();
+        unsigned fewest = ~0U;  // what all of the cheapest combinations have in common
+        for (unsigned all = 0; all != 1U << count; ++all) {
+            if (cost([&](std::size_t i) { return (all >> i & 1U) != 0; }) == least) fewest &= all;
+        }
+        const std::pmr::vector<bool> chosen = std::move(choice).cheapest();
         CHECK(cost([&](std::size_t i) { return bool(chosen[i]); }) == least);
+        for (std::size_t i = 0; i != count; ++i) CHECK(chosen[i] == ((fewest >> i & 1U) != 0));
     }
 }
 
 TEST_CASE("of equally cheap choices the one with the fewest changes") {
-    binary_choice choice(2);
-    choice.add(0, 1, {{3, 5}, {5, 3}});
-    CHECK(choice.cheapest() == std::pmr::vector<bool>{false, false});
-    choice.add(1, -1);
-    CHECK(choice.cheapest() == std::pmr::vector<bool>{true, true});
+    const std::int64_t together[2][2] = {{3, 5}, {5, 3}};
+    binary_choice tie(2);
+    tie.add(0, 1, together);
+    CHECK(std::move(tie).cheapest() == std::pmr::vector<bool>{false, false});
+    binary_choice better(2);
+    better.add(0, 1, together);
+    better.add(1, -1);
+    CHECK(std::move(better).cheapest() == std::pmr::vector<bool>{true, true});
+}
+
+TEST_CASE("many choices that are paired in a row, and with one in the middle") {
+    constexpr std::size_t count = 200'000;
+    const std::int64_t together[2][2] = {{0, 2}, {2, 0}};
+    binary_choice row(count), star(count);
+    for (std::size_t i = 0; i + 1 != count; ++i) row.add(i, i + 1, together);
+    for (std::size_t i = 1; i != count; ++i) star.add(0, i, together);
+    row.add(0, -3);
+    row.add(count - 1, 1);
+    star.add(0, 1);
+    star.add(7, -1);
+    CHECK(std::move(row).cheapest() == std::pmr::vector<bool>(count, true));
+    CHECK(std::move(star).cheapest() == std::pmr::vector<bool>(count, false));
+}
+
+TEST_CASE("a mesh, where no choice has few others") {
+    constexpr std::size_t width = 6;
+    std::mt19937 random(3);
+    binary_choice mesh(width * width);
+    std::vector<std::int64_t> alone;
+    for (std::size_t i = 0; i != width * width; ++i) {
+        alone.push_back(static_cast<std::int64_t>(random() % 21) - 10);
+        mesh.add(i, alone.back());
+        for (std::size_t k = 0; k != i; ++k) mesh.add(k, i, {{0, 1000}, {1000, 0}});
+    }
+    // So closely tied, all go with the sum.
+    const bool all = std::accumulate(alone.begin(), alone.end(), std::int64_t{0}) < 0;
+    CHECK(std::move(mesh).cheapest() == std::pmr::vector<bool>(width * width, all));
 }

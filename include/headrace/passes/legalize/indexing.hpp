@@ -108,6 +108,11 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
     return from_number(e, written, e.dtype(values));
 }
 
+/// A number as PyTorch indexes it: as the one element of an axis.
+inline value with_axis(emit<reshape_ops> e, value v) {
+    return with_rank(e, v, std::max<std::size_t>(e.rank(v), 1));
+}
+
 using position_ops = joined<index_ops, ops<tosa::mul, tosa::add>>;
 
 /// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
@@ -120,7 +125,8 @@ struct element_positions {
     std::int64_t count = 1;       ///< W
 };
 inline element_positions positions_along(emit<position_ops> e, value index, sizes shape, std::size_t axis) {
-    index = index_number(e, index);
+    index = index_number(e, with_rank(e, index, shape.size()));
+    if (!index) return {};
     const dtype type = e.dtype(index);
     const shape_builder counts(e.shape(index));
     std::size_t lead = 0;

@@ -21,17 +21,18 @@ struct legalize_gather : pass {
     using produces = joined<build::gather_ops, build::position_ops>;
 
     value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
-        const value self = build::with_rank(e, a.self, std::max<std::size_t>(e.rank(a.self), 1));
+        const value self = build::with_axis(e, a.self);
         return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
     }
     value operator()(const args<aten::embedding>& a, emit<produces>& e) const {
         return rows(e, a.weight, 0, a.indices);
     }
     value operator()(const args<aten::gather>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const value self = build::with_axis(e, a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (refuse_empty(e)) return {};
-        const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
-        const value elements = build::reshape(e, a.self, shape_builder{at.batches, at.batch_size, 1});
+        const auto at = build::positions_along(e, a.index, e.shape(self), axis);
+        const value elements = build::reshape(e, self, shape_builder{at.batches, at.batch_size, 1});
         return build::reshape(e, build::gather(e, elements, at.indices), e.result_meta().shape);
     }
 

@@ -54,16 +54,17 @@ private:
     static std::int64_t gain(std::int64_t amount) { return std::max<std::int64_t>(amount, 0); }
     static value cropped(emit<produces>& e, value v, std::size_t axis, amounts by) {
         const std::int64_t start = gain(-by.before);
-        return build::slice(e, v, axis, start, e.shape(v)[axis] - start - gain(-by.after));
+        const std::int64_t left = e.shape(v)[axis] - start - gain(-by.after);
+        return left > 0 ? build::slice(e, v, axis, start, left) : refuse_empty(e);
+    }
+    static value refuse_empty(emitter& e) {
+        return e.unsupported("a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
     }
 
     /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.
     static value each_axis(emit<produces>& e, value v, sizes padding, const auto& pad) {
         const std::size_t rank = e.rank(v);
-        if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) {
-            return e.unsupported(
-                "a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
-        }
+        if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) return refuse_empty(e);
         for (std::size_t i = 0; i + 1 < padding.size() && i / 2 < rank && v; i += 2) {
             v = pad(e, v, rank - 1 - i / 2, amounts{padding[i], padding[i + 1]});
         }

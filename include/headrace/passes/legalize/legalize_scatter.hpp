@@ -26,46 +26,49 @@ struct legalize_scatter : pass {
         return written(e, a.self, a.dim, a.index, a.src);
     }
     value operator()(const args<aten::scatter_value>& a, emit<produces>& e) const {
-        const value one = e.splat(a.value, e.dtype(a.self), e.rank(a.self));
+        const value one = e.splat(a.value, e.dtype(a.self), e.rank(a.index));
         return written(e, a.self, a.dim, a.index, build::broadcast(e, one, e.shape(a.index)));
     }
     value operator()(const args<aten::scatter_add>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const value self = build::with_axis(e, a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
-        const build::three_axes k = build::around(e.shape(a.self), axis);
-        const build::three_axes w = build::around(e.shape(a.index), axis);
-        const value source = cut_to(e, a.src, e.shape(a.index));
+        const build::three_axes k = build::around(e.shape(self), axis);
+        const value covered = build::with_axis(e, a.index);
+        const build::three_axes w = build::around(e.shape(covered), axis);
+        const value source = cut_to(e, build::with_axis(e, a.src), e.shape(covered));
         if (k.before == w.before && k.after == w.after) {
-            return added(e, a.self, k, build::index_number(e, a.index), source, w);
+            return added(e, self, k, build::index_number(e, a.index), source, w);
         }
         // The index covers only part of the other axes: every element has a position of its own.
-        const auto at = build::positions_along(e, a.index, e.shape(a.self), axis);
-        return added(e, a.self, {at.batches, at.batch_size, 1}, at.indices, source,
-                     {at.batches, at.count, 1});
+        const auto at = build::positions_along(e, a.index, e.shape(self), axis);
+        return added(e, self, {at.batches, at.batch_size, 1}, at.indices, source, {at.batches, at.count, 1});
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const value self = build::with_axis(e, a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
-        const build::three_axes k = build::around(e.shape(a.self), axis);
+        const build::three_axes k = build::around(e.shape(self), axis);
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count});
-        return replaced(e, a.self, k, index, a.source, count);
+        return replaced(e, self, k, index, a.source, count);
     }
     value operator()(const args<aten::index_add>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        const value self = build::with_axis(e, a.self);
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
-        const build::three_axes k = build::around(e.shape(a.self), axis);
+        const build::three_axes k = build::around(e.shape(self), axis);
         const std::int64_t count = e.meta(a.index).elements();
         const value index = build::reshape(e, build::index_number(e, a.index), shape_builder{1, count, 1});
         value rows = build::reshape(e, a.source, shape_builder{k.before, count, k.after});
         if (a.alpha.to_double() != 1) rows = build::multiply(e, rows, e.splat(a.alpha, e.dtype(rows), 3));
-        return added(e, a.self, k, index, rows);
+        return added(e, self, k, index, rows);
     }
 
 private:
     static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value rows) {
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
-        return build::reshape(e, build::accumulate(e, values, index, rows), e.shape(self));
+        return build::reshape(e, build::accumulate(e, values, index, rows), e.result_meta().shape);
     }
     // The same of an index and a source of as many elements, which are taken as [N, W, C].
     static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value source,
@@ -77,9 +80,12 @@ private:
                           value source, std::int64_t count) {
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
         const value rows = build::reshape(e, source, shape_builder{k.before, count, k.after});
-        return build::reshape(e, build::scatter(e, values, index, rows), e.shape(self));
+        return build::reshape(e, build::scatter(e, values, index, rows), e.result_meta().shape);
     }
     static value written(emit<produces>& e, value self, std::int64_t dim, value index, value source) {
+        self = build::with_axis(e, self);
+        index = build::with_axis(e, index);
+        source = build::with_axis(e, source);
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);

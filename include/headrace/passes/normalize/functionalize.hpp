@@ -188,7 +188,7 @@ private:
                 if (!sure(w)) break;
                 return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
             case sharing::permuted:
-                return unpermuted(n, meta, now, writer, before);
+                return unpermuted(n, base, now, writer, before);
             case sharing::selected: {
                 const auto& a = args_of<aten::select_int>(n);
                 return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
@@ -221,7 +221,8 @@ private:
         return base;
     }
 
-    value unpermuted(const node& n, const tensor_meta& meta, value now, const node& writer, node* before) {
+    value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
+        const tensor_meta& meta = *meta_of(base);
         const auto rank = static_cast<std::int64_t>(meta.rank());
         shape_builder order;  // of the view: its axis i is the base's axis order[i]
         for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
@@ -241,7 +242,7 @@ private:
             std::reverse(order.begin(), order.end());
         } else {
             refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
-            return now;
+            return base;
         }
         shape_builder inverse = order;
         for (std::size_t i = 0; i != order.size(); ++i) {

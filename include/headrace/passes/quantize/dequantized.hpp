@@ -93,6 +93,7 @@ private:
         auto inner = (*this)(a.self);
         if (!inner || !inner->parameters.is_per_tensor() || e_.dtype(inner->integers) == dtype::int48)
             return std::nullopt;
+        if (!keeps_some(inner->parameters, a)) return std::nullopt;
         const auto is_off_grid = [&](const std::optional<scalar>& bound) {
             return bound && !inner->parameters.exact(bound->to_double());
         };
@@ -109,6 +110,16 @@ private:
         q.lowest = *min;
         q.highest = *max;
         return inner;
+    }
+
+    // Where a clamp keeps none of the numbers, the bound that all become may have no integer.
+    static bool keeps_some(const quantization& q, const args<aten::clamp>& a) {
+        const auto number = [&](std::int64_t n) {
+            return static_cast<double>(n - q.zero_point()) * q.scale();
+        };
+        const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, number(q.lowest));
+        const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, number(q.highest));
+        return min <= max;
     }
 
     // INT32 with as fine a scale as there is room for: nearly every bound is on its grid.

@@ -3,8 +3,10 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <headrace/ir/signature.hpp>
@@ -16,7 +18,7 @@ namespace headrace {
 
 /// Leaves the quantize after a program's input, and the dequantize before its output, to the caller: the
 /// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
-/// that is quantized in two ways is taken in the first of them.
+/// that is quantized in several ways is taken in the one with the most bits that reaches farthest.
 struct quantize_interface : pass {
     using runs_after = pass_list<quantized_ops_lowered>;
     using runs_before = pass_list<narrow_types>;
@@ -40,6 +42,12 @@ private:
         return {q.scale(), q.zero_point(), q.lowest, q.highest};
     }
 
+    // Of the numbers that a quantize keeps: how finely, and over which range.
+    static std::pair<unsigned, double> extent(const node* quantizing) {
+        const args<quantize>& a = args_of<quantize>(*quantizing);
+        return {traits_of(a.dtype).bits, a.scale * static_cast<double>(a.quant_max - a.quant_min)};
+    }
+
     static std::size_t take_integers(graph& g, node& input, pass_context& context) {
         std::pmr::vector<node*> readers;
         for (const edge& use : input.uses()) {
@@ -47,9 +55,9 @@ private:
             readers.push_back(use.target);
         }
         if (readers.empty()) return 0;
-        const args<quantize>& first = args_of<quantize>(*readers.front());
-        const dequantized taken{input.result(), quantization_of(first)};
-        g.set_meta(input.result(), {first.dtype, meta_of(input.result())->shape, {}});
+        const args<quantize>& widest = args_of<quantize>(**std::ranges::max_element(readers, {}, extent));
+        const dequantized taken{input.result(), quantization_of(widest)};
+        g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));
         for (node* reader : readers) {
             emit<produces> e(g, reader, reader, context);

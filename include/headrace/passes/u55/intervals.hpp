@@ -36,7 +36,7 @@ namespace detail {
 class interval_reader {
 public:
     [[nodiscard]] interval of(value v, int depth) const {
-        const tensor_meta* meta = meta_of(v);
+        const tensor_meta* meta = v ? meta_of(v) : nullptr;
         if (meta == nullptr || is_floating(meta->dtype)) return {INT32_MIN, INT32_MAX};
         const interval whole = is_boolean(meta->dtype) ? interval{0, 1} : interval::of_type(meta->dtype);
         if (depth == 0) return whole;
