@@ -4,6 +4,9 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_PARTIAL_WRITES_HPP
 
 #include <algorithm>
+#include <memory_resource>
+#include <optional>
+#include <vector>
 
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
@@ -16,11 +19,11 @@ namespace headrace {
 struct decompose_partial_writes : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "select_scatter, slice_scatter as cat of slices; index_fill as index_copy";
+        "select_scatter, slice_scatter as cat of slices; index_fill as index_put";
 
     using targeted_ops = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
     using produces =
-        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_copy>;
+        ops<aten::narrow, aten::cat, aten::reshape, aten::_to_copy, aten::constant_pad_nd, aten::index_put>;
 
     value operator()(const args<aten::select_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -43,11 +46,11 @@ struct decompose_partial_writes : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
             return e.unsupported("index_fill of a single number; use full");
-        const shape_builder part = build::with_axis(e.shape(a.self), axis, e.meta(a.index).elements());
-        return e.make<aten::index_copy>({.self = a.self,
-                                         .dim = a.dim,
-                                         .index = a.index,
-                                         .source = e.splat(a.value, e.dtype(a.self), sizes(part))});
+        std::pmr::vector<std::optional<value>> indices(axis + 1);
+        indices[axis] = a.index;
+        return e.make<aten::index_put>({.self = a.self,
+                                        .indices = list<std::optional<value>>(indices),
+                                        .values = e.splat(a.value, e.dtype(a.self), 0)});
     }
 
 private:

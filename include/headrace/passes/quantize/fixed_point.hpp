@@ -70,14 +70,15 @@ inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<f
     return std::pair(std::move(*x), std::move(*y));
 }
 
-/// A scale at which operands can be added up in 32 bits: that of an operand that has 32 bits already, where
-/// the others have room at it and are not coarse beside it. Else it is the largest scale, divided by 2^19 or,
+/// A scale at which operands can be added up in 32 bits: that of an operand that uses them already, where the
+/// others have room at it and are not coarse beside it. Else it is the largest scale, divided by 2^19 or,
 /// where sums of two would not stay below 2^30, as RESCALE wants, by a smaller power of two.
 [[nodiscard]] inline double working_scale(const emitter& e,
                                           std::initializer_list<const fixed_point*> operands) {
     constexpr int max_bits = 19;
     constexpr int min_bits = 10;
     constexpr double room = 1 << 29;
+    const double fine = std::ldexp(128, min_bits);  // the reach of 8 bits, with as many more
     double scale = 0;
     double reach = 0;
     std::optional<double> accumulated;
@@ -85,7 +86,7 @@ inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<f
         reach = std::max(reach, x->reach());
         if (!x->read) continue;
         const quantization& q = x->read->parameters;
-        if (e.dtype(x->read->integers) == dtype::int32 && q.zero_point() == 0) {
+        if (e.dtype(x->read->integers) == dtype::int32 && q.zero_point() == 0 && q.reach() >= fine) {
             accumulated = std::min(q.scale(), accumulated.value_or(q.scale()));
         } else {
             scale = std::max(scale, q.scale());

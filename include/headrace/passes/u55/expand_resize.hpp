@@ -28,7 +28,7 @@ struct expand_resize : pass, for_u55 {
     using produces = joined<interpolation::produces, ops<tosa::resize, tosa::rescale>>;
 
     std::optional<value> operator()(const args<tosa::resize>& a, emit<produces>& e) const {
-        if (u55::restriction(e.current()).empty()) return std::nullopt;
+        if (u55::restriction(e.current()).empty() || !is_integral(e.dtype(a.input))) return std::nullopt;
         const auto axes = resize_axes_of(a, e.result_meta().shape);
         if (!axes) return std::nullopt;
         if (a.mode == resize_mode::bilinear) return interpolation(e, a.input, *axes).sums();
@@ -39,7 +39,8 @@ struct expand_resize : pass, for_u55 {
     std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
         const auto* resized = match<tosa::resize>(a.input1);
         const auto number = constant_integer(a.input2);
-        if (resized == nullptr || !number || !has_one_use(a.input1) || resized->mode != resize_mode::bilinear)
+        if (resized == nullptr || !number || !is_integral(e.dtype(resized->input)) ||
+            !has_one_use(a.input1) || resized->mode != resize_mode::bilinear)
             return std::nullopt;
         const auto axes = resize_axes_of(*resized, e.shape(a.input1));
         if (!axes) return std::nullopt;
