@@ -195,6 +195,13 @@ TEST_CASE_METHOD(fixture, "splitting, joining and indexing") {
     CHECK(infer<aten::embedding>({real({10, 4}), index}) == "float32[3, 1, 4]");
 }
 
+TEST_CASE_METHOD(fixture, "what is joined is promoted, as tensors with axes") {
+    const value whole = tensor(dtype::int64, {2, 6});
+    CHECK(infer<aten::diff>({whole, 1, 0, {}, real({2, 6})}) == "float32[3, 6]");
+    const std::vector<value> number_first{tensor(dtype::float64, {}), real({2})};
+    CHECK(infer<aten::hstack>({number_first}) == "float64[3]");
+}
+
 TEST_CASE_METHOD(fixture, "creation and casts") {
     CHECK(infer<aten::arange>({7}) == "int64[7]");
     CHECK(infer<aten::arange_start_step>({0, 1.0, 0.3}) == "float32[4]");

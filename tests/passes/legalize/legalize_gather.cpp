@@ -188,6 +188,32 @@ TEST_CASE("adding at indices that repeat") {
     }
 }
 
+TEST_CASE("numbers are indexed as the one element of an axis") {
+    const auto number = [](program& p, dtype type, bool is_list) {
+        return is_list ? p.input(type, {1}) : p.input(type, {});
+    };
+    for (const auto& [self, index, source] :
+         {std::array{false, true, false}, {true, false, true}, {false, false, true}}) {
+        CAPTURE(self, index, source);
+        const auto written = [=](program& p) {
+            const value x = number(p, fp32, self);
+            const value at = number(p, i32, index);
+            const value from = number(p, fp32, source);
+            p.output(p.make<aten::scatter_src>({.self = x, .dim = 0, .index = at, .src = from}));
+            p.output(p.make<aten::scatter_add>({.self = x, .dim = 0, .index = at, .src = from}));
+        };
+        const auto one = [](bool is_list) { return is_list ? extents{1} : extents{}; };
+        CHECK_THAT(written, computes_the_same<legalize_scatter>().for_inputs(
+                                {floats(one(self)), any_of(one(index), 0, 1), floats(one(source))}));
+        CHECK_THAT(
+            [=](program& p) {
+                const value x = number(p, fp32, self);
+                p.output(p.make<aten::gather>({.self = x, .dim = 0, .index = number(p, i32, index)}));
+            },
+            computes_the_same<legalize_gather>().for_inputs({floats(one(self)), any_of(one(index), 0, 1)}));
+    }
+}
+
 TEST_CASE("an infinity is added to its own row alone") {
     const double infinity = std::numeric_limits<double>::infinity();
     CHECK_THAT(

@@ -31,3 +31,11 @@ TEST_CASE("padding by what is there, of every rank") {
     CHECK(pad<aten::replication_pad2d>({3, 4, 5}, {0, 1, 2, 0}) == "");
     CHECK(pad<aten::replication_pad3d>({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5, 6}) == "");
 }
+
+TEST_CASE("what is cropped to nothing before it grows is refused") {
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::constant_pad_nd>({p.input(dtype::float32, {2, 3}), {-3, 4}}));
+        },
+        is_refused_by<legalize_pad>("TOSA has no empty tensors"));
+}

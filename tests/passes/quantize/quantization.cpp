@@ -232,6 +232,9 @@ TEST_CASE("clamps are read in codes of their own, or in finer ones where bounds 
     CHECK(static_cast<double>(q.lowest) * q.scale() == Approx(-1.234).epsilon(1e-6));
     CHECK(static_cast<double>(q.highest) * q.scale() == Approx(2.2).epsilon(1e-6));
     CHECK(!as_dequantized(e, wide));  // there is no room for finer ones
+    // Outside of what the codes hold, and the wrong way around.
+    CHECK(!as_dequantized(e, p.make<aten::clamp>({x, scalar(100)})));
+    CHECK(!as_dequantized(e, p.make<aten::clamp>({x, scalar(2), scalar(1)})));
 }
 
 TEST_CASE("parameters of dequantizes") {
@@ -271,6 +274,10 @@ TEST_CASE("the scale in which operands are added up") {
     CHECK(scale_of(operand(int8_codes(1)), large) == std::ldexp(1.0, -9));
     // Beside codes of 32 bits that have room already, no RESCALE of those is needed.
     CHECK(scale_of(operand(int32_codes(1e-7)), operand(a)) == 1e-7);
+    // Not so if they use 8 of their bits.
+    const value narrow = p.input(dtype::int32, {2});
+    const fixed_point few{dequantized{narrow, quantization::symmetric(0.05, 128)}};
+    CHECK(scale_of(few, operand(int8_codes(0.01))) == std::ldexp(0.05, -19));
     CHECK(scale_of(operand(int32_codes(1)), operand(int8_codes(1e-3))) < 1);
     CHECK(!as_fixed_point(e, float_constant(p, {2}, {infinity, 1})));
     CHECK(!as_fixed_point(e, p.input(dtype::float32, {2})));

@@ -133,6 +133,11 @@ TEST_CASE("INT16 is accumulated in 48 bits and rescaled at once") {
     }
 }
 
+TEST_CASE("floats, which the target does not have, stay") {
+    CHECK(count<tosa::resize, expand_resize>(resized(tripled, tripled, bilinear, {1, 2, dtype::float32})) ==
+          1);
+}
+
 TEST_CASE("to the nearest") {
     const axis floored{5, 10, 4, 2, -2};
     const axis floored_by_eight{3, 24, 16, 2, -8};
