@@ -118,6 +118,14 @@ TEST_CASE("operands without a type, and what inference refuses, are failures tha
     CHECK(h.context.diagnostics()[0].kind == error_kind::invalid);
 }
 
+TEST_CASE("what fails beside a refused node is not told: it may be the consequence", "[emit]") {
+    relu_of_input g;
+    g.context.report(*g.relu, "no", error_kind::unsupported);
+    CHECK_FALSE(g.e.make<toy::cat>(list<value>{}));
+    CHECK(g.e.failed());
+    CHECK(g.context.diagnostics().size() == 1);
+}
+
 TEST_CASE("what cannot be made of an empty tensor is no fault of the pass", "[emit]") {
     relu_of_input g;
     g.set_meta(g.relu->result(), {dtype::float32, {0, 3}});

@@ -205,11 +205,11 @@ protected:
         outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
         if (outcome == outcome_kind::replaced) {
             const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
-            if (!sound && sound.error().kind != error_kind::unsupported) {
-                return sound.error().in(message_prefix(n) + std::pmr::string(pass_.name));
-            }
             if (!sound) {
-                context_.report(n, sound.error().message);
+                const error& fault = sound.error();
+                if (fault.kind == error_kind::invalid && context_.diagnostics().empty())
+                    return fault.in(message_prefix(n) + std::pmr::string(pass_.name));
+                context_.report(n, fault.message, fault.kind);
                 outcome = outcome_kind::failed;
             }
         }

@@ -34,7 +34,9 @@ public:
 
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
+    /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported) {
+        if (kind == error_kind::invalid && !diagnostics_.empty()) return;
         const auto* origin = n.find_annotation<provenance>();
         diagnostic d{std::pmr::string(origin_name(n)),
                      std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
