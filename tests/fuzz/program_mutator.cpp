@@ -578,6 +578,7 @@ private:
     }
     bool is_weight_name(const std::string& name) {
         for (const json& spec : program_.at("graph_module").at("signature").at("input_specs")) {
+            if (!spec.is_object() || spec.empty()) continue;  // so another mutation has left it
             if (!spec.contains("user_input") && spec.begin().value().at("arg").value("name", "") == name)
                 return true;
         }
