@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::range_observer, which follows the numbers of a tensor over the samples.
+#ifndef HEADRACE_QUANTIZATION_RANGE_OBSERVER_HPP
+#define HEADRACE_QUANTIZATION_RANGE_OBSERVER_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <headrace/quantization/histogram.hpp>
+
+namespace headrace {
+
+/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers that
+/// are not finite are left out, and counted.
+class range_observer {
+public:
+    explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
+
+    void feed(std::span<const float> numbers) {
+        value_range own;
+        for (const float x : numbers) {
+            if (!std::isfinite(x)) {
+                ++not_finite_;
+                continue;
+            }
+            own.lowest = std::min(own.lowest, x);
+            own.highest = std::max(own.highest, x);
+        }
+        if (own.empty()) return;
+        const bool first = seen_.empty();
+        seen_ = {std::min(seen_.lowest, own.lowest), std::max(seen_.highest, own.highest)};
+        if (scheme_.observer == observer_kind::moving_average) {
+            constexpr float weight = 0.01F;  // torchao's averaging_constant
+            average_ = first ? own
+                             : value_range{average_.lowest + weight * (own.lowest - average_.lowest),
+                                           average_.highest + weight * (own.highest - average_.highest)};
+        } else if (scheme_.observer != observer_kind::min_max) {
+            numbers_.feed(numbers);
+        }
+    }
+
+    /// The range to be quantized.
+    [[nodiscard]] value_range range() const {
+        switch (scheme_.observer) {
+            case observer_kind::histogram:
+                return numbers_.least_loss(std::int64_t{1} << traits_of(scheme_.type).bits);
+            case observer_kind::percentile:
+                return numbers_.percentile(scheme_.percentile);
+            case observer_kind::mean_square:
+                return numbers_.least_square(scheme_);
+            case observer_kind::moving_average:
+                return average_;
+            case observer_kind::min_max:
+                break;
+        }
+        return seen_;
+    }
+    /// The smallest and the largest number that was fed.
+    [[nodiscard]] const value_range& seen() const { return seen_; }
+    [[nodiscard]] std::size_t not_finite() const { return not_finite_; }
+
+private:
+    tensor_scheme scheme_;
+    value_range seen_;
+    value_range average_;
+    histogram numbers_;
+    std::size_t not_finite_ = 0;
+};
+
+}  // namespace headrace
+
+#endif
