@@ -36,15 +36,15 @@ using quantizable_windows =
     ops<aten::avg_pool1d, aten::avg_pool2d, aten::max_pool1d, aten::max_pool2d, aten::adaptive_avg_pool1d,
         aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::upsample_bilinear2d,
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
-using quantizable_comparisons = ops<aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor,
-                                    aten::gt_tensor, aten::ge_tensor>;
+using quantizable_comparisons =
+    ops<aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor, aten::gt_tensor, aten::ge_tensor>;
 /// Beside those whose traits say that they only move numbers.
-using sharing_ops = ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::gather,
-                        aten::hardtanh, aten::relu, aten::relu6, aten::index_tensor, aten::index_copy,
-                        aten::index_put, aten::index_select, aten::max_dim, aten::min_dim, aten::where_self,
-                        aten::roll, aten::copy, aten::slice_scatter, aten::select_scatter,
-                        aten::constant_pad_nd, aten::embedding, aten::flip, aten::stack, aten::cat, aten::pixel_shuffle,
-                        aten::pixel_unshuffle, aten::channel_shuffle>;
+using sharing_ops =
+    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::gather, aten::hardtanh,
+        aten::relu, aten::relu6, aten::index_tensor, aten::index_copy, aten::index_put, aten::index_select,
+        aten::max_dim, aten::min_dim, aten::where_self, aten::roll, aten::copy, aten::slice_scatter,
+        aten::select_scatter, aten::constant_pad_nd, aten::embedding, aten::flip, aten::stack, aten::cat,
+        aten::pixel_shuffle, aten::pixel_unshuffle, aten::channel_shuffle>;
 
 class quantization_annotator {
 public:
@@ -164,8 +164,8 @@ private:
 
     [[nodiscard]] static tensor_scheme weight_scheme(const node& n, const op_scheme& scheme) {
         tensor_scheme weight = scheme.weight;
-        bool transposed = is_one_of(n, ops<aten::conv_transpose1d, aten::conv_transpose2d_input,
-                                           aten::conv_transpose3d_input>{});
+        bool transposed = is_one_of(
+            n, ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>{});
         std::int64_t groups = 1;
         const auto look = [&]<class Op>() {
             if (const auto* a = args_if<Op>(n)) groups = a->groups;

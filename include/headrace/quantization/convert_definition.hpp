@@ -132,8 +132,7 @@ private:
                                       : parameters_[points_[i].group].zero_point;
         std::vector<float> inverse;
         for (const float s : scales)
-            inverse.push_back(scheme.per_channel ? 1 / s
-                                                 : static_cast<float>(1 / static_cast<double>(s)));
+            inverse.push_back(scheme.per_channel ? 1 / s : static_cast<float>(1 / static_cast<double>(s)));
         const auto numbers = t.data<float>();
         const std::size_t width = traits_of(scheme.type).bits / 8U;
         bool saturated = false;
@@ -169,9 +168,8 @@ private:
     value zero_list(std::size_t i, std::size_t count) {
         const std::int64_t shape[] = {static_cast<std::int64_t>(count)};
         const tensor_meta meta{dtype::int64, int_list(sizes(shape)), {}};
-        return create_constant(graph_, meta, points_[i].before, [](std::span<std::byte> data) {
-            std::memset(data.data(), 0, data.size());
-        });
+        return create_constant(graph_, meta, points_[i].before,
+                               [](std::span<std::byte> data) { std::memset(data.data(), 0, data.size()); });
     }
 
     // --- nodes -------------------------------------------------------------------------
@@ -209,14 +207,13 @@ private:
                 before);
         } else {
             const qparams q = is_bias ? qparams{channels_[i].front(), 0} : parameters_[p.group];
-            made = &graph_.create<quantized_decomposed::dequantize_per_tensor>(
-                {.input = quantized_[i],
-                 .scale = q.scale,
-                 .zero_point = q.zero_point,
-                 .quant_min = scheme.lowest,
-                 .quant_max = scheme.highest,
-                 .dtype = scheme.type},
-                before);
+            made = &graph_.create<quantized_decomposed::dequantize_per_tensor>({.input = quantized_[i],
+                                                                                .scale = q.scale,
+                                                                                .zero_point = q.zero_point,
+                                                                                .quant_min = scheme.lowest,
+                                                                                .quant_max = scheme.highest,
+                                                                                .dtype = scheme.type},
+                                                                               before);
         }
         graph_.set_meta(made->result(), {dtype::float32, meta_of(p.source)->shape, {}});
         graph_.inherit_annotations(*made, *p.source.producer);
@@ -239,7 +236,7 @@ private:
     std::span<const quantization_point> points_;
     std::span<const qparams> parameters_;
     quantization_summary& summary_;
-    std::vector<value> quantized_;               // of each point
+    std::vector<value> quantized_;              // of each point
     std::vector<std::vector<float>> channels_;  // the scales of each that is by channel, or a bias
 };
 
@@ -247,8 +244,7 @@ private:
 
 HEADRACE_INLINE void insert_quantization(graph& g, const quantization_groups& groups,
                                          std::span<const quantization_point> points,
-                                         std::span<const qparams> parameters,
-                                         quantization_summary& summary) {
+                                         std::span<const qparams> parameters, quantization_summary& summary) {
     detail::quantization_inserter(g, groups, points, parameters, summary).run();
 }
 

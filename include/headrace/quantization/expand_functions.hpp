@@ -65,12 +65,14 @@ struct expand_functions : pass {
                 const auto part = [&](std::int64_t i) {
                     return call<aten::slice_tensor>(x, a.dim, i * half, (i + 1) * half);
                 };
-                return part(0) * sigmoid(part(1));
+                const auto first = part(0);
+                return first * sigmoid(part(1));
             },
             on<aten::prelu> = [](auto x, auto slope) {
                 const auto w = choose(x.rank() > 1 && slope.meta().elements() > 1,
                                       [&] { return of_channels(slope, x.rank()); }, slope);
-                return clamp(x, 0.0, {}) + w * clamp(x, {}, 0.0);
+                const auto positive = clamp(x, 0.0, {});
+                return positive + w * clamp(x, {}, 0.0);
             },
             on<aten::masked_fill_tensor> = [](auto x, auto mask, auto filling) {
                 return where(mask, filling, x);
@@ -109,7 +111,8 @@ private:
             for (std::size_t i = narrow.size() - count; i != narrow.size(); ++i) narrow[i] = 1;
             return call<aten::reshape>(average(y, last_axes(count, wide.size())), int_list(narrow));
         };
-        return x - choose(x.rank() >= 4, direct, lifted);
+        const auto mean = choose(x.rank() >= 4, direct, lifted);
+        return x - mean;
     }
     static int_list last_axes(std::size_t count, std::size_t rank) {
         shape_builder axes;
@@ -140,12 +143,19 @@ private:
     static auto attention(const auto& q, const auto& k, const auto& v, const std::optional<double>& scale) {
         const double width = static_cast<double>(q.size(-1));
         const double root = std::sqrt(scale.value_or(1 / std::sqrt(width)));
-        const auto factor = [&] { return emitting<ops<aten::full>>(
-            [root](emit<ops<aten::full>> e, value x) {
-                return e.make<aten::full>({.size = {1}, .fill_value = root, .dtype = e.dtype(x)});
-            }, q); };
-        const auto queries = q * factor();
-        const auto keys = call<aten::transpose_int>(k, -2, -1) * factor();
+        const auto factor = [&] {
+            return emitting<ops<aten::full>>(
+                [root](emit<ops<aten::full>> e, value x) {
+                    return e.make<aten::full>({.size = {1}, .fill_value = root, .dtype = e.dtype(x)});
+                },
+                q);
+        };
+        // Each in a statement of its own: the order of nodes must not depend on the compiler.
+        const auto of_queries = factor();
+        const auto queries = q * of_queries;
+        const auto turned = call<aten::transpose_int>(k, -2, -1);
+        const auto of_keys = factor();
+        const auto keys = turned * of_keys;
         const auto shares = call<aten::softmax_int>(product(queries, keys), -1);
         return product(shares, v);
     }

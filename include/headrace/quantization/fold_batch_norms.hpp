@@ -31,8 +31,7 @@ struct fold_batch_norms : pass {
     }
     std::optional<std::tuple<value, value, value>> operator()(
         const args<aten::_native_batch_norm_legit_no_training>& a, emit<produces>& e) const {
-        const auto y =
-            folded(e, a.input, {a.weight, a.bias, a.running_mean, a.running_var, a.eps}, layers{});
+        const auto y = folded(e, a.input, {a.weight, a.bias, a.running_mean, a.running_var, a.eps}, layers{});
         return y ? std::optional(std::tuple(*y, value{}, value{})) : std::nullopt;
     }
 
@@ -87,8 +86,7 @@ private:
         std::pmr::vector<float> factor(channels);
         std::pmr::vector<float> shift(channels);
         for (std::size_t c = 0; c != channels; ++c) {
-            const float root =
-                1 / std::sqrt(static_cast<float>((*variance)[c]) + static_cast<float>(n.eps));
+            const float root = 1 / std::sqrt(static_cast<float>((*variance)[c]) + static_cast<float>(n.eps));
             const auto scale = static_cast<float>((*gamma)[c]);
             factor[c] = scale * root;
             shift[c] = (static_cast<float>((*bias)[c]) - static_cast<float>((*mean)[c])) * root * scale +

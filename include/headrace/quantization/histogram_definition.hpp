@@ -14,7 +14,8 @@ namespace headrace {
 
 namespace detail {
 
-/// Number i of `count` equally spaced ones, as torch.linspace rounds it on machines with a fused multiply-add.
+/// Number i of `count` equally spaced ones, as torch.linspace rounds it on machines with a fused
+/// multiply-add.
 [[nodiscard]] inline float spaced(value_range range, int count, int i) {
     const float step = (range.highest - range.lowest) / static_cast<float>(count - 1);
     return i < count / 2 ? std::fma(step, static_cast<float>(i), range.lowest)
@@ -35,7 +36,7 @@ namespace detail {
 }  // namespace detail
 
 HEADRACE_INLINE void histogram::count(std::span<const float> numbers, value_range range,
-                                                 std::vector<float>& counts) const {
+                                      std::vector<float>& counts) const {
     counts.assign(bins, 0);
     if (range.lowest == range.highest) range = {range.lowest - 1, range.highest + 1};
     const float width = range.highest - range.lowest;
@@ -210,11 +211,9 @@ HEADRACE_INLINE value_range histogram::percentile(double percent) const {
             end == bins - 1 ? range_.highest : range_.lowest + width * static_cast<float>(end + 1)};
 }
 
-HEADRACE_INLINE double histogram::square_error(value_range range,
-                                                          const tensor_scheme& scheme) const {
+HEADRACE_INLINE double histogram::square_error(value_range range, const tensor_scheme& scheme) const {
     const qparams p = choose_qparams(range, scheme);
-    const double width =
-        (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
+    const double width = (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
     const float inverse = static_cast<float>(1 / p.scale);
     double sum = 0;
     for (int i = 0; i != bins; ++i) {

@@ -35,7 +35,8 @@ struct sample_source {
     const sample_source& samples, const parallel_for& in_parallel = run_serially);
 
 /// The values of the points for one sample.
-[[nodiscard]] result<std::vector<tensor>> values_at(const graph& g, std::span<const quantization_point> points,
+[[nodiscard]] result<std::vector<tensor>> values_at(const graph& g,
+                                                    std::span<const quantization_point> points,
                                                     std::span<const tensor> inputs);
 
 }  // namespace headrace

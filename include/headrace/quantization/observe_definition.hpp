@@ -85,9 +85,11 @@ HEADRACE_INLINE result<std::vector<tensor>> values_at(const graph& g,
     return detail::point_runner(g, points).run(inputs);
 }
 
-HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(
-    const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
-    const sample_source& samples, const parallel_for& in_parallel) {
+HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& g,
+                                                                   const quantization_groups& groups,
+                                                                   std::span<const quantization_point> points,
+                                                                   const sample_source& samples,
+                                                                   const parallel_for& in_parallel) {
     constexpr std::size_t at_once = 16;  // samples whose values are in memory together
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;

@@ -15,17 +15,17 @@ namespace headrace {
 struct quantization_point {
     value source;
     quantization_groups::key group;
-    node* before;               ///< the node in front of which it stands
-    std::vector<edge*> readers; ///< the operands that read the quantized value
-    std::size_t inner;          ///< the point whose quantized value this one takes, or no_point
+    node* before;                ///< the node in front of which it stands
+    std::vector<edge*> readers;  ///< the operands that read the quantized value
+    std::size_t inner;           ///< the point whose quantized value this one takes, or no_point
 };
 inline constexpr std::size_t no_point = static_cast<std::size_t>(-1);
 
 /// All points of a graph, in the order in which their values are computed (torchao, prepare): a value with
 /// parameters of its own gives all its readers the quantized one; a reader that wants other parameters has
 /// a point behind that.
-[[nodiscard]] inline std::vector<quantization_point> quantization_points_of(const graph& g,
-                                                                            const quantization_groups& groups) {
+[[nodiscard]] inline std::vector<quantization_point> quantization_points_of(
+    const graph& g, const quantization_groups& groups) {
     std::vector<quantization_point> points;
     std::vector<std::vector<std::size_t>> of_node(g.id_bound());  // the points of a node's results
     const auto point_of = [&](value v, quantization_groups::key group) -> std::size_t {
@@ -43,8 +43,7 @@ inline constexpr std::size_t no_point = static_cast<std::size_t>(-1);
             if (group == quantization_groups::none) continue;
             std::size_t at = point_of(v, group);
             if (at == no_point) {
-                const std::size_t inner =
-                    own == quantization_groups::none ? no_point : point_of(v, own);
+                const std::size_t inner = own == quantization_groups::none ? no_point : point_of(v, own);
                 at = points.size();
                 points.push_back({v, group, &n, {}, inner});
                 of_node[v.producer->id].push_back(at);

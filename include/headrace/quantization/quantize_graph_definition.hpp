@@ -36,7 +36,7 @@ namespace detail {
 
 // What makes new work for earlier passes comes before them in the next round.
 using preparing_passes =
-    pass_list<functionalize, canonicalize_variants, fold_batch_norms, unroll_networks, decompose_einsum,
+    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_einsum,
               decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
               decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
               decompose_add_sub_alpha, decompose_softmax>;
@@ -73,6 +73,17 @@ inline void split_constants(graph& g) {
             g.inherit_annotations(copy, source);
             g.set_operand(e, copy.result());
         }
+    }
+}
+
+/// Takes out what the model expands to the shape that it has already.
+inline void remove_idle_expansions(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* expand = args_if<aten::expand>(*n);
+        if (expand == nullptr || !(meta_of(expand->self)->shape == meta_of(n->result())->shape)) continue;
+        g.replace_all_uses(n->result(), expand->self);
+        g.erase(*n);
     }
 }
 
@@ -142,6 +153,8 @@ inline void split_constants(graph& g) {
 }  // namespace detail
 
 HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
+    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<functionalize, canonicalize_variants>{}));
+    detail::remove_idle_expansions(g);
     constexpr int rounds = 4;  // expansions may make what is expanded again
     for (int i = 0; i != rounds; ++i) {
         BOOST_OUTCOME_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));

@@ -43,13 +43,13 @@ struct tensor_scheme {
     headrace::dtype type = dtype::int8;
     std::int64_t lowest = -128;
     std::int64_t highest = 127;
-    bool symmetric = false;            ///< zero_point is 0
-    bool per_channel = false;          ///< a scale for each index of `axis`
+    bool symmetric = false;    ///< zero_point is 0
+    bool per_channel = false;  ///< a scale for each index of `axis`
     std::int64_t axis = 0;
-    double smallest_scale = 0x1p-16;   ///< scales below it are raised to it
+    double smallest_scale = 0x1p-16;  ///< scales below it are raised to it
     observer_kind observer = observer_kind::histogram;
-    double percentile = 99.99;         ///< of observer_kind::percentile, in percent
-    std::optional<qparams> fixed{};    ///< parameters that no sample changes
+    double percentile = 99.99;       ///< of observer_kind::percentile, in percent
+    std::optional<qparams> fixed{};  ///< parameters that no sample changes
 
     /// May tensors of the two schemes share their parameters? How ranges are found does not matter.
     [[nodiscard]] bool same_numbers(const tensor_scheme& other) const {

@@ -9,16 +9,16 @@
 namespace headrace {
 
 /// Recurrent networks as their cells, one for each step of time, with two linear layers each. The lowering
-/// takes the products with all inputs at once (decompose_recurrent); PyTorch's quantizer for TOSA does it step
-/// by step, so that each step has ranges of its own.
+/// takes the products with all inputs at once (decompose_recurrent); PyTorch's quantizer for TOSA does it
+/// step by step, so that each step has ranges of its own.
 struct unroll_networks : pass {
     static constexpr std::string_view summary = "lstm, gru, rnn as cells, step by step, to be quantized";
 
     using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
     using targeted_ops = joined<networks, ops<aten::lstm_input>>;
-    using produces = ops<aten::linear, aten::slice_tensor, aten::select_int, aten::unsqueeze, aten::cat,
-                         aten::sigmoid, aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor,
-                         aten::sub_tensor>;
+    using produces =
+        ops<aten::linear, aten::slice_tensor, aten::select_int, aten::unsqueeze, aten::cat, aten::sigmoid,
+            aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
 
     template <one_of<networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -68,7 +68,8 @@ private:
                 const auto kept = sigmoid(f);
                 const auto fresh = tanh(u);
                 const auto output = sigmoid(o);
-                const auto next = kept * c + input * fresh;
+                const auto remembered = kept * c;
+                const auto next = remembered + input * fresh;
                 return std::tuple(output * tanh(next), next);
             };
             const auto [h, c] = evaluate(e, cell, parts[0], parts[1], parts[2], parts[3], before.c);
@@ -116,8 +117,8 @@ private:
                 const auto initial = [&](value v) {
                     return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
                 };
-                const std::span<const value> weights(
-                    a.params.data() + static_cast<std::size_t>(k) * per_cell, per_cell);
+                const std::span<const value> weights(a.params.data() + static_cast<std::size_t>(k) * per_cell,
+                                                     per_cell);
                 const state before{initial(h0), initial(c0)};
                 outputs.push_back(run_layer<Op>(e, all, before, weights, time_axis, direction == 1));
             }
@@ -139,17 +140,15 @@ private:
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
-            const value now =
-                e.make<aten::select_int>({.self = all.outputs, .dim = time_axis, .index = t});
+            const value now = e.make<aten::select_int>({.self = all.outputs, .dim = time_axis, .index = t});
             const value from_input = linear(now, 0);
-            s = step<Op>(e, {from_input, linear(s.h, 1)}, s);
-            outputs[static_cast<std::size_t>(t)] = s.h;
+            const value from_hidden = linear(s.h, 1);
+            s = step<Op>(e, {from_input, from_hidden}, s);
+            outputs[static_cast<std::size_t>(t)] = e.make<aten::unsqueeze>({.self = s.h, .dim = time_axis});
         }
         all.h.push_back(s.h);
         if (s.c) all.c.push_back(s.c);
-        value_list items;
-        for (const value v : outputs) items.push_back(v);
-        return stacked(e, items, time_axis);
+        return e.make<aten::cat>({.tensors = outputs, .dim = time_axis});
     }
 };
 HEADRACE_COMPILED_PASS(unroll_networks);
