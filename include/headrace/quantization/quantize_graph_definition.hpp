@@ -16,6 +16,7 @@
 #include <headrace/passes/decompose/decompose_masks.hpp>
 #include <headrace/passes/decompose/decompose_normalization.hpp>
 #include <headrace/passes/decompose/decompose_norms.hpp>
+#include <headrace/passes/decompose/decompose_recurrent.hpp>
 #include <headrace/passes/decompose/decompose_softmax.hpp>
 #include <headrace/passes/decompose/decompose_stack.hpp>
 #include <headrace/passes/decompose/decompose_var.hpp>
@@ -23,6 +24,7 @@
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_variants.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/inline_regions.hpp>
 #include <headrace/passes/normalize/scalars_to_tensors.hpp>
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/expand_functions.hpp>
@@ -36,7 +38,7 @@ namespace detail {
 
 // What makes new work for earlier passes comes before them in the next round.
 using preparing_passes =
-    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_einsum,
+    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent, decompose_einsum,
               decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
               decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
               decompose_add_sub_alpha, decompose_softmax>;
@@ -142,7 +144,8 @@ inline void remove_idle_expansions(graph& g) {
                           " of its numbers are not finite, and were left out of its range"));
         }
         const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
-        if ((computed || is<builtin::placeholder>(source)) && seen.seen().lowest == seen.seen().highest)
+        const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;
+        if ((computed || is<builtin::placeholder>(source)) && !varies)
             summary.warnings.push_back(
                 join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
                           " throughout all samples, so that its range is a guess; give other samples"));
@@ -153,7 +156,8 @@ inline void remove_idle_expansions(graph& g) {
 }  // namespace detail
 
 HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
-    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<functionalize, canonicalize_variants>{}));
+    BOOST_OUTCOME_TRY(
+        detail::run_passes(g, context, pass_list<inline_regions, functionalize, canonicalize_variants>{}));
     detail::remove_idle_expansions(g);
     constexpr int rounds = 4;  // expansions may make what is expanded again
     for (int i = 0; i != rounds; ++i) {

@@ -28,6 +28,7 @@ public:
             own.highest = std::max(own.highest, x);
         }
         if (own.empty()) return;
+        count_ += numbers.size();
         const bool first = seen_.empty();
         seen_ = {std::min(seen_.lowest, own.lowest), std::max(seen_.highest, own.highest)};
         if (scheme_.observer == observer_kind::moving_average) {
@@ -58,6 +59,7 @@ public:
     }
     /// The smallest and the largest number that was fed.
     [[nodiscard]] const value_range& seen() const { return seen_; }
+    [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t not_finite() const { return not_finite_; }
 
 private:
@@ -65,6 +67,7 @@ private:
     value_range seen_;
     value_range average_;
     histogram numbers_;
+    std::size_t count_ = 0;
     std::size_t not_finite_ = 0;
 };
 
