@@ -6,6 +6,7 @@
 
 namespace headrace {
 
-template struct detail::pass_codes<pass_list<expand_functions, fold_batch_norms, unroll_networks>>;
+template struct detail::pass_codes<
+    pass_list<expand_functions, fold_batch_norms, mask_softmax, unroll_networks>>;
 
 }  // namespace headrace

@@ -46,6 +46,10 @@ struct expand_functions : pass {
                 return choose(is_floating(x.dtype()) && is_floating(y.dtype()),
                               [&] { return x * reciprocal(y); }, unchanged);
             },
+            on<aten::floor_divide> = [](auto x, auto y) {
+                return choose(is_floating(x.dtype()) && is_floating(y.dtype()),
+                              [&] { return floor(x * reciprocal(y)); }, unchanged);
+            },
             on<aten::scaled_dot_product_attention> = [](auto q, auto k, auto v, const auto& a) {
                 const bool plain = a.dropout_p == 0 && !a.enable_gqa && !a.is_causal && !a.attn_mask;
                 return choose(plain, [&] { return attention(q, k, v, a.scale); }, unchanged);

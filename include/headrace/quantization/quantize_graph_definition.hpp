@@ -29,6 +29,7 @@
 #include <headrace/quantization/annotate.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
+#include <headrace/quantization/mask_softmax.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
 
@@ -41,7 +42,7 @@ using preparing_passes =
     pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent, decompose_einsum,
               decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
               decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
-              decompose_add_sub_alpha, decompose_softmax>;
+              decompose_add_sub_alpha, mask_softmax, decompose_softmax>;
 
 template <class... Passes>
 [[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -138,10 +139,9 @@ inline void remove_idle_expansions(graph& g) {
     for (const std::size_t k : used) {
         const node& source = *first[k]->source.producer;
         const range_observer& seen = observers[k];
-        if (seen.not_finite() != 0) {
-            summary.warnings.push_back(
-                join_text(origin_name(source), ": ", seen.not_finite(),
-                          " of its numbers are not finite, and were left out of its range"));
+        if (seen.undefined() != 0) {
+            summary.warnings.push_back(join_text(origin_name(source), ": ", seen.undefined(),
+                                                 " of its numbers are NaN, and were left out of its range"));
         }
         const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
         const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers that
-/// are not finite are left out, and counted.
+/// What an observer has seen of the tensors of one group, in the order in which they were fed. Infinite
+/// numbers are left out: they saturate. So is NaN, which is counted.
 class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
@@ -21,7 +21,7 @@ public:
         value_range own;
         for (const float x : numbers) {
             if (!std::isfinite(x)) {
-                ++not_finite_;
+                undefined_ += std::isnan(x) ? 1 : 0;
                 continue;
             }
             own.lowest = std::min(own.lowest, x);
@@ -60,7 +60,8 @@ public:
     /// The smallest and the largest number that was fed.
     [[nodiscard]] const value_range& seen() const { return seen_; }
     [[nodiscard]] std::size_t count() const { return count_; }
-    [[nodiscard]] std::size_t not_finite() const { return not_finite_; }
+    /// How many were NaN.
+    [[nodiscard]] std::size_t undefined() const { return undefined_; }
 
 private:
     tensor_scheme scheme_;
@@ -68,7 +69,7 @@ private:
     value_range average_;
     histogram numbers_;
     std::size_t count_ = 0;
-    std::size_t not_finite_ = 0;
+    std::size_t undefined_ = 0;
 };
 
 }  // namespace headrace
