@@ -54,15 +54,17 @@ HEADRACE_INLINE void histogram::widen(value_range range, std::vector<float>& cou
     const float half_part = 0.5F * (range_.highest - range_.lowest) / static_cast<float>(bins * parts);
     int to = 0;
     float edge = detail::spaced(range, bins + 1, 1);
-    for (int j = 0; j != bins * parts; ++j) {
-        const float weight = counts_[static_cast<std::size_t>(j / parts)] / static_cast<float>(parts);
+    for (int i = 0; i != bins; ++i) {
+        const float weight = counts_[static_cast<std::size_t>(i)] / static_cast<float>(parts);
         if (weight == 0) continue;
-        const float middle = detail::spaced(range_, bins * parts + 1, j) + half_part;
-        while (to != bins - 1 && edge <= middle) {
-            ++to;
-            edge = detail::spaced(range, bins + 1, to + 1);
+        for (int j = i * parts; j != (i + 1) * parts; ++j) {
+            const float middle = detail::spaced(range_, bins * parts + 1, j) + half_part;
+            while (to != bins - 1 && edge <= middle) {
+                ++to;
+                edge = detail::spaced(range, bins + 1, to + 1);
+            }
+            counts[static_cast<std::size_t>(to)] += weight;
         }
-        counts[static_cast<std::size_t>(to)] += weight;
     }
 }
 
