@@ -18,7 +18,9 @@ struct calibration_options {
     std::string activations;
     std::string weights;
     bool per_tensor = false;  ///< one scale for all of a weight
-    int jobs = 0;             ///< threads; 0: as many as processors
+    bool equalize = false;    ///< scale channels between layers first
+    bool correct_biases = false;
+    int jobs = 0;  ///< threads; 0: as many as processors
 };
 
 struct lower_options {

@@ -86,6 +86,10 @@ void add_calibration(CLI::App& command, calibration_options& o) {
         ->check(CLI::IsMember({"int8", "int8-symmetric", "int16"}));
     command.add_option("--weights", o.weights, "int8 without it")->check(CLI::IsMember({"int8", "int4"}));
     command.add_flag("--per-tensor", o.per_tensor, "One scale for all of a weight, not one for each channel");
+    command.add_flag("--equalize", o.equalize,
+                     "First scale channels so that the weights of two layers in a row are equally large");
+    command.add_flag("--correct-biases", o.correct_biases,
+                     "Then add to each bias what its quantized layer gives too little on average");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
@@ -117,7 +121,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
-    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor"})
+    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
+                              "--equalize", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--partition", "--plan-memory"})
         quantize->excludes(lower->get_option(other));

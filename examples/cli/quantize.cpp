@@ -34,6 +34,8 @@ result<quantization_options> options_of(const calibration_options& options) {
         BOOST_OUTCOME_TRY(set_observer(all, options.observer));
     }
     if (options.per_tensor) all.weight.per_channel = false;
+    chosen.config.equalize = chosen.config.equalize || options.equalize;
+    chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     const int threads = options.jobs == 0 ? oneapi::tbb::task_arena::automatic : options.jobs;
     chosen.in_parallel = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
         oneapi::tbb::task_arena arena(threads);

@@ -4,5 +4,6 @@
 
 #include <headrace/quantization/annotate_definition.hpp>
 #include <headrace/quantization/convert_definition.hpp>
+#include <headrace/quantization/correct_biases_definition.hpp>
 #include <headrace/quantization/histogram_definition.hpp>
 #include <headrace/quantization/observe_definition.hpp>

@@ -150,7 +150,12 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
         simdjson::dom::object members;
         if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
         for (const auto& [key, value] : members) {
-            if (key != "rules" && !detail::read_scheme_member(config.all, key, value))
+            bool* flag = key == "equalize"         ? &config.equalize
+                         : key == "correct_biases" ? &config.correct_biases
+                                                   : nullptr;
+            if (flag != nullptr) {
+                if (value.get(*flag)) fail_malformed(in_quotes(key) + " is not true or false");
+            } else if (key != "rules" && !detail::read_scheme_member(config.all, key, value))
                 fail_malformed("there is no setting " + in_quotes(key));
         }
         simdjson::dom::array rules;

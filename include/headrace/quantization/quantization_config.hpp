@@ -35,6 +35,8 @@ struct quantization_rule {
 struct quantization_config {
     op_scheme all{};
     std::vector<quantization_rule> rules{};  ///< of several that fit a node, the last one holds
+    bool equalize = false;                   ///< run equalize_layers before
+    bool correct_biases = false;             ///< run correct_biases behind
 };
 
 /// Does `text` fit a pattern in which * stands for any characters?

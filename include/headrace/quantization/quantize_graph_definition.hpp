@@ -8,6 +8,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
@@ -27,6 +28,8 @@
 #include <headrace/passes/normalize/inline_regions.hpp>
 #include <headrace/passes/normalize/scalars_to_tensors.hpp>
 #include <headrace/quantization/annotate.hpp>
+#include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/equalize_layers.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/mask_softmax.hpp>
@@ -174,6 +177,11 @@ HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_conte
                                                             const sample_source& samples,
                                                             const parallel_for& in_parallel) {
     BOOST_OUTCOME_TRY(prepare_quantization(g, context));
+    if (config.equalize) {
+        BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+    }
+    graph real;
+    if (config.correct_biases) copy_graph(g, real);
     const quantization_groups groups = annotate_quantization(g, config);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
     BOOST_OUTCOME_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel));
@@ -182,6 +190,9 @@ HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_conte
         detail::parameters_of(groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
     BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    if (config.correct_biases) {
+        BOOST_OUTCOME_TRY(correct_biases(real, g, samples, in_parallel));
+    }
     return summary;
 }
 
