@@ -246,3 +246,46 @@ TEST_CASE("patterns stand for whole texts") {
     CHECK_FALSE(fits_pattern("abc", "ab"));
     CHECK_FALSE(fits_pattern("", "a*"));
 }
+
+namespace {
+
+/// A chain of two layers whose hidden channels are 1, 64 and 1/64 of what they could be.
+void unequal_chain(program& p) {
+    const value x = p.input(dtype::float32, {1, 1, 4, 4});
+    const value w1 = p.constant(dtype::float32, {3, 1, 1, 1}, {1.0F, 64.0F, 1.0F / 64});
+    const value b1 = p.constant(dtype::float32, {3}, {0.5F, 32.0F, 1.0F / 128});
+    const value w2 = p.constant(dtype::float32, {1, 3, 1, 1}, {1.0F, -1.0F / 64, 64.0F});
+    const value b2 = p.constant(dtype::float32, {1}, {0.0F});
+    const value y =
+        p.make<aten::relu>({.self = p.make<aten::conv2d>({.input = x, .weight = w1, .bias = b1})});
+    p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
+}
+
+}  // namespace
+
+TEST_CASE("equalized layers lose less, and compute the same") {
+    quantization_config config;
+    const double plain = error_of(unequal_chain, config);
+    config.equalize = true;
+    const double equalized = error_of(unequal_chain, config);
+    CHECK(equalized < plain / 4);
+    CHECK(equalized < 0.05);
+}
+
+TEST_CASE("corrected biases take the mean error away") {
+    // Weights of 4 bits are all rounded down, which shifts the result.
+    const auto layer = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 1, 4, 4});
+        const value lifted =
+            p.make<aten::add_tensor>({.self = x, .other = p.constant(dtype::float32, {1, 1, 1, 1}, {2.0F})});
+        const value w = p.constant(dtype::float32, {1, 1, 2, 2}, {1.0F, 0.2F, 0.2F, 0.2F});
+        const value b = p.constant(dtype::float32, {1}, {0.5F});
+        p.output(p.make<aten::conv2d>({.input = lifted, .weight = w, .bias = b}));
+    };
+    quantization_config config;
+    config.all.weight.lowest = -7;
+    config.all.weight.highest = 7;
+    const double plain = error_of(layer, config);
+    config.correct_biases = true;
+    CHECK(error_of(layer, config) < plain / 2);
+}
