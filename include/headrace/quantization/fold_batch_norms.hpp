@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/constants.hpp>
 
