@@ -289,3 +289,14 @@ TEST_CASE("corrected biases take the mean error away") {
     config.correct_biases = true;
     CHECK(error_of(layer, config) < plain / 2);
 }
+
+TEST_CASE("the largest numbers are quantized where nobody asks for their places") {
+    program p;
+    const value x = p.input(dtype::float32, {2, 8});
+    p.output(p.make_node<aten::max_dim>({.self = x, .dim = 1}).result());
+    p.finish();
+    quantize(p);
+    CHECK(count_of<aten::max_dim>(p.g) == 0);
+    CHECK(count_of<aten::amax>(p.g) == 1);
+    CHECK(count_of<qd::quantize_per_tensor>(p.g) == 2);
+}

@@ -93,6 +93,23 @@ inline void remove_idle_expansions(graph& g) {
     }
 }
 
+/// Takes the largest or smallest numbers without their places where nobody asks for these: the quantized form
+/// of one result is known.
+template <op_tag From, op_tag To>
+void drop_unused_places(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* a = args_if<From>(*n);
+        if (a == nullptr || use_count(n->result(1)) != 0) continue;
+        node& made = g.create<To>({.self = a->self, .dim = {a->dim}, .keepdim = a->keepdim}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
 /// The number that a constant of one element is; nothing of another value.
 [[nodiscard]] inline std::optional<float> sole_number(value v) {
     const auto* constant = match<builtin::constant>(v);
@@ -162,6 +179,8 @@ HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& contex
     BOOST_OUTCOME_TRY(
         detail::run_passes(g, context, pass_list<inline_regions, functionalize, canonicalize_variants>{}));
     detail::remove_idle_expansions(g);
+    detail::drop_unused_places<aten::max_dim, aten::amax>(g);
+    detail::drop_unused_places<aten::min_dim, aten::amin>(g);
     constexpr int rounds = 4;  // expansions may make what is expanded again
     for (int i = 0; i != rounds; ++i) {
         BOOST_OUTCOME_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
