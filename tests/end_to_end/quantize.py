@@ -5,7 +5,9 @@ and has the same bytes for any number of threads; wrong samples are refused with
 
     quantize.py PROGRAM
 """
+import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -46,6 +48,35 @@ def check_network(program, name, least, folder, *options):
     for threads in (1, 3):
         call(program, "quantize", model, "--samples", folder / "calib.npy", "-o", made, *options, "-j", threads)
         expect(made.read_bytes() == first, f"{name}: other bytes with {threads} threads")
+
+
+def check_trained(program, folder):
+    """A trained network whose channels are badly scaled: PT2E's parameters, and what equalization gains."""
+    network = pathlib.Path(__file__).resolve().parent / "quantize_network"
+    arguments = ["quantize", network / "model.pt2", "--samples", network / "calib.npy", "-o", folder / "trained.pt2"]
+    call(program, *arguments)
+    shown = call(program, "show", folder / "trained.pt2").stdout
+    got = []
+    for line in shown.splitlines():
+        if " = quantized_decomposed.quantize_per_tensor.default(" in line:
+            zero = re.search("zero_point=(-?[0-9]+)", line)  # not shown if it is 0
+            got.append((float(re.search("scale=([^,]+)", line)[1]), int(zero[1]) if zero else 0))
+    wanted = json.loads((network / "pt2e.json").read_text())["parameters"]
+    expect(len(got) == len(wanted), f"{len(got)} quantized tensors, PT2E has {len(wanted)}")
+    for i, ((scale, zero), (other_scale, other_zero)) in enumerate(zip(got, wanted)):
+        expect(abs(scale / other_scale - 1) < 1e-6, f"tensor {i}: scale {scale}, PT2E's is {other_scale}")
+        expect(zero == other_zero, f"tensor {i}: zero point {zero}, PT2E's is {other_zero}")
+
+    def quality():
+        pairs = [[run(program, model, x[None], folder) for model in (network / "model.pt2", folder / "trained.pt2")]
+                 for x in numpy.load(network / "calib.npy")[::10]]
+        expected, quantized = map(numpy.concatenate, zip(*pairs))
+        return decibels(expected, quantized)
+
+    plain = quality()
+    call(program, *arguments, "--equalize")
+    equalized = quality()
+    expect(plain < 15 and equalized > 27, f"{plain:.1f} dB, equalized {equalized:.1f} dB")
 
 
 def check_samples(program, folder):
@@ -106,6 +137,7 @@ def main():
         check_network(program, "conv_bn_relu", 30, folder, "--activations", "int16")
         check_network(program, "conv_bn_relu", 12, folder, "--observer", "mse", "--weights", "int4")
         check_network(program, "depthwise_residual", 20, folder)
+        check_trained(program, folder)
         check_samples(program, folder)
         check_config(program, folder)
     return calls.report()
