@@ -40,17 +40,38 @@ namespace pt2 {
     return std::nullopt;
 }
 
-/// What PyTorch's schemas take by name alone.
+/// What PyTorch's schemas take by name alone: for an op and a field, is it behind the schema's asterisk?
 [[nodiscard]] inline bool is_keyword_only(const op_info& op, std::string_view field) {
-    constexpr std::string_view always[] = {"alpha",         "beta",         "memory_format",
-                                           "rounding_mode", "approximate",  "out_dtype",
-                                           "enable_gqa",    "non_blocking", "return_mask"};
-    if (std::ranges::find(always, field) != std::ranges::end(always)) return true;
-    if (field == "scale") return &op == &info_of<aten::scaled_dot_product_attention>;
-    if (field != "dtype") return false;
-    // Softmaxes take it in order, like the ops of the other dialects.
-    const bool softmax = op.name.find("softmax") != std::string_view::npos;
-    return op.dialect == &info_of_dialect<aten::dialect> && !softmax && op.name != "aten.to.dtype";
+    constexpr std::string_view always[] = {
+        "approximate", "correction",  "decimals", "enable_gqa",    "implicit", "indexing", "out_dtype",
+        "path",        "sparse_grad", "beta",     "rounding_mode", "alpha",    "dtype",    "memory_format"};
+    // Fields that only some ops take by name, and fields of the list that some ops take in order.
+    struct exception {
+        std::string_view field;
+        std::string_view op;  ///< a part of its name
+        bool by_name;
+    };
+    constexpr exception exceptions[] = {
+        {"alpha", ".Scalar", false},
+        {"alpha", "elu", false},
+        {"beta", "softplus", false},
+        {"dtype", "softmax", false},
+        {"dtype", "aten.to.", false},
+        {"dtype", "quantized_decomposed.", false},
+        {"memory_format", "aten.to.", false},
+        {"keepdim", ".correction", true},
+        {"keepdim", "aminmax", true},
+        {"dim", "aminmax", true},
+        {"scale", "scaled_dot_product", true},
+        {"output_size", "repeat_interleave", true},
+        {"value", "addcdiv", true},
+        {"value", "addcmul", true},
+        {"non_blocking", "_to_copy", true},
+    };
+    for (const exception& e : exceptions) {
+        if (e.field == field && op.name.find(e.op) != std::string_view::npos) return e.by_name;
+    }
+    return std::ranges::find(always, field) != std::ranges::end(always);
 }
 
 /// Writes the JSON of one graph, and collects its constants.
@@ -226,9 +247,16 @@ private:
         if (const auto* custom = n.find_annotation<custom_metadata>()) w_.member("custom", custom->json);
         w_.end_object();
         w_.member("is_hop_single_tensor_return", nullptr);
-        w_.member("name",
-                  n.result_count == 0 ? std::string_view(n.op->name) : name({const_cast<node*>(&n), 0}));
+        write_node_name(n);
         w_.end_object();
+    }
+    // A node of one result is called as its result is; another one must not share a name with any.
+    void write_node_name(const node& n) {
+        if (n.result_count == 1 && n.op->results != variadic_results) {
+            w_.member("name", name({const_cast<node*>(&n), 0}));
+        } else {
+            w_.member("name", "results_of_node_" + std::to_string(n.id));
+        }
     }
     void write_results(const node& n) {
         w_.begin_array("outputs");
@@ -264,11 +292,8 @@ private:
     }
 
     void write_argument(const node& n, const field_info& f, bool& by_name) {
-        if (is_empty(n, f)) {
-            by_name = true;  // what is left out is None or the schema's default
-            return;
-        }
         by_name = by_name || is_keyword_only(*n.op, f.name);
+        if (by_name && is_empty(n, f)) return;  // in order, None must be said where there is no default
         constexpr int positional = 1;
         constexpr int keyword = 2;
         w_.begin_object();
