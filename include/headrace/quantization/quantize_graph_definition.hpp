@@ -110,6 +110,22 @@ void drop_unused_places(graph& g) {
     }
 }
 
+/// Passes make views where tensors are values; PyTorch refuses a view of what does not lie in one piece, and
+/// copies for a reshape.
+inline void reshape_instead_of_view(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* view = args_if<aten::view>(*n);
+        if (view == nullptr) continue;
+        node& made = g.create<aten::reshape>({.self = view->self, .shape = view->size}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
 /// The number that a constant of one element is; nothing of another value.
 [[nodiscard]] inline std::optional<float> sole_number(value v) {
     const auto* constant = match<builtin::constant>(v);
@@ -186,6 +202,7 @@ HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& contex
         BOOST_OUTCOME_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
         if (rewritten == 0) break;
     }
+    detail::reshape_instead_of_view(g);
     detail::split_constants(g);
     BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
     return boost::outcome_v2::success();
