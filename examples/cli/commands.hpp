@@ -10,6 +10,19 @@
 
 namespace headrace::cli {
 
+/// How a float model is quantized. Empty texts leave what the configuration says, or the default.
+struct calibration_options {
+    std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
+    std::string config;                ///< JSON
+    std::string observer;
+    std::string activations;
+    std::string weights;
+    bool per_tensor = false;  ///< one scale for all of a weight
+    bool equalize = false;    ///< scale channels between layers first
+    bool correct_biases = false;
+    int jobs = 0;  ///< threads; 0: as many as processors
+};
+
 struct lower_options {
     std::string model;
     std::string output;
@@ -20,12 +33,13 @@ struct lower_options {
     std::string dot_directory;
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
-    std::vector<std::string> methods;  ///< NAME=MODEL.pt2: `output` is then a package
-    bool partition = false;            ///< what cannot be lowered stays on the host: a package, too
-    bool plan_memory = false;          ///< of a partitioned model: host ops write to planned buffers
-    std::string batch;                 ///< folder of models: `output` is then a folder, too
-    int jobs = 0;                      ///< models of a batch at work at once; 0: as many as processors
-    bool io_files = false;             ///< of a batch: what `io` has, beside each output
+    std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is then a package
+    bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
+    bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
+    std::string batch;                  ///< folder of models: `output` is then a folder, too
+    int jobs = 0;                       ///< models of a batch at work at once; 0: as many as processors
+    bool io_files = false;              ///< of a batch: what `io` has, beside each output
+    calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
 };
 [[nodiscard]] int lower(const lower_options& options);
 
@@ -66,6 +80,13 @@ struct run_model_options {
     std::vector<std::string> outputs;
 };
 [[nodiscard]] int run(const run_model_options& options);
+
+struct quantize_options {
+    std::string model;
+    std::string output;
+    calibration_options calibration{};
+};
+[[nodiscard]] int quantize(const quantize_options& options);
 
 struct plan_options {
     std::string model;

@@ -17,6 +17,7 @@
 
 #include "batch.hpp"
 #include "package.hpp"
+#include "quantize.hpp"
 
 namespace headrace::cli {
 
@@ -75,10 +76,21 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     return write_atomically(options.output, flatbuffer);
 }
 
+result<program> read_and_quantize(const lower_options& options) {
+    if (options.calibration.samples.empty()) return read_model(options.model);
+    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
+    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    const auto done = quantize_model(model, chosen);
+    BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
+    if (!done) return done.error();
+    fmt::print(stderr, "{}", warnings_text(done.value()));
+    return model;
+}
+
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
                              const show_function& show) {
     picture_folder pictures(options.dot_directory);
-    lowering_outcome done = try_lowering([&] { return read_model(options.model); },
+    lowering_outcome done = try_lowering([&] { return read_and_quantize(options); },
                                          {.target = target,
                                           .channels_last = options.io_layout == "nhwc",
                                           .verify = options.verify,

@@ -27,6 +27,8 @@ Examples:
   headrace lower model.pt2 -o model.tosa --io io.json
   headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy
   headrace lower --batch models -o out -j 8 --report report.json
+  headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
+  headrace lower model.pt2 --quantize calib.npy -o model.tosa
   headrace show model.pt2            headrace show --pipeline
   headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
   headrace plan model.tosa
@@ -49,6 +51,9 @@ or not at all)";
 constexpr const char* target_help =
     R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
 without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+constexpr const char* quantize_help =
+    R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
+the first axis, or a directory of such files)";
 constexpr const char* opt_output_help =
     R"(File to write: a .tosa flatbuffer, a .dot picture, else the listing that is printed
 without it)";
@@ -56,7 +61,8 @@ without it)";
 void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
-    for (const char* other : {"model", "--method", "--partition", "--plan-memory", "--io", "--dot", "--in"}) {
+    for (const char* other :
+         {"model", "--method", "--partition", "--plan-memory", "--io", "--dot", "--in", "--quantize"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -68,6 +74,22 @@ void add_batch(CLI::App& lower, lower_options& o) {
         .add_flag("--io-files", o.io_files,
                   "With --batch: write what --io writes beside each output, OUTPUT/a/b.io.json")
         ->needs(batch);
+}
+
+void add_calibration(CLI::App& command, calibration_options& o) {
+    command.add_option(
+        "--config", o.config,
+        "How to quantize, by op, name or module (JSON); options that are given come before it");
+    command.add_option("--observer", o.observer, "How ranges are found; histogram without it")
+        ->check(CLI::IsMember({"histogram", "min-max", "moving-average", "percentile", "mse"}));
+    command.add_option("--activations", o.activations, "int8 without it")
+        ->check(CLI::IsMember({"int8", "int8-symmetric", "int16"}));
+    command.add_option("--weights", o.weights, "int8 without it")->check(CLI::IsMember({"int8", "int4"}));
+    command.add_flag("--per-tensor", o.per_tensor, "One scale for all of a weight, not one for each channel");
+    command.add_flag("--equalize", o.equalize,
+                     "First scale channels so that the weights of two layers in a row are equally large");
+    command.add_flag("--correct-biases", o.correct_biases,
+                     "Then add to each bias what its quantized layer gives too little on average");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
@@ -96,6 +118,14 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
+    CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
+    quantize->type_name("FILE|DIR");
+    add_calibration(*lower, o.calibration);
+    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
+                              "--equalize", "--correct-biases"})
+        lower->get_option(of_it)->needs(quantize);
+    for (const char* other : {"--method", "--partition", "--plan-memory"})
+        quantize->excludes(lower->get_option(other));
     add_batch(*lower, o);
     lower->callback([&] { status = guarded(o.model, [&] { return headrace::cli::lower(o); }); });
 }
@@ -174,6 +204,22 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->callback([&] { status = guarded(o.model, [&] { return headrace::cli::run(o); }); });
 }
 
+void add_quantize(CLI::App& app, quantize_options& o, int& status) {
+    CLI::App* quantize =
+        app.add_subcommand("quantize", "Quantize a float .pt2 model by samples of its inputs");
+    quantize->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
+    quantize
+        ->add_option("--samples", o.calibration.samples,
+                     "For each input, in order: a .npy file of samples, or a directory of such files")
+        ->required()
+        ->type_name("FILE|DIR");
+    quantize->add_option("-o,--output", o.output, "Quantized model to write (.pt2)")->required();
+    add_calibration(*quantize, o.calibration);
+    quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; as many as processors without it")
+        ->check(CLI::Range(1, 1024));
+    quantize->callback([&] { status = guarded(o.model, [&] { return headrace::cli::quantize(o); }); });
+}
+
 void add_embed(CLI::App& app, embed_options& o, int& status) {
     CLI::App* embed =
         app.add_subcommand("embed", "Write a C source and header that link a model into a firmware image");
@@ -201,6 +247,7 @@ int run_program(int argc, char** argv) {
     opt_options opt;
     plan_options plan;
     run_model_options run;
+    quantize_options quantize;
     embed_options embed;
     contract_options contract;
     add_lower(app, lower, status);
@@ -209,6 +256,7 @@ int run_program(int argc, char** argv) {
     add_opt(app, opt, status);
     add_plan(app, plan, status);
     add_run(app, run, status);
+    add_quantize(app, quantize, status);
     add_embed(app, embed, status);
     add_contract(app, contract, status);
     try {

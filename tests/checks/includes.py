@@ -19,7 +19,8 @@ TOP = BASE / "headrace"
 
 # A header may include its own folder and those before it.
 LAYERS = [
-    "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "io", "contract",
+    "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "quantization", "io",
+    "contract",
     "lowering", "compiled",
 ]
 # Which folders may include which foreign headers.

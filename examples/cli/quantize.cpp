@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "quantize.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/pt2_writer.hpp>
+#include <headrace/io/quantization_config_reader.hpp>
+#include <headrace/lowering/models.hpp>
+
+#include "messages.hpp"
+
+namespace headrace::cli {
+
+result<quantization_options> options_of(const calibration_options& options) {
+    quantization_options chosen{.samples = options.samples};
+    op_scheme& all = chosen.config.all;
+    if (!options.config.empty()) {
+        BOOST_OUTCOME_TRY(file, open_mapped(options.config));
+        auto config = read_quantization_config(file.bytes());
+        if (!config) return config.error().in(options.config);
+        chosen.config = std::move(config).value();
+    }
+    if (!options.activations.empty()) {
+        BOOST_OUTCOME_TRY(set_activations(all, options.activations));
+    }
+    if (!options.weights.empty()) {
+        BOOST_OUTCOME_TRY(set_weights(all, options.weights));
+    }
+    if (!options.observer.empty()) {
+        BOOST_OUTCOME_TRY(set_observer(all, options.observer));
+    }
+    if (options.per_tensor) all.weight.per_channel = false;
+    chosen.config.equalize = chosen.config.equalize || options.equalize;
+    chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
+    const int threads = options.jobs == 0 ? oneapi::tbb::task_arena::automatic : options.jobs;
+    chosen.in_parallel = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
+        oneapi::tbb::task_arena arena(threads);
+        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
+    };
+    return chosen;
+}
+
+std::string warnings_text(const quantization_summary& summary) {
+    std::string text;
+    for (const std::string& w : summary.warnings) text += fmt::format("warning: {}\n", printable(w));
+    return text;
+}
+
+namespace {
+
+result<void> quantize_to_file(const quantize_options& options) {
+    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
+    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    auto done = quantize_model(model, chosen);
+    BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
+    if (!done) return done.error();
+    fmt::print(stderr, "{}", warnings_text(done.value()));
+    BOOST_OUTCOME_TRY(write_pt2(options.output, model));
+    BOOST_OUTCOME_TRY(model.file.check());
+    fmt::print("{} tensors quantized, {} of them constants\n", done.value().points, done.value().constants);
+    return boost::outcome_v2::success();
+}
+
+}  // namespace
+
+int quantize(const quantize_options& options) {
+    if (const int status = check_distinct_files(std::vector{options.output}, options.model);
+        status != status_ok)
+        return status;
+    const result<void> done = quantize_to_file(options);
+    return done ? status_ok : report_error(done.error());
+}
+
+}  // namespace headrace::cli

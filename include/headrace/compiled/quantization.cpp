@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// Post-training quantization is compiled here.
+#include <headrace/compiled/pass_codes.hpp>
+
+#include <headrace/quantization/annotate_definition.hpp>
+#include <headrace/quantization/convert_definition.hpp>
+#include <headrace/quantization/correct_biases_definition.hpp>
+#include <headrace/quantization/histogram_definition.hpp>
+#include <headrace/quantization/observe_definition.hpp>

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::write_pt2, which writes programs that torch.export.load reads.
+#ifndef HEADRACE_IO_PT2_WRITER_HPP
+#define HEADRACE_IO_PT2_WRITER_HPP
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/pt2_program.hpp>
+
+namespace headrace {
+
+/// The archive of a program, version 8 of torch.export's schema. Every constant becomes a buffer; inputs are
+/// a tuple of tensors, and so are outputs, unless there is one. The same program gives the same bytes.
+/// Refused are programs that write back to buffers, hold nested regions or nodes of an unknown op, since
+/// those need more than the graph knows.
+[[nodiscard]] result<std::vector<std::byte>> pt2_archive(const program& p);
+
+/// Writes that to a file, whole or not at all.
+[[nodiscard]] result<void> write_pt2(const std::string& path, const program& p);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/pt2_writer_definition.hpp>
+#endif
+
+#endif

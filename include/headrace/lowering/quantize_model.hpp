@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::quantize_model, which quantizes an exported program by samples from files.
+#ifndef HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
+#define HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
+
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/quantization/quantize_graph.hpp>
+
+namespace headrace {
+
+struct quantization_options {
+    /// For each input in order a .npy file, or a directory of them, which are taken in the order of their
+    /// names. A file has one sample, of the input's shape, or several: along the first axis, or along an
+    /// additional axis in front.
+    std::vector<std::string> samples{};
+    quantization_config config{};
+    parallel_for in_parallel = run_serially;
+};
+
+/// The samples of those files. An error names the file that has another shape or type than its input, or
+/// numbers that are not finite.
+[[nodiscard]] result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files);
+
+/// Quantizes the program in place. A model that is quantized already is refused, like one that has no float32
+/// input or nothing to be quantized.
+[[nodiscard]] result<quantization_summary> quantize_model(program& p, const quantization_options& options);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/lowering/quantize_model_definition.hpp>
+#endif
+
+#endif

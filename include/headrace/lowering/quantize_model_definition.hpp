@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of lowering/quantize_model.hpp.
+#ifndef HEADRACE_LOWERING_QUANTIZE_MODEL_DEFINITION_HPP
+#define HEADRACE_LOWERING_QUANTIZE_MODEL_DEFINITION_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/printable.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/npy.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/quantize_model.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// The samples of one input. Files stay in memory, and samples view them.
+class input_samples {
+public:
+    explicit input_samples(const node& input) : meta_(*input.results[0].meta), name_(input.name()) {}
+
+    [[nodiscard]] result<void> read(const std::string& path) {
+        std::error_code failed;
+        if (!std::filesystem::is_directory(path, failed)) return read_file(path);
+        std::vector<std::string> files;
+        for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end;
+             at.increment(failed)) {
+            if (at->path().extension() == ".npy") files.push_back(at->path().string());
+        }
+        if (failed) return malformed(path + ": " + failed.message());
+        if (files.empty()) return malformed(path + ": there is no .npy file in this directory");
+        std::ranges::sort(files);
+        for (const std::string& file : files) {
+            BOOST_OUTCOME_TRY(read_file(file));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    [[nodiscard]] std::size_t size() const { return samples_.size(); }
+    [[nodiscard]] const tensor& operator[](std::size_t i) const { return samples_[i]; }
+
+private:
+    [[nodiscard]] error unfit(const std::string& file, std::string_view what) const {
+        return malformed(join_text(file, ": ", what, " for input ", printable(name_), ", which has ",
+                                   name_of(meta_.dtype), shape_text(meta_.shape),
+                                   "; give one sample of this shape, or several along axis 0"));
+    }
+
+    // How many samples an array has; 0 if it does not fit the input.
+    [[nodiscard]] std::int64_t samples_in(const int_list& shape) const {
+        const sizes given = shape;
+        const sizes wanted = meta_.shape;
+        if (std::ranges::equal(given, wanted)) return 1;
+        if (given.size() == wanted.size() + 1 && std::ranges::equal(given.subspan(1), wanted))
+            return given[0];
+        const bool batches = given.size() == wanted.size() && !wanted.empty() && wanted[0] > 0 &&
+                             given[0] % wanted[0] == 0 &&
+                             std::ranges::equal(given.subspan(1), wanted.subspan(1));
+        return batches ? given[0] / wanted[0] : 0;
+    }
+
+    [[nodiscard]] result<void> read_file(const std::string& file) {
+        BOOST_OUTCOME_TRY(array, read_npy(file));
+        const bool same_kind = is_floating(array.meta.dtype) == is_floating(meta_.dtype) &&
+                               is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
+        if (!same_kind) return unfit(file, join_text("numbers of type ", name_of(array.meta.dtype)));
+        const std::int64_t count = samples_in(array.meta.shape);
+        if (count == 0 || meta_.elements() == 0)
+            return unfit(file, join_text("shape ", shape_text(array.meta.shape)));
+        const auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(array.data));
+        files_.push_back(bytes);
+        const std::size_t size = bytes->size() / static_cast<std::size_t>(count);
+        for (std::size_t i = 0; i != static_cast<std::size_t>(count); ++i) {
+            const tensor given = tensor::view(array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()},
+                                              bytes->data() + i * size);
+            samples_.push_back(given.cast(meta_.dtype));
+            BOOST_OUTCOME_TRY(check_finite(file, i, samples_.back()));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    [[nodiscard]] result<void> check_finite(const std::string& file, std::size_t i, const tensor& t) const {
+        if (t.type() != dtype::float32) return boost::outcome_v2::success();
+        const auto numbers = t.data<float>();
+        const auto at = std::ranges::find_if(numbers, [](float x) { return !std::isfinite(x); });
+        if (at == numbers.end()) return boost::outcome_v2::success();
+        return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ",
+                                   std::isnan(*at) ? "NaN" : "an infinite number", " as element ",
+                                   at - numbers.begin(), "; ranges need finite numbers"));
+    }
+
+    const tensor_meta& meta_;
+    std::string_view name_;
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> files_;
+    std::vector<tensor> samples_;
+};
+
+[[nodiscard]] inline bool is_quantized(const graph& g) {
+    return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
+                               [](std::uint64_t word) { return word != 0; });
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
+    auto inputs = std::make_shared<std::vector<detail::input_samples>>();
+    for (const node& n : g.inputs()) {
+        if (inputs->size() == files.size()) {
+            return malformed(join_text("no samples are given for input ", printable(n.name()),
+                                       "; give a file or a directory for each input, in order"));
+        }
+        inputs->emplace_back(n);
+        BOOST_OUTCOME_TRY(inputs->back().read(files[inputs->size() - 1]));
+        if (inputs->back().size() != inputs->front().size()) {
+            return malformed(join_text(files[inputs->size() - 1], ": it has ", inputs->back().size(),
+                                       " samples, ", files[0], " has ", inputs->front().size(),
+                                       "; each input needs as many"));
+        }
+    }
+    if (inputs->size() != files.size())
+        return malformed(
+            join_text("the model has ", inputs->size(), " inputs, samples are given for ", files.size()));
+    if (inputs->empty()) return unsupported("the model has no inputs: there is nothing to give samples of");
+    return sample_source{inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
+                             std::vector<tensor> sample;
+                             for (const detail::input_samples& input : *inputs) sample.push_back(input[i]);
+                             return sample;
+                         }};
+}
+
+HEADRACE_INLINE result<quantization_summary> quantize_model(program& p, const quantization_options& options) {
+    graph& g = *p.graph;
+    if (detail::is_quantized(g))
+        return unsupported("the model is quantized already; give the float model that it was made from");
+    BOOST_OUTCOME_TRY(samples, read_samples(g, options.samples));
+    pass_context context(&infer_node);
+    BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, options.config, samples, options.in_parallel));
+    if (!context.diagnostics().empty()) {
+        const diagnostic& d = context.diagnostics().front();
+        return error{d.kind, std::pmr::string(join_text(printable(d.node), " (", printable(d.op),
+                                                        "): ", printable(d.reason, max_printed_message)))};
+    }
+    if (summary.points == 0) return unsupported("nothing of the model can be quantized: it has no float32");
+    return summary;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::histogram, the distribution of a stream of tensors, and the ranges that follow from it.
+#ifndef HEADRACE_QUANTIZATION_HISTOGRAM_HPP
+#define HEADRACE_QUANTIZATION_HISTOGRAM_HPP
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <headrace/quantization/tensor_scheme.hpp>
+
+namespace headrace {
+
+/// 2048 equal bins over the range of all numbers so far; when the range grows, what was counted is counted
+/// anew from the middles of sixteenths of bins (torchao, HistogramObserver). Counts are float32, and every
+/// step is rounded as there, so that ranges are the same to the last bit. Numbers that are not finite are
+/// left out.
+class histogram {
+public:
+    static constexpr int bins = 2048;
+
+    void feed(std::span<const float> numbers);
+
+    [[nodiscard]] bool empty() const { return range_.empty(); }
+    [[nodiscard]] const value_range& range() const { return range_; }
+    [[nodiscard]] std::span<const float> counts() const { return counts_; }
+
+    /// The bins that lose least when they are quantized to `levels` numbers: ends are dropped as long as the
+    /// loss does not grow (torchao, HistogramObserver._non_linear_param_search).
+    [[nodiscard]] value_range least_loss(std::int64_t levels) const;
+    /// All numbers but that share of them at each end: 99.99 leaves out 0.01 % below and as much above.
+    [[nodiscard]] value_range percentile(double percent) const;
+    /// The range with the smallest mean square error among those that shrink each end in 40 steps, one after
+    /// the other (Nagel et al., A White Paper on Neural Network Quantization, arXiv:2106.08295, section 3).
+    [[nodiscard]] value_range least_square(const tensor_scheme& scheme) const;
+
+private:
+    void count(std::span<const float> numbers, value_range range, std::vector<float>& counts) const;
+    void widen(value_range range, std::vector<float>& counts) const;
+    [[nodiscard]] double loss(int start, int end, std::int64_t levels) const;
+    [[nodiscard]] double square_error(value_range range, const tensor_scheme& scheme) const;
+    [[nodiscard]] float total() const;
+
+    value_range range_;
+    std::vector<float> counts_;
+};
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/quantization/histogram_definition.hpp>
+#endif
+
+#endif

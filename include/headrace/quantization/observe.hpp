@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::observe_ranges, which runs a graph on samples and follows its values.
+#ifndef HEADRACE_QUANTIZATION_OBSERVE_HPP
+#define HEADRACE_QUANTIZATION_OBSERVE_HPP
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/quantization/quantization_points.hpp>
+#include <headrace/quantization/range_observer.hpp>
+
+namespace headrace {
+
+/// Calls `work(i)` for each i below `count`, in any order and on any threads, and returns when all are done.
+using parallel_for = std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+/// The one that does it one after the other.
+void run_serially(std::size_t count, const std::function<void(std::size_t)>& work);
+
+/// Where the samples of a calibration come from.
+struct sample_source {
+    std::size_t count = 0;
+    /// The inputs of sample i; may be called from several threads at once.
+    std::function<result<std::vector<tensor>>(std::size_t)> inputs;
+};
+
+/// Runs the graph on each sample, and feeds each group the values of its points: sample after sample, and in
+/// graph order within a sample, whatever runs in parallel. So the observers are the same for any number of
+/// threads. Returns one observer for each group; those of keys that name no group stay empty.
+[[nodiscard]] result<std::vector<range_observer>> observe_ranges(
+    const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
+    const sample_source& samples, const parallel_for& in_parallel = run_serially);
+
+/// The values of the points for one sample.
+[[nodiscard]] result<std::vector<tensor>> values_at(const graph& g,
+                                                    std::span<const quantization_point> points,
+                                                    std::span<const tensor> inputs);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/quantization/observe_definition.hpp>
+#endif
+
+#endif

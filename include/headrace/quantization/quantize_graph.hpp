@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::quantize_graph: from a float graph and samples to a quantized graph.
+#ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
+#define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
+
+#include <headrace/pass/pass_context.hpp>
+#include <headrace/quantization/convert.hpp>
+#include <headrace/quantization/observe.hpp>
+#include <headrace/quantization/quantization_config.hpp>
+
+namespace headrace {
+
+/// Brings a float graph into the form in which it is quantized: variants renamed, norms folded, functions of
+/// several steps expanded, numbers as constants, each constant with one reader.
+[[nodiscard]] result<void> prepare_quantization(graph& g, pass_context& context);
+
+/// Post-training static quantization (PyTorch's PT2E with ExecuTorch's quantizer for TOSA): prepares the
+/// graph, decides what is quantized, finds ranges by running it on the samples, and inserts quantize and
+/// dequantize nodes of the dialect quantized_decomposed, which the lowering takes. Inputs and outputs keep
+/// their types.
+[[nodiscard]] result<quantization_summary> quantize_graph(graph& g, pass_context& context,
+                                                          const quantization_config& config,
+                                                          const sample_source& samples,
+                                                          const parallel_for& in_parallel = run_serially);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/quantization/quantize_graph_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of quantization/quantize_graph.hpp.
+#ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_DEFINITION_HPP
+#define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_DEFINITION_HPP
+
+#include <cmath>
+#include <utility>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/partition/extract.hpp>
+#include <headrace/pass/run_pass.hpp>
+#include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
+#include <headrace/passes/decompose/decompose_attention.hpp>
+#include <headrace/passes/decompose/decompose_einsum.hpp>
+#include <headrace/passes/decompose/decompose_fused_arithmetic.hpp>
+#include <headrace/passes/decompose/decompose_masks.hpp>
+#include <headrace/passes/decompose/decompose_normalization.hpp>
+#include <headrace/passes/decompose/decompose_norms.hpp>
+#include <headrace/passes/decompose/decompose_recurrent.hpp>
+#include <headrace/passes/decompose/decompose_softmax.hpp>
+#include <headrace/passes/decompose/decompose_stack.hpp>
+#include <headrace/passes/decompose/decompose_var.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+#include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
+#include <headrace/passes/normalize/canonicalize_variants.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
+#include <headrace/passes/normalize/inline_regions.hpp>
+#include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#include <headrace/quantization/annotate.hpp>
+#include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/equalize_layers.hpp>
+#include <headrace/quantization/expand_functions.hpp>
+#include <headrace/quantization/fold_batch_norms.hpp>
+#include <headrace/quantization/mask_softmax.hpp>
+#include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/unroll_networks.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+// What makes new work for earlier passes comes before them in the next round.
+using preparing_passes =
+    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent, decompose_einsum,
+              decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
+              decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
+              decompose_add_sub_alpha, mask_softmax, decompose_softmax>;
+
+template <class... Passes>
+[[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
+    std::size_t rewritten = 0;
+    std::optional<error> failure;
+    const auto run = [&]<class P>() {
+        if (failure) return;
+        auto counts = pass_code<P>::run(P{}, g, context, driver_kind::in_place);
+        if (counts) {
+            rewritten += counts.value().rewritten;
+        } else {
+            failure = std::move(counts).error();
+        }
+    };
+    (run.template operator()<Passes>(), ...);
+    if (failure) return *std::move(failure);
+    return rewritten;
+}
+
+/// Gives each reader of a constant one of its own, right before it: readers then have ranges of their own.
+inline void split_constants(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        for (edge& e : std::span(n->operands, n->operand_count)) {
+            const node& source = *e.source;
+            const auto* constant = args_if<builtin::constant>(source);
+            if (constant == nullptr) continue;
+            node& copy = g.create<builtin::constant>(*constant, n);
+            g.set_meta(copy.result(), *source.results[0].meta);
+            g.set_name(copy.result(), source.name());
+            g.inherit_annotations(copy, source);
+            g.set_operand(e, copy.result());
+        }
+    }
+}
+
+/// Takes out what the model expands to the shape that it has already.
+inline void remove_idle_expansions(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* expand = args_if<aten::expand>(*n);
+        if (expand == nullptr || !(meta_of(expand->self)->shape == meta_of(n->result())->shape)) continue;
+        g.replace_all_uses(n->result(), expand->self);
+        g.erase(*n);
+    }
+}
+
+/// Takes the largest or smallest numbers without their places where nobody asks for these: the quantized form
+/// of one result is known.
+template <op_tag From, op_tag To>
+void drop_unused_places(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* a = args_if<From>(*n);
+        if (a == nullptr || use_count(n->result(1)) != 0) continue;
+        node& made = g.create<To>({.self = a->self, .dim = {a->dim}, .keepdim = a->keepdim}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
+/// Passes make views where tensors are values; PyTorch refuses a view of what does not lie in one piece, and
+/// copies for a reshape.
+inline void reshape_instead_of_view(graph& g) {
+    for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
+        next = n->next;
+        const auto* view = args_if<aten::view>(*n);
+        if (view == nullptr) continue;
+        node& made = g.create<aten::reshape>({.self = view->self, .shape = view->size}, n);
+        g.set_meta(made.result(), *meta_of(n->result()));
+        g.set_name(made.result(), n->name());
+        g.inherit_annotations(made, *n);
+        g.replace_all_uses(n->result(), made.result());
+        g.erase(*n);
+    }
+}
+
+/// The number that a constant of one element is; nothing of another value.
+[[nodiscard]] inline std::optional<float> sole_number(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    const tensor_meta* meta = meta_of(v);
+    if (constant == nullptr || meta->dtype != dtype::float32 || meta->elements() != 1) return std::nullopt;
+    return tensor_of_constant(constant->data, *meta).data<float>()[0];
+}
+
+/// The smallest scale is meant for tensors whose numbers say nothing; of a factor, such as the 1/N of a mean
+/// over many elements, it would leave a multiple of 2^-16 (23 % off for 224 x 224). The scale that holds the
+/// factor exactly is taken where the smallest one is off by more than half a step of int8.
+[[nodiscard]] inline std::optional<qparams> exact_factor(const quantization_point& p,
+                                                         const tensor_scheme& scheme, const qparams& chosen) {
+    const std::optional<float> number = sole_number(p.source);
+    if (!number || p.readers.size() != 1 || !is<aten::mul_tensor>(*p.readers.front()->target)) return {};
+    if (*number == 0 || !std::isfinite(*number)) return {};
+    const auto inverse = static_cast<float>(1 / chosen.scale);
+    const std::int64_t q = quantized(*number, inverse, chosen.zero_point, scheme);
+    const double got = chosen.scale * static_cast<double>(q - chosen.zero_point);
+    if (std::fabs(got / static_cast<double>(*number) - 1) < 1.0 / 512) return {};
+    tensor_scheme free = scheme;
+    free.smallest_scale = 0x1p-100;
+    return choose_qparams({*number, *number}, free);
+}
+
+[[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
+                                                        std::span<const quantization_point> points,
+                                                        std::span<const range_observer> observers,
+                                                        const parallel_for& in_parallel,
+                                                        quantization_summary& summary) {
+    std::vector<qparams> parameters(groups.size());
+    std::vector<const quantization_point*> first(groups.size(), nullptr);
+    std::vector<std::size_t> used;
+    std::vector<std::size_t> members(groups.size(), 0);
+    for (const quantization_point& p : points) {
+        if (++members[p.group] != 1) continue;
+        first[p.group] = &p;
+        used.push_back(p.group);
+    }
+    in_parallel(used.size(), [&](std::size_t i) {
+        const auto k = static_cast<quantization_groups::key>(used[i]);
+        parameters[k] = choose_qparams(observers[k].range(), groups.scheme(k));
+        if (members[k] != 1) return;
+        if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
+            parameters[k] = *exact;
+    });
+    for (const std::size_t k : used) {
+        const node& source = *first[k]->source.producer;
+        const range_observer& seen = observers[k];
+        if (seen.undefined() != 0) {
+            summary.warnings.push_back(join_text(origin_name(source), ": ", seen.undefined(),
+                                                 " of its numbers are NaN, and were left out of its range"));
+        }
+        const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
+        const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;
+        if ((computed || is<builtin::placeholder>(source)) && !varies)
+            summary.warnings.push_back(
+                join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
+                          " throughout all samples, so that its range is a guess; give other samples"));
+    }
+    return parameters;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
+    BOOST_OUTCOME_TRY(
+        detail::run_passes(g, context, pass_list<inline_regions, functionalize, canonicalize_variants>{}));
+    detail::remove_idle_expansions(g);
+    detail::drop_unused_places<aten::max_dim, aten::amax>(g);
+    detail::drop_unused_places<aten::min_dim, aten::amin>(g);
+    constexpr int rounds = 4;  // expansions may make what is expanded again
+    for (int i = 0; i != rounds; ++i) {
+        BOOST_OUTCOME_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
+        if (rewritten == 0) break;
+    }
+    detail::reshape_instead_of_view(g);
+    detail::split_constants(g);
+    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_context& context,
+                                                            const quantization_config& config,
+                                                            const sample_source& samples,
+                                                            const parallel_for& in_parallel) {
+    BOOST_OUTCOME_TRY(prepare_quantization(g, context));
+    if (config.equalize) {
+        BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+    }
+    graph real;
+    if (config.correct_biases) copy_graph(g, real);
+    const quantization_groups groups = annotate_quantization(g, config);
+    const std::vector<quantization_point> points = quantization_points_of(g, groups);
+    BOOST_OUTCOME_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel));
+    quantization_summary summary;
+    const std::vector<qparams> parameters =
+        detail::parameters_of(groups, points, observers, in_parallel, summary);
+    insert_quantization(g, groups, points, parameters, summary);
+    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    if (config.correct_biases) {
+        BOOST_OUTCOME_TRY(correct_biases(real, g, samples, in_parallel));
+    }
+    return summary;
+}
+
+}  // namespace headrace
+
+#endif

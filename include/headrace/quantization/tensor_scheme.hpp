@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::tensor_scheme, how real numbers of a tensor become integers, and headrace::qparams.
+#ifndef HEADRACE_QUANTIZATION_TENSOR_SCHEME_HPP
+#define HEADRACE_QUANTIZATION_TENSOR_SCHEME_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <headrace/base/dtype.hpp>
+
+namespace headrace {
+
+/// A real number x is scale · (q - zero_point). The scale is a float32 number.
+struct qparams {
+    double scale = 1;
+    std::int64_t zero_point = 0;
+
+    friend bool operator==(const qparams&, const qparams&) = default;
+};
+
+/// The smallest and the largest number of a tensor; nothing of the kind while `lowest > highest`.
+struct value_range {
+    float lowest = INFINITY;
+    float highest = -INFINITY;
+
+    [[nodiscard]] bool empty() const { return lowest > highest; }
+    friend bool operator==(const value_range&, const value_range&) = default;
+};
+
+/// How the range of a tensor is found from the samples.
+enum class observer_kind : std::uint8_t {
+    histogram,       ///< the bins whose loss by quantization is smallest, searched greedily from both ends
+    min_max,         ///< the smallest and the largest number of all samples
+    moving_average,  ///< of the samples' extremes, the last samples weigh most
+    percentile,      ///< all but a share of the numbers at each end
+    mean_square      ///< the range with the smallest mean square error, each end by itself
+};
+
+/// How a tensor is quantized.
+struct tensor_scheme {
+    headrace::dtype type = dtype::int8;
+    std::int64_t lowest = -128;
+    std::int64_t highest = 127;
+    bool symmetric = false;    ///< zero_point is 0
+    bool per_channel = false;  ///< a scale for each index of `axis`
+    std::int64_t axis = 0;
+    double smallest_scale = 0x1p-16;  ///< scales below it are raised to it
+    observer_kind observer = observer_kind::histogram;
+    double percentile = 99.99;       ///< of observer_kind::percentile, in percent
+    std::optional<qparams> fixed{};  ///< parameters that no sample changes
+
+    /// May tensors of the two schemes share their parameters? How ranges are found does not matter.
+    [[nodiscard]] bool same_numbers(const tensor_scheme& other) const {
+        return type == other.type && lowest == other.lowest && highest == other.highest &&
+               symmetric == other.symmetric && per_channel == other.per_channel && axis == other.axis &&
+               fixed == other.fixed;
+    }
+};
+
+/// The parameters for a range, which is widened to hold 0 (torchao, UniformQuantizationObserverBase). All of
+/// it is computed in float32; without data the scale is 1.
+[[nodiscard]] inline qparams choose_qparams(value_range range, const tensor_scheme& scheme) {
+    if (scheme.fixed) return *scheme.fixed;
+    if (range.empty()) return {};
+    const float low = std::min(range.lowest, 0.0F);
+    const float high = std::max(range.highest, 0.0F);
+    const auto floor = static_cast<float>(scheme.smallest_scale);
+    const auto levels = static_cast<double>(scheme.highest - scheme.lowest);
+    if (scheme.symmetric) {
+        const float scale = std::max(-low, high) / static_cast<float>(levels / 2);
+        return {std::max(scale, floor), 0};
+    }
+    const float scale = std::max((high - low) / static_cast<float>(levels), floor);
+    const auto offset = static_cast<std::int64_t>(std::nearbyint(low / scale));
+    return {scale, std::clamp(scheme.lowest - offset, scheme.lowest, scheme.highest)};
+}
+
+/// The integer for a number: x · (1 / scale), rounded half to even, saturated. NaN becomes 0.
+[[nodiscard]] inline std::int64_t quantized(float x, float inverse_scale, std::int64_t zero_point,
+                                            const tensor_scheme& scheme) {
+    const float scaled = std::nearbyint(x * inverse_scale) + static_cast<float>(zero_point);
+    if (std::isnan(scaled)) return std::clamp<std::int64_t>(0, scheme.lowest, scheme.highest);
+    // In double: float32 rounds the bounds of int32 to numbers beyond them.
+    return static_cast<std::int64_t>(std::clamp(static_cast<double>(scaled),
+                                                static_cast<double>(scheme.lowest),
+                                                static_cast<double>(scheme.highest)));
+}
+
+}  // namespace headrace
+
+#endif

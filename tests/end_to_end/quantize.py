@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Quantizes trained networks and others by samples: what comes out is nearly the float model, is lowered to integers,
+and has the same bytes for any number of threads; wrong samples are refused with what is wrong about them.
+
+    quantize.py PROGRAM
+"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import calls
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, call, expect
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests/fixtures/conv_bn_relu/model.pt2"
+
+
+def samples_of(shape, count, seed=0):
+    return numpy.random.default_rng(seed).standard_normal([count, *shape[1:]]).astype(numpy.float32)
+
+
+def decibels(expected, got):
+    return 10 * numpy.log10((expected**2).sum() / max(((expected - got) ** 2).sum(), 1e-30))
+
+
+def run(program, model, x, folder):
+    numpy.save(folder / "x.npy", x)
+    call(program, "run", model, "--in", folder / "x.npy", "--out", folder / "y.npy")
+    return numpy.load(folder / "y.npy")
+
+
+def check_network(program, name, least, folder, *options):
+    model = ROOT / "tests/fixtures" / name / "model.pt2"
+    x = numpy.load(model.parent / "in0.npy")
+    numpy.save(folder / "calib.npy", numpy.concatenate([x, samples_of(x.shape, 7 * x.shape[0])]))
+    made = folder / f"{name}.pt2"
+    call(program, "quantize", model, "--samples", folder / "calib.npy", "-o", made, *options, says="tensors quantized")
+    target = ["--target", "TOSA-1.0+INT+int16" if "int16" in options else "TOSA-1.0+INT"]
+    lowered = folder / "lowered.tosa"
+    call(program, "lower", made, "-o", lowered, *target, "--verify", "--in", model.parent / "in0.npy")
+    call(program, "lower", model, "--quantize", folder / "calib.npy", *options, "-o", lowered, *target)
+    quality = decibels(run(program, model, x, folder), run(program, made, x, folder))
+    expect(quality >= least, f"{name} {' '.join(options)}: {quality:.1f} dB, not {least}")
+    first = made.read_bytes()
+    for threads in (1, 3):
+        call(program, "quantize", model, "--samples", folder / "calib.npy", "-o", made, *options, "-j", threads)
+        expect(made.read_bytes() == first, f"{name}: other bytes with {threads} threads")
+
+
+def check_trained(program, folder):
+    """A trained network whose channels are badly scaled: PT2E's parameters, and what equalization gains."""
+    network = pathlib.Path(__file__).resolve().parent / "quantize_network"
+    arguments = ["quantize", network / "model.pt2", "--samples", network / "calib.npy", "-o", folder / "trained.pt2"]
+    call(program, *arguments)
+    shown = call(program, "show", folder / "trained.pt2").stdout
+    got = []
+    for line in shown.splitlines():
+        if " = quantized_decomposed.quantize_per_tensor.default(" in line:
+            zero = re.search("zero_point=(-?[0-9]+)", line)  # not shown if it is 0
+            got.append((float(re.search("scale=([^,]+)", line)[1]), int(zero[1]) if zero else 0))
+    wanted = json.loads((network / "pt2e.json").read_text())["parameters"]
+    expect(len(got) == len(wanted), f"{len(got)} quantized tensors, PT2E has {len(wanted)}")
+    for i, ((scale, zero), (other_scale, other_zero)) in enumerate(zip(got, wanted)):
+        expect(abs(scale / other_scale - 1) < 1e-6, f"tensor {i}: scale {scale}, PT2E's is {other_scale}")
+        expect(zero == other_zero, f"tensor {i}: zero point {zero}, PT2E's is {other_zero}")
+
+    def quality():
+        pairs = [[run(program, model, x[None], folder) for model in (network / "model.pt2", folder / "trained.pt2")]
+                 for x in numpy.load(network / "calib.npy")[::10]]
+        expected, quantized = map(numpy.concatenate, zip(*pairs))
+        return decibels(expected, quantized)
+
+    plain = quality()
+    call(program, *arguments, "--equalize")
+    equalized = quality()
+    expect(plain < 15 and equalized > 27, f"{plain:.1f} dB, equalized {equalized:.1f} dB")
+
+
+def check_samples(program, folder):
+    x = numpy.load(MODEL.parent / "in0.npy")
+    out = folder / "out.pt2"
+
+    def refused(array, says, name="bad.npy"):
+        numpy.save(folder / name, array)
+        call(program, "quantize", MODEL, "--samples", folder / name, "-o", out, status=MALFORMED, says=says)
+        expect(not out.exists(), f"{says}: there is an output")
+
+    refused(x[..., :-1], "shape")
+    refused(x.astype(numpy.int32), "numbers of type int32")
+    with_nan = x.copy()
+    with_nan.flat[3] = numpy.nan
+    refused(with_nan, "NaN as element 3")
+    call(program, "quantize", MODEL, "--samples", folder / "none.npy", "-o", out, status=MALFORMED, says="none.npy")
+    empty = folder / "empty"
+    empty.mkdir()
+    call(program, "quantize", MODEL, "--samples", empty, "-o", out, status=MALFORMED, says="no .npy file")
+    call(program, "quantize", MODEL, "-o", out, status=USAGE)
+    many = folder / "many"
+    many.mkdir()
+    for i in range(3):
+        numpy.save(many / f"{i}.npy", samples_of(x.shape, x.shape[0], i))
+    call(program, "quantize", MODEL, "--samples", many, "-o", out)
+    call(program, "quantize", out, "--samples", many, "-o", folder / "again.pt2", status=UNSUPPORTED, says="quantized already")
+    numpy.save(folder / "zeros.npy", numpy.zeros_like(x))
+    call(program, "quantize", MODEL, "--samples", folder / "zeros.npy", "-o", out, says="throughout all samples")
+
+
+def check_config(program, folder):
+    x = numpy.load(MODEL.parent / "in0.npy")
+    numpy.save(folder / "calib.npy", x)
+    config = folder / "config.json"
+    arguments = ["quantize", MODEL, "--samples", folder / "calib.npy", "--config", config, "-o", folder / "c.pt2"]
+    config.write_text('{"rules": [{"op": "aten.*", "float": true}], "observer": "min-max"}')
+    call(program, *arguments)
+    shown = call(program, "show", folder / "c.pt2").stdout
+    expect("dequantize_per_channel" not in shown, "a rule that leaves all ops float, but weights are quantized")
+    for text, says in [
+        ("{", "JSON"),
+        ('{"observers": "mse"}', "no setting 'observers'"),
+        ('{"activations": "int7"}', "int7"),
+        ('{"rules": [{"float": true}]}', "one of 'op', 'name' and 'module'"),
+        ('{"rules": 3}', "not a list"),
+    ]:
+        config.write_text(text)
+        call(program, *arguments, status=MALFORMED, says=says)
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_network(program, "conv_bn_relu", 25, folder)
+        check_network(program, "conv_bn_relu", 25, folder, "--observer", "min-max", "--per-tensor")
+        check_network(program, "conv_bn_relu", 30, folder, "--activations", "int16")
+        check_network(program, "conv_bn_relu", 12, folder, "--observer", "mse", "--weights", "int4")
+        check_network(program, "depthwise_residual", 20, folder)
+        check_trained(program, folder)
+        check_samples(program, folder)
+        check_config(program, folder)
+    return calls.report()
+
+
+if __name__ == "__main__":
+    try:
+        import numpy
+    except ImportError:
+        print("skipped: no numpy")
+        sys.exit(77)
+    sys.exit(main())

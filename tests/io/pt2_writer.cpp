@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Tests io/pt2_writer.hpp: what is written is read again as the same program.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2_writer.hpp>
+#include <headrace/ir/listing.hpp>
+
+#include "../support/source_tree.hpp"
+
+namespace {
+
+using namespace headrace;
+
+program read_fixture(std::string_view name) {
+    auto read = read_pt2(testing::fixtures() / name / "model.pt2");
+    if (!read) FAIL(read.error().message);
+    return std::move(read).value();
+}
+
+// A path that is free as long as the object lives.
+struct temporary_path {
+    std::filesystem::path path = std::filesystem::temp_directory_path() / "headrace_pt2_writer_test.pt2";
+    ~temporary_path() { std::filesystem::remove(path); }
+};
+
+}  // namespace
+
+TEST_CASE("a program that is written is read again as it was") {
+    for (const char* name : {"conv_bn_relu", "quantized_cnn", "quantized_attention", "multi_output",
+                             "integer_ops", "tied_weights", "upsample_concat", "rnn", "attention"}) {
+        INFO(name);
+        const program p = read_fixture(name);
+        const temporary_path file;
+        REQUIRE(write_pt2(file.path.string(), p).has_value());
+        const auto again = read_pt2(file.path);
+        REQUIRE(again.has_value());
+        CHECK(again.value().user_outputs == p.user_outputs);
+        // Constants come first; what is computed, and how, is the same text.
+        const auto computed = [](const graph& g) {
+            std::string lines;
+            const std::string all(listing(g));
+            for (std::size_t at = 0, end = 0; at < all.size(); at = end + 1) {
+                end = std::min(all.find('\n', at), all.size());
+                const std::string line = all.substr(at, end - at);
+                if (line.find("= constant") == std::string::npos) lines += line + '\n';
+            }
+            return lines;
+        };
+        CHECK(computed(*again.value().graph) == computed(*p.graph));
+    }
+}
+
+TEST_CASE("the same program has the same bytes, and weights begin at multiples of 64") {
+    const program p = read_fixture("conv_bn_relu");
+    const auto first = pt2_archive(p);
+    const auto second = pt2_archive(p);
+    REQUIRE(first.has_value());
+    CHECK(first.value() == second.value());
+    const temporary_path file;
+    REQUIRE(write_pt2(file.path.string(), p).has_value());
+    const auto again = read_pt2(file.path);
+    REQUIRE(again.has_value());
+    const std::byte* begin = again.value().file.bytes().data();
+    for (const node& n : again.value().graph->nodes_of(info_of<builtin::constant>))
+        CHECK((args_of<builtin::constant>(n).data.bytes - begin) % 64 == 0);
+}
+
+TEST_CASE("programs that need more than their graph are refused") {
+    for (const char* name : {"buffer_update", "control_flow"}) {
+        INFO(name);
+        const auto archive = pt2_archive(read_fixture(name));
+        REQUIRE_FALSE(archive.has_value());
+        CHECK(archive.error().kind == error_kind::unsupported);
+    }
+}

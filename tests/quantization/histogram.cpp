@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Defines tests of histogram. What is expected was computed by torchao 0.18's HistogramObserver.
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <vector>
+
+#include <headrace/quantization/histogram.hpp>
+
+using namespace headrace;
+
+namespace {
+
+/// Number i of sample s, before it is made into something else: between -3.94 and 3.94.
+float number(int s, int i) { return static_cast<float>((i * i * 7 + i * 3 + s * 131) % 1009 - 504) / 128; }
+
+histogram of_samples(const std::function<float(int s, int i)>& f) {
+    constexpr int samples = 6;
+    constexpr int numbers = 300;
+    histogram h;
+    for (int s = 0; s != samples; ++s) {
+        std::vector<float> sample;
+        for (int i = 0; i != numbers; ++i) sample.push_back(f(s, i));
+        h.feed(sample);
+    }
+    return h;
+}
+
+}  // namespace
+
+TEST_CASE("numbers that are spread evenly keep nearly all of their range") {
+    const histogram h = of_samples(number);
+    CHECK(h.range() == value_range{-3.9375F, 3.9296875F});
+    CHECK(h.least_loss(256) == value_range{-0x1.f8p+1F, 0x1.f6822p+1F});
+}
+
+TEST_CASE("a range that grows with each sample is counted anew, bit for bit") {
+    const histogram h = of_samples([](int s, int i) { return number(s, i) * static_cast<float>(1 + s); });
+    CHECK(h.least_loss(256) == value_range{-0x1.7ap+4F, 0x1.78e198p+4F});
+}
+
+TEST_CASE("a long tail is cut where that loses least") {
+    const auto seventh = [](int s, int i) {
+        const double u = static_cast<double>(number(s, i));
+        return static_cast<float>(u * u * u * u * u * u * u / 1024);
+    };
+    CHECK(of_samples(seventh).least_loss(256) == value_range{-0x1.ca8ec6p+3F, 0x1.b7c642p+3F});
+}
+
+TEST_CASE("a single outlier") {
+    const auto outlier = [](int s, int i) { return s == 3 && i == 5 ? 40.0F : number(s, i); };
+    const histogram h = of_samples(outlier);
+    CHECK(h.least_loss(256) == value_range{-0x1.f8p+1F, 0x1.3fd41p+5F});
+    CHECK(h.percentile(99.9).highest < 4.1F);
+    CHECK(h.percentile(100).highest == 40);
+}
+
+TEST_CASE("a constant, and then other numbers") {
+    histogram h;
+    h.feed(std::vector<float>(7, 2.5F));
+    CHECK(h.range() == value_range{2.5F, 2.5F});
+    std::vector<float> ramp;
+    for (int i = 0; i != 40; ++i) ramp.push_back(static_cast<float>(i) / 8);
+    h.feed(ramp);
+    CHECK(h.least_loss(256) == value_range{0, 0x1.37d9p+2F});
+}
+
+TEST_CASE("infinite numbers and empty tensors are left out") {
+    histogram h;
+    h.feed({});
+    CHECK(h.empty());
+    h.feed(std::vector<float>{1, INFINITY, -INFINITY, NAN, 2});
+    CHECK(h.range() == value_range{1, 2});
+}
+
+TEST_CASE("the range of least square error clips what is rare and far") {
+    // 20,000 numbers within 1, two at 8: clipping these costs less than steps eight times as wide.
+    std::vector<float> numbers;
+    for (int i = 0; i != 20'000; ++i) numbers.push_back(static_cast<float>(i % 2001 - 1000) / 1000);
+    numbers.push_back(1.3F);
+    numbers.push_back(-1.3F);
+    histogram h;
+    h.feed(numbers);
+    const tensor_scheme scheme{};
+    const value_range range = h.least_square(scheme);
+    CHECK(range.highest < 1.25F);
+    CHECK(range.highest > 0.9F);
+}

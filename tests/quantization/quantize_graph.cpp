@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// Defines tests of quantize_graph and its parts, on small programs.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/quantization/quantize_graph.hpp>
+
+#include "../support/program.hpp"
+
+using namespace headrace;
+using testing::program;
+
+namespace {
+
+namespace qd = quantized_decomposed;
+using reals = std::vector<double>;
+
+/// Samples of one input: ramps between -1 and 1, each a little larger than the last.
+sample_source ramps(const graph& g, std::size_t count = 4) {
+    const tensor_meta& meta = *g.inputs().begin()->results[0].meta;
+    const extents shape(meta.shape.begin(), meta.shape.end());
+    return {
+        count, [shape, count](std::size_t s) -> result<std::vector<tensor>> {
+            const std::int64_t size = eval::elements_in(shape);
+            reals numbers;
+            for (std::int64_t i = 0; i != size; ++i)
+                numbers.push_back((2.0 * static_cast<double>(i * 37 % size) / static_cast<double>(size) - 1) *
+                                  static_cast<double>(s + 1) / static_cast<double>(count));
+            return std::vector{tensor::of(dtype::float32, shape, numbers)};
+        }};
+}
+
+quantization_summary quantize(program& p, const quantization_config& config = {}) {
+    pass_context context(&infer_node);
+    const auto done = quantize_graph(p.g, context, config, ramps(p.g));
+    REQUIRE(done.has_value());
+    REQUIRE(context.diagnostics().empty());
+    return done.value();
+}
+
+/// What the quantized program gives for the first sample, and what the float one does.
+double error_of(void (*build)(program&), const quantization_config& config = {}) {
+    program real;
+    testing::builder{*build}(real);
+    program p;
+    testing::builder{*build}(p);
+    quantize(p, config);
+    const auto inputs = ramps(real.g).inputs(3).value();
+    const auto expected = execute(real.g, inputs);
+    const auto got = execute(p.g, inputs);
+    REQUIRE(expected.has_value());
+    REQUIRE(got.has_value());
+    double largest = 0;
+    for (std::int64_t i = 0; i != expected.value()[0].size(); ++i)
+        largest = std::max(largest, std::abs(expected.value()[0].real(i) - got.value()[0].real(i)));
+    return largest;
+}
+
+std::vector<double> scales_of(const graph& g) {
+    std::vector<double> scales;
+    for (const node& n : g.nodes()) {
+        if (const auto* q = args_if<qd::quantize_per_tensor>(n)) scales.push_back(q->scale);
+    }
+    return scales;
+}
+
+void conv_relu(program& p) {
+    const value x = p.input(dtype::float32, {1, 1, 4, 4});
+    const value w = p.constant(dtype::float32, {2, 1, 1, 1}, {1.0F, -0.5F});
+    const value b = p.constant(dtype::float32, {2}, {0.25F, 0.0F});
+    const value y = p.make<aten::conv2d>({.input = x, .weight = w, .bias = b});
+    p.output(p.make<aten::relu>({.self = y}));
+}
+
+value conv_of_norm(program& p) {
+    const value x = p.input(dtype::float32, {1, 1, 4, 4});
+    return p.make<aten::conv2d>({.input = x, .weight = p.constant(dtype::float32, {1, 1, 1, 1}, {2.0F})});
+}
+value norm_of(program& p, value y) {
+    const value variance = p.constant(dtype::float32, {1}, {4.0F});
+    const value half = p.constant(dtype::float32, {1}, {0.5F});
+    return p.make<aten::batch_norm>({.input = y,
+                                     .weight = variance,
+                                     .bias = half,
+                                     .running_mean = half,
+                                     .running_var = variance,
+                                     .training = false,
+                                     .momentum = 0.1,
+                                     .eps = 1e-5,
+                                     .cudnn_enabled = false});
+}
+
+}  // namespace
+
+TEST_CASE("a convolution and the relu after it are quantized as one") {
+    program p;
+    testing::builder{conv_relu}(p);
+    const quantization_summary summary = quantize(p);
+    CHECK(summary.points == 4);  // input, weight, bias, result
+    CHECK(summary.constants == 2);
+    CHECK(count_of<qd::quantize_per_tensor>(p.g) == 2);
+    CHECK(count_of<qd::dequantize_per_channel>(p.g) == 2);
+    const node& relu = *p.g.nodes_of(info_of<aten::relu>).begin();
+    CHECK(is<aten::conv2d>(*relu.operand(0).producer));
+    CHECK(error_of(conv_relu) < 0.02);
+}
+
+TEST_CASE("the bias has the product of the scales of input and weight") {
+    program p;
+    testing::builder{conv_relu}(p);
+    quantize(p);
+    const node& conv = *p.g.nodes_of(info_of<aten::conv2d>).begin();
+    const auto& of_input = args_of<qd::dequantize_per_tensor>(*conv.operand(0).producer);
+    const auto scales = [&](std::size_t operand) {
+        const auto& a = args_of<qd::dequantize_per_channel>(*conv.operand(operand).producer);
+        const node& c = *a.scales.producer;
+        return tensor_of_constant(args_of<builtin::constant>(c).data, *c.results[0].meta).to<double>();
+    };
+    CHECK(scales(1)[0] == static_cast<double>(1.0F / 127));
+    CHECK(scales(2)[0] == static_cast<double>(static_cast<float>(of_input.scale) * (1.0F / 127)));
+}
+
+TEST_CASE("a bias that does not fit is saturated, not negated, and there is a warning") {
+    program p;
+    const value x = p.input(dtype::float32, {1, 2});
+    const value w = p.constant(dtype::float32, {1, 2}, {1e-9F, 1e-9F});
+    const value b = p.constant(dtype::float32, {1}, {1000.0F});
+    p.output(p.make<aten::linear>({.input = x, .weight = w, .bias = b}));
+    p.finish();
+    const quantization_summary summary = quantize(p);
+    REQUIRE(!summary.warnings.empty());
+    CHECK(summary.warnings.back().find("does not fit in int32") != std::string::npos);
+    const node& linear = *p.g.nodes_of(info_of<aten::linear>).begin();
+    const auto& bias = args_of<qd::dequantize_per_channel>(*linear.operand(2).producer);
+    const node& c = *bias.input.producer;
+    CHECK(tensor_of_constant(args_of<builtin::constant>(c).data, *c.results[0].meta).integer(0) ==
+          2147483647);
+}
+
+TEST_CASE("a norm is folded into a convolution, but not if something else reads that") {
+    const auto alone = [](program& p) { p.output(norm_of(p, conv_of_norm(p))); };
+    const auto shared = [](program& p) {
+        const value y = conv_of_norm(p);
+        p.output(p.make<aten::add_tensor>({.self = norm_of(p, y), .other = y}));
+    };
+    CHECK(error_of(alone) < 0.05);
+    CHECK(error_of(shared) < 0.08);
+    program p;
+    testing::builder{alone}(p);
+    quantize(p);
+    CHECK(count_of<aten::batch_norm>(p.g) == 0);
+}
+
+TEST_CASE("the mean over many elements is exact to a step") {
+    const auto mean = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 1, 112, 112});
+        const value lifted =
+            p.make<aten::add_tensor>({.self = x, .other = p.constant(dtype::float32, {1, 1, 1, 1}, {1.0F})});
+        p.output(p.make<aten::mean_dim>({.self = lifted, .dim = int_list{2, 3}, .keepdim = true}));
+    };
+    CHECK(error_of(mean) < 0.01);  // of about 1; 4 % off with the smallest scale for 1 / 12544
+}
+
+TEST_CASE("scores that are masked with -infinity keep their range") {
+    const auto masked = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 1, 4, 4});
+        const value mask = p.constant(dtype::boolean, {1, 1, 1, 4}, {false, false, true, false});
+        const value filled = p.make<aten::masked_fill_scalar>(
+            {.self = x, .mask = mask, .value = -std::numeric_limits<double>::infinity()});
+        p.output(p.make<aten::softmax_int>({.self = filled, .dim = -1}));
+    };
+    CHECK(error_of(masked) < 0.02);
+    program p;
+    testing::builder{masked}(p);
+    quantize(p);
+    for (const double scale : scales_of(p.g)) CHECK(scale < 0.05);
+}
+
+TEST_CASE("what is joined has one scale") {
+    program p;
+    const value x = p.input(dtype::float32, {1, 8});
+    const value big =
+        p.make<aten::mul_tensor>({.self = x, .other = p.constant(dtype::float32, {1, 1}, {16.0F})});
+    const value small = p.make<aten::sigmoid>({.self = x});
+    p.output(p.make<aten::cat>({.tensors = list<value>(std::vector{big, small}), .dim = 1}));
+    p.finish();
+    quantize(p);
+    const std::vector<double> scales = scales_of(p.g);
+    REQUIRE(scales.size() == 4);  // x, big, small, joined
+    CHECK(scales[1] == scales[2]);
+    CHECK(scales[2] == scales[3]);
+    CHECK(scales[0] != scales[1]);
+}
+
+TEST_CASE("a rule leaves an op float, and another gives it 16 bits") {
+    const auto two = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 8});
+        p.output(p.make<aten::tanh>({.self = p.make<aten::sigmoid>({.self = x})}));
+    };
+    program p;
+    testing::builder{two}(p);
+    quantization_config config;
+    config.rules.push_back({quantization_rule::subject_type::op, "aten.sigmoid.*", std::nullopt});
+    op_scheme wide;
+    wide.activation = {.type = dtype::int16,
+                       .lowest = -32767,
+                       .highest = 32767,
+                       .symmetric = true,
+                       .smallest_scale = 0x1p-12};
+    config.rules.push_back({quantization_rule::subject_type::op, "aten.tanh.*", wide});
+    quantize(p, config);
+    const node& sigmoid = *p.g.nodes_of(info_of<aten::sigmoid>).begin();
+    const node& tanh = *p.g.nodes_of(info_of<aten::tanh>).begin();
+    CHECK(is<qd::dequantize_per_tensor>(*sigmoid.operand(0).producer));  // the input is quantized
+    const auto& read = args_of<qd::dequantize_per_tensor>(*tanh.operand(0).producer);
+    CHECK(read.dtype == dtype::int16);
+    CHECK(args_of<qd::quantize_per_tensor>(*read.input.producer).input ==
+          const_cast<node&>(sigmoid).result());
+}
+
+TEST_CASE("the result does not depend on the order in which work is done") {
+    const auto listing_with = [](const parallel_for& in_parallel) {
+        program p;
+        testing::builder{conv_relu}(p);
+        pass_context context(&infer_node);
+        const auto done = quantize_graph(p.g, context, {}, ramps(p.g, 40), in_parallel);
+        REQUIRE(done.has_value());
+        return listing(p.g);
+    };
+    const auto backwards = [](std::size_t count, const std::function<void(std::size_t)>& work) {
+        for (std::size_t i = count; i-- != 0;) work(i);
+    };
+    CHECK(listing_with(run_serially) == listing_with(backwards));
+}
+
+TEST_CASE("patterns stand for whole texts") {
+    CHECK(fits_pattern("aten.conv2d.default", "aten.*.default"));
+    CHECK(fits_pattern("abc", "*"));
+    CHECK(fits_pattern("abab", "*ab"));
+    CHECK_FALSE(fits_pattern("abc", "ab"));
+    CHECK_FALSE(fits_pattern("", "a*"));
+}
+
+namespace {
+
+/// A chain of two layers whose hidden channels are 1, 64 and 1/64 of what they could be.
+void unequal_chain(program& p) {
+    const value x = p.input(dtype::float32, {1, 1, 4, 4});
+    const value w1 = p.constant(dtype::float32, {3, 1, 1, 1}, {1.0F, 64.0F, 1.0F / 64});
+    const value b1 = p.constant(dtype::float32, {3}, {0.5F, 32.0F, 1.0F / 128});
+    const value w2 = p.constant(dtype::float32, {1, 3, 1, 1}, {1.0F, -1.0F / 64, 64.0F});
+    const value b2 = p.constant(dtype::float32, {1}, {0.0F});
+    const value y =
+        p.make<aten::relu>({.self = p.make<aten::conv2d>({.input = x, .weight = w1, .bias = b1})});
+    p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
+}
+
+}  // namespace
+
+TEST_CASE("equalized layers lose less, and compute the same") {
+    quantization_config config;
+    const double plain = error_of(unequal_chain, config);
+    config.equalize = true;
+    const double equalized = error_of(unequal_chain, config);
+    CHECK(equalized < plain / 4);
+    CHECK(equalized < 0.05);
+}
+
+TEST_CASE("corrected biases take the mean error away") {
+    // Weights of 4 bits are all rounded down, which shifts the result.
+    const auto layer = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 1, 4, 4});
+        const value lifted =
+            p.make<aten::add_tensor>({.self = x, .other = p.constant(dtype::float32, {1, 1, 1, 1}, {2.0F})});
+        const value w = p.constant(dtype::float32, {1, 1, 2, 2}, {1.0F, 0.2F, 0.2F, 0.2F});
+        const value b = p.constant(dtype::float32, {1}, {0.5F});
+        p.output(p.make<aten::conv2d>({.input = lifted, .weight = w, .bias = b}));
+    };
+    quantization_config config;
+    config.all.weight.lowest = -7;
+    config.all.weight.highest = 7;
+    const double plain = error_of(layer, config);
+    config.correct_biases = true;
+    CHECK(error_of(layer, config) < plain / 2);
+}
+
+TEST_CASE("the largest numbers are quantized where nobody asks for their places") {
+    program p;
+    const value x = p.input(dtype::float32, {2, 8});
+    p.output(p.make_node<aten::max_dim>({.self = x, .dim = 1}).result());
+    p.finish();
+    quantize(p);
+    CHECK(count_of<aten::max_dim>(p.g) == 0);
+    CHECK(count_of<aten::amax>(p.g) == 1);
+    CHECK(count_of<qd::quantize_per_tensor>(p.g) == 2);
+}
