@@ -17,6 +17,7 @@
 
 #include "batch.hpp"
 #include "package.hpp"
+#include "pte.hpp"
 
 namespace headrace::cli {
 
@@ -143,6 +144,7 @@ std::string text_of(const file_outcome& outcome, const std::string& model) {
 }
 
 int lower(const lower_options& options) {
+    if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+// The writer of .pte files, and what lowers to them, are compiled here.
+#include <headrace/io/pte_emitter_definition.hpp>
+#include <headrace/lowering/lower_pte_definition.hpp>
