@@ -55,11 +55,7 @@ struct kernel {
 };
 
 /// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
-struct reshape : op<dialect, "executorch.reshape", "self", trait::reshaping, trait::aliasing> {
-    struct args {
-        value self;
-    };
-};
+using reshape = kernel<aten::view, "executorch.reshape">;
 
 /// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
 /// libraries, and of its quantized library. Copies that only give another shape are not listed.

@@ -8,6 +8,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/executorch/saturate_quantization.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
@@ -43,9 +44,9 @@ struct executorch_lowering
           from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
           pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
                     canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
-                    decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, select_kernels,
-                    canonicalize_pooling, spell_kernel_ops, select_kernels, scalars_to_tensors,
-                    decompose_add_sub_alpha>,
+                    decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, saturate_quantization,
+                    select_kernels, canonicalize_pooling, spell_kernel_ops, select_kernels,
+                    scalars_to_tensors, decompose_add_sub_alpha>,
           pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent,
                     decompose_attention, decompose_einsum, decompose_bicubic, decompose_matmul,
                     decompose_transposed_volumes, decompose_volumes, decompose_adaptive_pooling,

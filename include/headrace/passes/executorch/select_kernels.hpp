@@ -95,7 +95,7 @@ struct select_kernels : pass {
 protected:
     static bool select(node& n) {
         if (is_view(n) && !is<executorch::reshape>(n)) {
-            const executorch::reshape::args viewed{n.operand(0)};
+            const args<executorch::reshape> viewed{n.operand(0), n.results[0].meta->shape};
             replace(n, info_of<executorch::reshape>, &viewed);
             return true;
         }
