@@ -17,6 +17,7 @@
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
+#include "pte.hpp"
 
 namespace headrace::cli {
 
@@ -127,8 +128,11 @@ int lower_package(const lower_options& options) {
 
 int check_method_option(const std::string& model, const std::string& method) {
     if (!package::is_package(model)) {
+        if (const auto methods = pte_methods(model); !methods.empty())
+            return check_pte_method(methods, method);
         if (method.empty() || !std::filesystem::exists(model)) return status_ok;
-        return report_usage(fmt::format("--method {}: {} is not a package", method, model));
+        return report_usage(
+            fmt::format("--method {}: {} is neither a package nor a .pte file", method, model));
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.

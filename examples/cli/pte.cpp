@@ -3,12 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
+#include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/pte_file.hpp>
+#include <headrace/ir/listing.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
 
@@ -67,6 +73,35 @@ result<int> write_pte(const lower_options& options, const file_map& models) {
 }  // namespace
 
 bool is_pte_path(const std::string& path) { return std::filesystem::path(path).extension() == ".pte"; }
+
+std::vector<std::string> pte_methods(const std::string& path) {
+    const auto file = open_mapped(path);
+    if (!file || !pte_file::is_pte(file.value().bytes())) return {};
+    const auto opened = pte_file::open(file.value().bytes());
+    return opened ? opened.value().method_names() : std::vector<std::string>();
+}
+
+int check_pte_method(const std::vector<std::string>& methods, const std::string& method) {
+    if (method.empty() && methods.size() == 1) return status_ok;
+    if (std::ranges::find(methods, method) != methods.end()) return status_ok;
+    std::string known;
+    for (const std::string& name : methods) known += (known.empty() ? "" : ", ") + printable(name);
+    return report_usage("--method: name one of the file's methods: " + known);
+}
+
+int show_pte(const show_options& options) {
+    std::string text;
+    for (const std::string& name : pte_methods(options.model)) {
+        if (!options.method.empty() && options.method != name) continue;
+        const auto loaded = load_model(options.model, name);
+        if (!loaded) return report_error(loaded.error());
+        text += fmt::format("method {}:\n", printable(name));
+        text += listing(*loaded.value().model.graph);
+        if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
+    }
+    fmt::print("{}", text);
+    return status_ok;
+}
 
 int lower_pte(const lower_options& options) {
     if (!options.io.empty() || !options.dot_directory.empty() || options.verify ||

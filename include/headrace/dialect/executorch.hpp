@@ -244,6 +244,11 @@ struct kernel_choice {
     return {};
 }
 
+/// The op that a kernel computes; any other op itself.
+[[nodiscard]] constexpr const op_info& functional_of(const op_info& op) {
+    return op.dialect == &info_of_dialect<dialect> ? op.functional() : op;
+}
+
 }  // namespace headrace::executorch
 
 #endif

@@ -40,7 +40,7 @@ namespace detail {
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
     return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
                        higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
-                       executorch::dialect, builtin::dialect>(out::functional_of(op));
+                       builtin::dialect>(executorch::functional_of(out::functional_of(op)));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
@@ -64,8 +64,8 @@ namespace detail {
 [[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
     const inference_rule rule =
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                  tosa::dialect, delegate::dialect, memory::dialect, executorch::dialect, builtin::dialect>(
-            out::functional_of(*n.op));
+                  tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
+            executorch::functional_of(out::functional_of(*n.op)));
     if (rule == nullptr || n.op->dialect == &info_of_dialect<builtin::dialect>) {
         return boost::outcome_v2::success();
     }

@@ -3,15 +3,19 @@
 #ifndef HEADRACE_IO_PTE_FORMAT_HPP
 #define HEADRACE_IO_PTE_FORMAT_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <headrace/base/dtype.hpp>
+#include <headrace/op/op.hpp>
 
 namespace headrace::detail::pte {
 
@@ -34,6 +38,14 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
         if (number == scalar_type) return type;
     }
     return dtype::unknown;
+}
+
+/// Where the result says the type, the kernel's schema has no argument for it.
+[[nodiscard]] constexpr bool is_left_out(const op_info& op, const field_info& f) {
+    constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
+                                                    "aten::arange.start_out"};
+    if (f.kind != field_kind::element_type) return false;
+    return std::ranges::find(typed_by_result, op.name) != std::end(typed_by_result);
 }
 
 inline constexpr std::size_t max_rank = 16;

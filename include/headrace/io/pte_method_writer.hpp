@@ -123,7 +123,7 @@ private:
             return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
         std::vector<index> arguments;
         for (const field_info& f : *n.op) {
-            if (is_left_out(n, f)) continue;
+            if (is_left_out(*n.op, f)) continue;
             BOOST_OUTCOME_TRY(argument, argument_of(n, f));
             arguments.push_back(argument);
         }
@@ -133,14 +133,6 @@ private:
         const auto made = pte_fb::CreateKernelCall(builder_, called, given);
         instructions_.push_back(pte_fb::CreateInstruction(builder_, pte_fb::Call::KernelCall, made.Union()));
         return boost::outcome_v2::success();
-    }
-
-    // Where the result says the type, the kernel's schema has no argument for it.
-    static bool is_left_out(const node& n, const field_info& f) {
-        static constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
-                                                               "aten::arange.start_out"};
-        if (f.kind != field_kind::element_type) return false;
-        return std::ranges::find(typed_by_result, n.op->name) != std::end(typed_by_result);
     }
 
     // The tensors that the kernel writes, and then what it returns: the same once more, several as a list.
@@ -207,7 +199,7 @@ private:
             case field_kind::boolean:
                 return optional<bool>(n, f, [&](bool b) { return values_.boolean(b); });
             case field_kind::number:
-                return optional<scalar>(n, f, [&](const scalar& s) { return number(s); });
+                return optional<scalar>(n, f, [&](const scalar& s) { return number(s, f); });
             case field_kind::text:
                 return optional<std::string_view>(n, f, [&](std::string_view s) { return values_.text(s); });
             case field_kind::element_type:
@@ -220,8 +212,10 @@ private:
                                std::pmr::string(f.name));
         }
     }
-    // A bool would be refused where a kernel wants a number.
-    index number(const scalar& s) {
+    // Kernels read factors such as `alpha` as numbers of the result's type, where a bool is refused.
+    index number(const scalar& s, const field_info& f) {
+        const bool is_factor = f.name == "alpha" || f.name == "beta";
+        if (s.kind() == scalar::kind_type::boolean && !is_factor) return values_.boolean(s.to_int() != 0);
         return s.is_floating() ? values_.floating(s.to_double()) : values_.integer(s.to_int());
     }
     result<index> list_of(const list<value>& items) {

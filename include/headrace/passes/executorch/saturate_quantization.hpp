@@ -23,8 +23,8 @@ struct saturate_quantization : pass {
     static constexpr std::string_view summary = "clamp before quantizing what may be infinite";
     using unbounded =
         ops<aten::rsqrt, aten::reciprocal, aten::log, aten::log2, aten::log10, aten::log1p, aten::exp,
-            aten::expm1, aten::tan, aten::div_tensor, aten::div_scalar, aten::pow_scalar,
-            aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::atanh, aten::logit>;
+            aten::expm1, aten::cosh, aten::sinh, aten::tan, aten::div_tensor, aten::div_scalar,
+            aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::atanh, aten::logit>;
     using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
     using produces = ops<quantized_decomposed::quantize_per_tensor, aten::clamp>;
 

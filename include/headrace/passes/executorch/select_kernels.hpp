@@ -65,6 +65,10 @@ namespace detail {
     if (operand != dtype::unknown && !computes_with(types, operand, made)) return objection(operand);
     if (is<aten::convolution>(n) && meta_of(n.operand(0))->rank() > 4)
         return "ExecuTorch's kernel for it has one or two spatial axes";
+    if (is<aten::linear>(n) && meta_of(n.operand(0))->rank() < 2)
+        return "ExecuTorch's kernel for it takes no vector";
+    if (is<aten::gather>(n) && meta_of(n.operand(1))->dtype != dtype::int64)
+        return "ExecuTorch's kernel for it takes indices of int64";
     return {};
 }
 

@@ -43,18 +43,18 @@ struct spell_kernel_ops : pass {
         softmaxes, permutes, splits, alls, upsamples, row_upsamples, row_upsamples_by_vector, index_writes,
         synonyms::keys,
         ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d, aten::adaptive_avg_pool2d,
-            aten::sum, aten::aminmax, aten::arange, aten::arange_start, aten::pad>>;
-    using produces =
-        joined<synonyms::values,
-               ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
-                   aten::any_dim, aten::any_dims, aten::logical_not, aten::native_layer_norm,
-                   aten::native_group_norm, aten::_native_batch_norm_legit_no_stats,
-                   aten::_native_batch_norm_legit_no_training, aten::max_pool2d_with_indices,
-                   aten::_adaptive_avg_pool2d, aten::sum_dim_intlist, aten::upsample_nearest2d_vec,
-                   aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
-                   aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d,
-                   aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d,
-                   aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar>>;
+            aten::sum, aten::aminmax, aten::arange, aten::arange_start, aten::gather, aten::pad>>;
+    using produces = joined<
+        synonyms::values,
+        ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
+            aten::any_dim, aten::any_dims, aten::logical_not, aten::native_layer_norm,
+            aten::native_group_norm, aten::_native_batch_norm_legit_no_stats,
+            aten::_native_batch_norm_legit_no_training, aten::max_pool2d_with_indices,
+            aten::_adaptive_avg_pool2d, aten::sum_dim_intlist, aten::upsample_nearest2d_vec,
+            aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
+            aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d,
+            aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d,
+            aten::mul_scalar, aten::gather, aten::cat>>;
 
     template <one_of<softmaxes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -125,6 +125,13 @@ struct spell_kernel_ops : pass {
     value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
         return e.make<aten::arange_start_step>({a.start, a.end, 1, e.result_meta().dtype});
     }
+    /// The kernel takes indices of int64.
+    std::optional<value> operator()(const args<aten::gather>& a, emit<produces>& e) const {
+        if (e.dtype(a.index) == dtype::int64) return std::nullopt;
+        args<aten::gather> same = a;
+        same.index = e.make<aten::_to_copy>({.self = a.index, .dtype = dtype::int64});
+        return e.make<aten::gather>(same);
+    }
     value operator()(const args<aten::pad>& a, emit<produces>& e) const {
         const std::size_t axes = a.pad.size() / 2;
         if (a.mode == "constant")
@@ -136,6 +143,7 @@ struct spell_kernel_ops : pass {
         if (a.mode == "replicate" && axes == 1) return e.make<aten::replication_pad1d>({a.self, a.pad});
         if (a.mode == "replicate" && axes == 2) return e.make<aten::replication_pad2d>({a.self, a.pad});
         if (a.mode == "replicate" && axes == 3) return e.make<aten::replication_pad3d>({a.self, a.pad});
+        if (a.mode == "circular") return wrapped(e, a);
         return e.unsupported(
             "ExecuTorch has no kernel for padding of this mode; write it as a cat of slices");
     }
@@ -220,6 +228,29 @@ struct spell_kernel_ops : pass {
     }
 
 private:
+    // The end of an axis before it and its beginning behind it; the list has the last axis first.
+    static value wrapped(emit<produces>& e, const args<aten::pad>& a) {
+        value v = a.self;
+        for (std::size_t i = 0; i + 1 < a.pad.size() && i / 2 < e.rank(a.self) && v; i += 2) {
+            const std::size_t axis = e.rank(a.self) - 1 - i / 2;
+            const std::int64_t size = e.shape(v)[axis];
+            const auto part = [&](std::int64_t start, std::int64_t length) {
+                return e.make<aten::narrow>(
+                    {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
+            };
+            const std::int64_t before = a.pad[i];
+            const std::int64_t after = a.pad[i + 1];
+            if (before < 0 || after < 0)
+                return e.unsupported("circular padding by less than nothing; slice the tensor instead");
+            value_list parts;
+            if (before > 0) parts.push_back(part(size - before, before));
+            parts.push_back(v);
+            if (after > 0) parts.push_back(part(0, after));
+            if (parts.size() != 1)
+                v = e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
+        }
+        return v;
+    }
     static value upsampled(emit<produces>& e, const auto& a, value image, const int_list& size,
                            const std::optional<list<double>>& scales) {
         const auto resized = scales ? std::nullopt : std::optional(size);
