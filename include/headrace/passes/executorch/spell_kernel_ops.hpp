@@ -39,11 +39,11 @@ struct spell_kernel_ops : pass {
     using synonyms = op_map<becomes<aten::_unsafe_index_tensor, aten::index_tensor>,
                             becomes<aten::_unsafe_index_put, aten::index_put>,
                             becomes<aten::broadcast_to, aten::expand>, becomes<aten::tile, aten::repeat>>;
-    using targeted_ops = joined<
-        softmaxes, permutes, splits, alls, upsamples, row_upsamples, row_upsamples_by_vector, index_writes,
-        synonyms::keys,
-        ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d, aten::adaptive_avg_pool2d,
-            aten::sum, aten::aminmax, aten::arange, aten::arange_start, aten::gather, aten::pad>>;
+    using targeted_ops = joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples,
+                                row_upsamples_by_vector, index_writes, synonyms::keys,
+                                ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
+                                    aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange,
+                                    aten::arange_start, aten::gather, aten::linear, aten::pad>>;
     using produces = joined<
         synonyms::values,
         ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
@@ -54,7 +54,7 @@ struct spell_kernel_ops : pass {
             aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
             aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d,
             aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d,
-            aten::mul_scalar, aten::gather, aten::cat>>;
+            aten::mul_scalar, aten::gather, aten::linear, aten::cat>>;
 
     template <one_of<softmaxes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -124,6 +124,13 @@ struct spell_kernel_ops : pass {
     }
     value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
         return e.make<aten::arange_start_step>({a.start, a.end, 1, e.result_meta().dtype});
+    }
+    /// The kernel takes no vector, but a matrix of one row.
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
+        if (e.rank(a.input) != 1) return std::nullopt;
+        args<aten::linear> batched = a;
+        batched.input = e.make<aten::unsqueeze>({.self = a.input, .dim = 0});
+        return e.make<aten::squeeze_dim>({.self = e.make<aten::linear>(batched), .dim = 0});
     }
     /// The kernel takes indices of int64.
     std::optional<value> operator()(const args<aten::gather>& a, emit<produces>& e) const {
