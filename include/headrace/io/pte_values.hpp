@@ -46,8 +46,12 @@ public:
                     [&] { return made(pte_fb::ValueKind::Bool, pte_fb::CreateBool(builder_, b)); });
     }
     index floating(double d) {
-        return once(doubles_, std::bit_cast<std::uint64_t>(d),
-                    [&] { return made(pte_fb::ValueKind::Double, pte_fb::CreateDouble(builder_, d)); });
+        return once(doubles_, std::bit_cast<std::uint64_t>(d), [&] {
+            builder_.ForceDefaults(d == 0);  // it would leave -0.0 out, which then is read as 0.0
+            const auto payload = pte_fb::CreateDouble(builder_, d);
+            builder_.ForceDefaults(false);
+            return made(pte_fb::ValueKind::Double, payload);
+        });
     }
     index text(std::string_view s) {
         return once(texts_, std::string(s), [&] {
