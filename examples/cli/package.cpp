@@ -132,7 +132,7 @@ int check_method_option(const std::string& model, const std::string& method) {
             return check_pte_method(methods, method);
         if (method.empty() || !std::filesystem::exists(model)) return status_ok;
         return report_usage(
-            fmt::format("--method {}: {} is neither a package nor a .pte file", method, model));
+            fmt::format("--method {}: {} is not a package or a .pte file", method, model));
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.

@@ -23,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = [p.parent for folder in ("tests/fixtures", "examples/models")
           for p in sorted((ROOT / folder).glob("*/model.pt2"))]
 # What a program for the host cannot have yet.
-REFUSED = {"buffer_update": "writes it back", "control_flow": "no kernel for this op"}
+REFUSED = {"buffer_update": "writes it back", "control_flow": "no kernel for this op",
+           "dynamic_shape": "dynamic size"}
 
 
 def runner_in(folder, compiler):

@@ -135,7 +135,7 @@ result<loaded_model> load_model(const std::string& path, const std::string& meth
     } else if (!method.empty()) {  // only these have several
         BOOST_OUTCOME_TRY(file, open_mapped(path));
         if (!pte_file::is_pte(file.bytes()))
-            return invalid(path + ": has no methods: it is neither a package nor a .pte file");
+            return invalid(path + ": is not a package or a .pte file");
         BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method));
         loaded.model = std::move(model);
     } else {
