@@ -222,8 +222,8 @@ struct functional_ops_of;
 template <class... Kernels>
 struct functional_ops_of<ops<Kernels...>> {
     using type = ops<typename Kernels::functional...>;
-    static constexpr kernel_types types[] = {Kernels::types...};
-    static constexpr const op_info* from[] = {&info_of<typename Kernels::functional>...};
+    static constexpr kernel_types types[sizeof...(Kernels)] = {Kernels::types...};
+    static constexpr const op_info* from[sizeof...(Kernels)] = {&info_of<typename Kernels::functional>...};
 };
 }  // namespace detail
 
