@@ -131,8 +131,7 @@ int check_method_option(const std::string& model, const std::string& method) {
         if (const auto methods = pte_methods(model); !methods.empty())
             return check_pte_method(methods, method);
         if (method.empty() || !std::filesystem::exists(model)) return status_ok;
-        return report_usage(
-            fmt::format("--method {}: {} is not a package or a .pte file", method, model));
+        return report_usage(fmt::format("--method {}: {} is not a package or a .pte file", method, model));
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <headrace/io/element_copier.hpp>
-#include <headrace/io/pte_emitter.hpp>
 #include <headrace/io/pte_format.hpp>
+#include <headrace/io/pte_method.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/fields.hpp>
 

@@ -8,37 +8,13 @@
 #include <deque>
 #include <functional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/io/pte_method.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
-
-/// A method of a program: a graph of the executorch dialect alone.
-struct pte_method {
-    std::string_view name;
-    const graph* code = nullptr;
-};
-
-/// What a method needs of the runtime.
-struct pte_method_size {
-    std::string name;
-    std::uint64_t planned_bytes = 0;  ///< of the memory that the caller provides
-    std::uint64_t lower_bound = 0;    ///< no plan needs less
-    std::size_t values = 0;
-    std::size_t instructions = 0;
-};
-
-namespace detail::pte {
-struct segment_part {
-    std::uint64_t offset = 0;  ///< in its segment
-    std::span<const std::byte> bytes{};
-};
-}  // namespace detail::pte
 
 /// A .pte file whose constants are still where the graphs have them: those must outlive it, as they were.
 class emitted_pte {

@@ -19,6 +19,7 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_constants.hpp>
+#include <headrace/io/pte_method.hpp>
 #include <headrace/io/pte_values.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/memory/memory_plan.hpp>

@@ -134,8 +134,7 @@ result<loaded_model> load_model(const std::string& path, const std::string& meth
         BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
     } else if (!method.empty()) {  // only these have several
         BOOST_OUTCOME_TRY(file, open_mapped(path));
-        if (!pte_file::is_pte(file.bytes()))
-            return invalid(path + ": is not a package or a .pte file");
+        if (!pte_file::is_pte(file.bytes())) return invalid(path + ": is not a package or a .pte file");
         BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method));
         loaded.model = std::move(model);
     } else {

@@ -16,6 +16,7 @@
 #include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -59,8 +60,8 @@ struct spell_kernel_ops : pass {
     template <one_of<softmaxes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = e.result_meta().dtype;
-        const bool same = e.dtype(a.self) == type;
-        const value x = same ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = type});
+        value x = a.self;
+        if (e.dtype(x) != type) x = e.make<aten::_to_copy>({.self = x, .dtype = type});
         if constexpr (__is_same(Op, aten::softmax_int)) {
             return e.make<aten::_softmax>({.self = x, .dim = a.dim, .half_to_float = false});
         } else {
@@ -280,21 +281,16 @@ private:
         return made == nullptr ? value{} : made->result(0);
     }
     static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        shape_builder order = axes_in_order(rank);
+        shape_builder order = build::axes_in_order(rank);
         if (rank == 2) std::swap(order[0], order[1]);
         return order;
     }
     static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return axes_in_order(rank);
+        if (rank == 0) return build::axes_in_order(rank);
         return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
     }
     static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
         return moved_axes(a.source, a.destination, rank);
-    }
-    static shape_builder axes_in_order(std::size_t rank) {
-        shape_builder order;
-        for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
-        return order;
     }
 };
 HEADRACE_COMPILED_PASS(spell_kernel_ops);
