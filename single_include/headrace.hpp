@@ -751,6 +751,9 @@ enum class trait : std::uint64_t {
     gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
     gives_ones = 1ULL << 11,   ///< all elements are 1
     host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
+    on_floats = 1ULL << 34,    ///< takes floating-point numbers alone
+    on_numbers = 1ULL << 35,   ///< takes no booleans
+    on_bits = 1ULL << 36,      ///< takes integers and booleans alone
 
     // Which of its operand's elements the result has, and where.
     forwarding = 1ULL << 13,    ///< all of them: the operand as it is
@@ -3118,19 +3121,24 @@ struct convolution : op<dialect, "aten.convolution.default",
 
 // Pooling.
 
-struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default", "self, output_size", has_out> {
+struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default", "self, output_size", has_out> {
+struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default", "self, output_size", has_out> {
+struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
+         "self, output_size", on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
@@ -3398,43 +3406,45 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha", unary, like_self, has_out> {
+struct celu : op<dialect, "aten.celu.default", "self, alpha", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
-struct elu : op<dialect, "aten.elu.default", "self, alpha, scale, input_scale", unary, like_self, has_out> {
+struct elu : op<dialect, "aten.elu.default",
+         "self, alpha, scale, input_scale", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
 struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate", unary, like_self, has_out> {
+struct gelu : op<dialect, "aten.gelu.default", "self, approximate", on_floats, unary, like_self, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
 struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim", has_out> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", unary, like_self> {
+struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", on_floats, unary, like_self> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", unary, like_self, has_out> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self", unary, like_self, has_out> {
+struct hardswish : op<dialect, "aten.hardswish.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
     struct args { value self; };
 };
-struct hardtanh : op<dialect, "aten.hardtanh.default", "self, min_val, max_val", unary, like_self, has_out> {
+struct hardtanh : op<dialect, "aten.hardtanh.default",
+         "self, min_val, max_val", on_numbers, unary, like_self, has_out> {
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
@@ -3442,46 +3452,50 @@ struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct leaky_relu : op<dialect, "aten.leaky_relu.default",
-         "self, negative_slope", unary, like_self, has_out> {
+         "self, negative_slope", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
 struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
          "self, negative_slope", in_place_of<leaky_relu>> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", unary, like_self, has_out> {
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
-         "self", 2, out_named<"aten.log_sigmoid_forward.output">> {
+         "self", on_floats, 2, out_named<"aten.log_sigmoid_forward.output">> {
     struct args { value self; };
 };
 struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self", unary, like_self, has_out> {
+struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
     struct args { value self; };
 };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight", like_self> {
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self> {
     struct args { value self, weight; };
 };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", like_self> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", on_floats, like_self> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self", unary, like_self, has_out> {
+struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
-struct relu6 : op<dialect, "aten.relu6.default", "self", unary, like_self> { struct args { value self; }; };
+struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self> {
+    struct args { value self; };
+};
 struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
     struct args { value self; };
 };
 struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
     struct args { value self; };
 };
-struct selu : op<dialect, "aten.selu.default", "self", unary, like_self> { struct args { value self; }; };
+struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self> {
+    struct args { value self; };
+};
 struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
     struct args { value self; };
 };
@@ -3491,16 +3505,18 @@ struct sigmoid : op<dialect, "aten.sigmoid.default", "self", unary, int_to_float
 struct sigmoid_inplace : op<dialect, "aten.sigmoid_.default", "self", in_place_of<sigmoid>> {
     struct args { value self; };
 };
-struct silu : op<dialect, "aten.silu.default", "self", unary, like_self, has_out> {
+struct silu : op<dialect, "aten.silu.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu>> {
     struct args { value self; };
 };
-struct softplus : op<dialect, "aten.softplus.default", "self, beta, threshold", unary, like_self, has_out> {
+struct softplus : op<dialect, "aten.softplus.default",
+         "self, beta, threshold", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
-struct softshrink : op<dialect, "aten.softshrink.default", "self, lambd", unary, like_self, has_out> {
+struct softshrink : op<dialect, "aten.softshrink.default",
+         "self, lambd", on_floats, unary, like_self, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
 struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
@@ -3510,7 +3526,7 @@ struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh
     struct args { value self; };
 };
 struct threshold : op<dialect, "aten.threshold.default",
-         "self, threshold, value", unary, like_self, has_out> {
+         "self, threshold, value", on_numbers, unary, like_self, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 struct threshold_inplace : op<dialect, "aten.threshold_.default",
@@ -3544,7 +3560,7 @@ struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_
 struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct ceil : op<dialect, "aten.ceil.default", "self", unary, like_self, has_out> {
+struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
@@ -3580,13 +3596,13 @@ struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> 
 struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct floor : op<dialect, "aten.floor.default", "self", unary, like_self, has_out> {
+struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
     struct args { value self; };
 };
-struct frac : op<dialect, "aten.frac.default", "self", unary, like_self, has_out> {
+struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
@@ -3617,7 +3633,7 @@ struct nan_to_num : op<dialect, "aten.nan_to_num.default",
          "self, nan, posinf, neginf", unary, like_self, has_out> {
     struct args { value self; std::optional<double> nan{}, posinf{}, neginf{}; };
 };
-struct neg : op<dialect, "aten.neg.default", "self", unary, like_self, has_out> {
+struct neg : op<dialect, "aten.neg.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
@@ -3632,7 +3648,7 @@ struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
     struct args { value self; };
 };
-struct round : op<dialect, "aten.round.default", "self", unary, like_self, has_out> {
+struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
@@ -3675,7 +3691,7 @@ struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<
 struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct trunc : op<dialect, "aten.trunc.default", "self", unary, like_self, has_out> {
+struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, has_out> {
     struct args { value self; };
 };
 
@@ -3694,7 +3710,8 @@ struct add_tensor : op<dialect, "aten.add.Tensor",
 struct add_inplace_tensor : op<dialect, "aten.add_.Tensor", "self, other, alpha", in_place_of<add_tensor>> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct addcdiv : op<dialect, "aten.addcdiv.default", "self, tensor1, tensor2, value", ternary, has_out> {
+struct addcdiv : op<dialect, "aten.addcdiv.default",
+         "self, tensor1, tensor2, value", on_floats, ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
 struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
@@ -3730,10 +3747,11 @@ struct divide_tensor : op<dialect, "aten.divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", binary, has_out> {
+struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar", "self, other", unary, has_out> {
+struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar",
+         "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
@@ -3742,22 +3760,22 @@ struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutativ
 struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
     struct args { value self, other; };
 };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", unary, has_out> {
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", binary, has_out> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct hypot : op<dialect, "aten.hypot.default", "self, other", binary, commutative> {
+struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
-struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", binary, has_out> {
+struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", on_floats, binary, has_out> {
     struct args { value self, end; scalar weight; };
 };
-struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", ternary, has_out> {
+struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", on_floats, ternary, has_out> {
     struct args { value self, end, weight; };
 };
-struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", binary, commutative> {
+struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
 struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
@@ -3808,28 +3826,30 @@ struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
          "self, exponent", in_place_of<pow_tensor_tensor>> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", unary, has_out> {
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor", "self, other", unary, has_out> {
+struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor",
+         "self, other", on_numbers, unary, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", binary, has_out> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
-struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", unary, has_out> {
+struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", binary, has_out> {
+struct rsub_tensor : op<dialect, "aten.rsub.Tensor", "self, other, alpha", on_numbers, binary, has_out> {
     struct args { value self, other; scalar alpha = 1; };
 };
-struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", unary, has_out> {
+struct sub_scalar : op<dialect, "aten.sub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
     struct args { value self; scalar other, alpha = 1; };
 };
 struct sub_inplace_scalar : op<dialect, "aten.sub_.Scalar", "self, other, alpha", in_place_of<sub_scalar>> {
     struct args { value self; scalar other, alpha = 1; };
 };
-struct sub_tensor : op<dialect, "aten.sub.Tensor", "self, other, alpha", binary, out_named<"aten.sub.out">> {
+struct sub_tensor : op<dialect, "aten.sub.Tensor",
+         "self, other, alpha", on_numbers, binary, out_named<"aten.sub.out">> {
     struct args { value self, other; scalar alpha = 1; };
 };
 struct sub_inplace_tensor : op<dialect, "aten.sub_.Tensor", "self, other, alpha", in_place_of<sub_tensor>> {
@@ -3849,31 +3869,31 @@ struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, in
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max", unary, has_out> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", unary, has_out> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, has_out> {
     struct args { value self; scalar max; };
 };
 struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", binary, has_out> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", on_numbers, binary, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", unary, has_out> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, has_out> {
     struct args { value self; scalar min; };
 };
 struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", binary, has_out> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", on_numbers, binary, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", ternary, has_out> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", on_numbers, ternary, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
 struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
@@ -3927,50 +3947,50 @@ struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_plac
 
 // Logic and bits.
 
-struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", unary, has_out> {
+struct bitwise_and_scalar : op<dialect, "aten.bitwise_and.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct and_scalar : op<dialect, "aten.__and__.Scalar", "self, other", synonym_of<bitwise_and_scalar>> {
     struct args { value self; scalar other; };
 };
 struct bitwise_and_tensor : op<dialect, "aten.bitwise_and.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct and_tensor : op<dialect, "aten.__and__.Tensor", "self, other", synonym_of<bitwise_and_tensor>> {
     struct args { value self, other; };
 };
 struct bitwise_left_shift_tensor : op<dialect, "aten.bitwise_left_shift.Tensor",
-         "self, other", binary, has_out> {
+         "self, other", on_bits, on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_left_shift_tensor_scalar : op<dialect, "aten.bitwise_left_shift.Tensor_Scalar",
-         "self, other", unary, has_out> {
+         "self, other", on_bits, on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", unary, like_self, has_out> {
+struct bitwise_not : op<dialect, "aten.bitwise_not.default", "self", on_bits, unary, like_self, has_out> {
     struct args { value self; };
 };
-struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", unary, has_out> {
+struct bitwise_or_scalar : op<dialect, "aten.bitwise_or.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct bitwise_or_tensor : op<dialect, "aten.bitwise_or.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_right_shift_tensor : op<dialect, "aten.bitwise_right_shift.Tensor",
-         "self, other", binary, has_out> {
+         "self, other", on_bits, on_numbers, binary, has_out> {
     struct args { value self, other; };
 };
 struct bitwise_right_shift_tensor_scalar : op<dialect, "aten.bitwise_right_shift.Tensor_Scalar",
-         "self, other", unary, has_out> {
+         "self, other", on_bits, on_numbers, unary, has_out> {
     struct args { value self; scalar other; };
 };
-struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", unary, has_out> {
+struct bitwise_xor_scalar : op<dialect, "aten.bitwise_xor.Scalar", "self, other", on_bits, unary, has_out> {
     struct args { value self; scalar other; };
 };
 struct bitwise_xor_tensor : op<dialect, "aten.bitwise_xor.Tensor",
-         "self, other", binary, commutative, has_out> {
+         "self, other", on_bits, binary, commutative, has_out> {
     struct args { value self, other; };
 };
 struct logical_and : op<dialect, "aten.logical_and.default",
@@ -6376,6 +6396,21 @@ inline error other_dtype(std::string_view what, dtype given, std::string_view ex
     return detail::other_dtype(what, given, "bool or an integer type");
 }
 
+/// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
+template <op_tag Op>
+[[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
+    if constexpr (has_trait<Op>(trait::on_floats)) {
+        BOOST_OUTCOME_TRY(require_floating(what, given));
+    }
+    if constexpr (has_trait<Op>(trait::on_bits)) {
+        BOOST_OUTCOME_TRY(require_bits(what, given));
+    }
+    if constexpr (has_trait<Op>(trait::on_numbers)) {
+        if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
+    }
+    return boost::outcome_v2::success();
+}
+
 }  // namespace headrace
 
 // ---- headrace/infer/window.hpp ----
@@ -6534,6 +6569,13 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
+/// The windows of a convolution; only a pooling's stride may be left out.
+inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
+                                                         sizes padding, sizes dilation) {
+    if (stride.empty()) return invalid("stride must not be empty");
+    return windows_of({form.kernel(), stride, padding, dilation}, form.spatial());
+}
+
 inline result<void> infer_convolution(inference& out, const convolution_form& form,
                                       const std::array<window, 3>& windows) {
     const sizes input(form.input.shape);
@@ -6596,7 +6638,7 @@ template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_convolution(out, form, windows);
 }
 
@@ -6605,8 +6647,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows,
-                      windows_of({form.kernel(), a.stride, int_list{0}, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
     for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
         BOOST_OUTCOME_TRY(check_window(windows[i]));
         BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
@@ -6620,7 +6661,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         true};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
@@ -6629,7 +6670,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         a.transposed};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, windows_of({form.kernel(), a.stride, a.padding, a.dilation}, form.spatial()));
+    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
@@ -6669,6 +6710,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
     return add_result(out, self.dtype, shape);
 }
@@ -7101,15 +7143,9 @@ template <class Op, class Other>
 
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
-    ops<prelu, _prelu_kernel, gelu, celu, bitwise_not, fill_tensor, channel_shuffle, flip, fliplr, flipud,
-        roll, tril, triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put,
-        scatter_add, scatter_src, scatter_value, select_scatter, slice_scatter>;
-
-/// Arithmetic on the bits of integers and booleans.
-using bitwise_ops =
-    ops<bitwise_and_scalar, bitwise_and_tensor, bitwise_or_scalar, bitwise_or_tensor, bitwise_xor_scalar,
-        bitwise_xor_tensor, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar,
-        bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar>;
+    ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
+        triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter>;
 
 }  // namespace aten
 
@@ -7124,18 +7160,38 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape, c.shape));
     return add_result(out, type, shape);
 }
-inline result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
-    return infer_broadcast(out, result_type(a, b), a, b);
+
+/// The common type of operands, where the op is defined for it.
+template <class Op, class... Operands>
+result<dtype> promoted_for(const Operands&... operands) {
+    const dtype type = result_type(operands...);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type));
+    return type;
+}
+template <class Op>
+result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
+    BOOST_OUTCOME_TRY(type, promoted_for<Op>(a, b));
+    return infer_broadcast(out, type, a, b);
 }
 
 /// The dtype of arithmetic's result, where the op is defined for it.
 template <class Op, class Other>
 result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    const dtype type = aten::result_type_of<Op>(self, other);
-    if constexpr (one_of<Op, aten::bitwise_ops>) {
-        BOOST_OUTCOME_TRY(require_bits("the common type of self and other", type));
-    }
-    return type;
+    BOOST_OUTCOME_TRY(promoted_for<Op>(self, other));
+    return aten::result_type_of<Op>(self, other);
+}
+
+/// A factor of integers must be one.
+inline result<void> check_alpha(const scalar& alpha, dtype type) {
+    if (is_floating(type) || !alpha.is_floating()) return boost::outcome_v2::success();
+    return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
+}
+
+/// The shape and dtype of `self`, where the op is defined for that dtype.
+template <class Op>
+result<void> infer_like_self(const tensor_meta& self, inference& out) {
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, self);
 }
 
 inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
@@ -7147,42 +7203,39 @@ inline result<void> check_rounding_mode(const std::optional<std::string_view>& m
 template <op_where<aten::dialect, trait::like_self> Op>
     requires(!one_of<Op, aten::like_self_ops_with_rule>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
 template <one_of<ops<aten::gelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.approximate != "none" && a.approximate != "tanh")
         return invalid("approximate must be none or tanh");
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 template <one_of<ops<aten::celu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 /// One weight for all, or one for each channel; only a tensor with a second axis has channels.
 template <one_of<ops<aten::prelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes weight(inference::of(a.weight).shape);
+    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
     BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
     if (element_count(weight) != 1) {
         BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
         BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
     }
-    return add_result(out, self);
+    return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::_prelu_kernel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
     BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
-    return add_result(out, self);
-}
-template <one_of<ops<aten::bitwise_not>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_bits("self", inference::of(a.self).dtype));
-    return add_result(out, inference::of(a.self));
+    return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -7215,9 +7268,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
         BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        if constexpr (requires { a.alpha; }) {
+            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+        }
         return detail::infer_broadcast(out, type, self, other);
     } else {
         BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        if constexpr (requires { a.alpha; }) {
+            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+        }
         return add_result(out, type, self.shape);
     }
 }
@@ -7225,7 +7284,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
-    return add_result(out, result_type(other, a.self), other.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(other, a.self));
+    return add_result(out, type, other.shape);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -7260,7 +7320,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::pow_tensor_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.exponent));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.exponent));
 }
 
 /// A square is a power with the exponent 2.
@@ -7275,18 +7335,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& left = inference::of(a.tensor1);
     const tensor_meta& right = inference::of(a.tensor2);
-    return detail::infer_broadcast(out, result_type(self, left, right), self, left, right);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, left, right));
+    return detail::infer_broadcast(out, type, self, left, right);
 }
 
 template <one_of<ops<aten::lerp_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
 }
 
 template <one_of<ops<aten::lerp_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
@@ -7298,29 +7361,32 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     type.add(self);
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type.type()));
     return add_result(out, type.type(), self.shape);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.max), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.max));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, a.min), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.min));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_max_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.max));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.max));
 }
 
 template <one_of<ops<aten::clamp_min_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted(out, inference::of(a.self), inference::of(a.min));
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.min));
 }
 
 template <one_of<ops<aten::clamp_tensor>> Op>
@@ -7329,19 +7395,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
     const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
-    return detail::infer_broadcast(out, result_type(self, low, high), self, low, high);
+    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, low, high));
+    return detail::infer_broadcast(out, type, self, low, high);
 }
 
 /// On the CPU, the second result keeps what the gradient needs.
 template <one_of<ops<aten::log_sigmoid_forward>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(add_result(out, inference::of(a.self)));
+    BOOST_OUTCOME_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
     return add_result(out, inference::of(a.self));
 }
 
 template <one_of<ops<aten::glu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     shape_builder shape(self.shape);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
@@ -7675,9 +7743,16 @@ namespace headrace {
 
 namespace detail {
 
-/// Refuses masks that are not of the size of the axes that they cover. Returns whether there are masks.
-inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices) {
-    bool any = false;
+/// What can be said of x[indices] without data: masks, and how many axes it has.
+struct indexed_axes {
+    bool has_masks = false;
+    std::size_t rank = 0;
+};
+
+/// Refuses masks that are not of the size of the axes that they cover.
+inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
+    indexed_axes found{false, shape.size()};
+    std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
         const tensor_meta* mask = v && is_mask(inference::of(*v).dtype) ? &inference::of(*v) : nullptr;
@@ -7688,10 +7763,15 @@ inline result<bool> check_masks(sizes shape, list<std::optional<value>> indices)
         } else if (v) {
             BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
         }
-        any = any || mask != nullptr;
+        found.has_masks = found.has_masks || mask != nullptr;
+        if (v) {
+            found.rank -= covered;
+            widest = std::max(widest, mask != nullptr ? 1 : inference::of(*v).rank());
+        }
         axis += covered;
     }
-    return any;
+    found.rank += widest;
+    return found;
 }
 
 /// gather and scatter pair an index with a tensor of its rank (a number counts as rank 1), which is at least
@@ -7754,8 +7834,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& values = inference::of(a.values);
     BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
-    BOOST_OUTCOME_TRY(masked, detail::check_masks(self.shape, a.indices));
-    if (!masked) {  // else what values must broadcast to depends on data
+    BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
+    BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
+    if (!selected.has_masks) {  // else what values must broadcast to depends on data
         BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
         BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
     }
@@ -8019,8 +8100,8 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
     std::int64_t sum = 0;
     for (const value v : tensors) {
         const tensor_meta& t = inference::of(v);
-        type.add(t);
         shape_builder shape = shape_of(t.shape);
+        type.add({t.dtype, int_list(shape), {}});  // no number any more, which would count for less
         const auto axis = static_cast<std::size_t>(axis_of_rank(shape.size()));
         sum = saturating_add(sum, shape[axis]);
         if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
@@ -8201,15 +8282,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
     if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
     shape_builder shape(self.shape);
+    promotion type;
+    type.add(self);
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
         BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
+        type.add(beside);
     }
     BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
     shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
-    return add_result(out, self.dtype, shape);
+    return add_result(out, type.type(), shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -8439,19 +8523,26 @@ struct cell_sizes {
     std::int64_t input;
     std::int64_t hidden;
     std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+    dtype type;              ///< of all operands
 
     [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
     [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
+        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
+        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
         BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
         return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
     }
     [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
+        if (!bias) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
         return require_shape(what, bias, shape_builder{rows()});
     }
 };
 
 /// One step of a cell: [batch, input] and [batch, hidden].
 inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
     BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
     return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
@@ -8483,7 +8574,7 @@ inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
     const auto given = static_cast<std::int64_t>(s.params.size());
     BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
-    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2]};
+    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
     for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
         const value* p = s.params.begin() + k * each;
         if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
@@ -8493,6 +8584,7 @@ inline result<void> check_params(const sequence_operands& s) {
             BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
         }
         if (s.projects()) {
+            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
             BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
                                             shape_builder{cell.given_out, cell.hidden}));
         }
@@ -8502,6 +8594,9 @@ inline result<void> check_params(const sequence_operands& s) {
 
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
 inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
+    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
     BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
     BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
     BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
@@ -8571,7 +8666,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
     BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
     if (a.bias) {
-        BOOST_OUTCOME_TRY(require_expandable("bias", inference::of(*a.bias).shape, shape));
+        const sizes bias(inference::of(*a.bias).shape);
+        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
+        if (element_count(bias) != 1) {
+            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
+        }
     }
     return add_result(out, input.dtype, shape);
 }
@@ -8625,7 +8724,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
     }
     const std::int64_t hidden = w_hh.shape[1];
-    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden};
+    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
     BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
     BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
     BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
@@ -8652,18 +8751,20 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
 }
 
 /// Refuses weight and bias that are not of the shape that is normalized.
-inline result<void> check_normalized(sizes input, sizes normalized, const std::optional<value>& weight,
-                                     const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(check_normalized_shape(input, normalized));
+inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
+                                     const std::optional<value>& weight, const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_normalized_shape(input.shape, normalized));
     BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
 }
 /// Refuses weight and bias that have not one element for each channel, the second axis.
-inline result<void> check_channels(sizes input, const std::optional<value>& weight,
+inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_rank("input", input, 2, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_elements("weight", weight, input[1]));
-    return require_elements("bias", bias, input[1]);
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_elements("weight", weight, input.shape[1]));
+    return require_elements("bias", bias, input.shape[1]);
 }
 /// The same of running statistics, which must be there to normalize by them.
 inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
@@ -8699,14 +8800,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
     return add_result(out, input);
 }
 template <one_of<ops<aten::instance_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(
         detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
     return add_result(out, input);
@@ -8714,7 +8816,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_groups(input.shape[1], a.num_groups));
     return add_result(out, input);
 }
@@ -8722,20 +8824,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     return add_result(out, input);
 }
 template <one_of<ops<aten::rms_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, std::nullopt));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, std::nullopt));
     return add_result(out, input);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input.shape, a.normalized_shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     shape_builder statistics(input.shape);
     for (std::size_t i = input.rank() - a.normalized_shape.size(); i < statistics.size(); ++i)
         statistics[i] = 1;
@@ -8748,7 +8850,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     const std::int64_t area = element_count(sizes(input.shape).subspan(2));
     BOOST_OUTCOME_TRY(require_equal("N", a.N, input.shape[0]));
     BOOST_OUTCOME_TRY(require_equal("C", a.C, input.shape[1]));
@@ -8762,21 +8864,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
     return detail::infer_batch_norm(out, input, a.training);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     if (!a.training) return invalid("without running statistics, training must be set");
     return detail::infer_batch_norm(out, input, true);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input.shape, a.weight, a.bias));
+    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
     return detail::infer_batch_norm(out, input, false);
 }
@@ -8978,6 +9080,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }
@@ -10147,6 +10250,27 @@ value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fi
 
 }  // namespace headrace
 
+// ---- headrace/ir/meta_text.hpp ----
+
+namespace headrace {
+
+/// "float32[1, 16]".
+[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta& meta) {
+    std::pmr::string text(name_of(meta.dtype));
+    text += '[';
+    for (const std::int64_t size : meta.shape) {
+        if (text.back() != '[') text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+/// The same, or "?" for a type that is not known.
+[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
+    return meta == nullptr ? "?" : meta_text(*meta);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/higher_order.hpp ----
 
 namespace headrace {
@@ -10170,13 +10294,60 @@ inline result<void> infer_region(inference& out, const graph* region) {
     return boost::outcome_v2::success();
 }
 
-/// Refuses a region that does not take as many inputs as it is given.
-inline result<void> check_inputs(const graph* region, std::size_t given) {
-    if (region == nullptr) return invalid("a region is missing");
-    std::size_t taken = 0;
-    for (const node& n : region->inputs()) taken += n.result_count;
-    if (taken == given) return boost::outcome_v2::success();
-    return invalid("a region takes " + number_text(taken) + " inputs, but is given " + number_text(given));
+/// Refuses a region whose inputs are not what it is given: values as they are, or, for what a region runs
+/// over, slices of them along the first axis.
+class region_inputs {
+public:
+    explicit region_inputs(const graph* region) {
+        if (region == nullptr) return;
+        for (node& n : const_cast<graph*>(region)->inputs()) inputs_.push_back(n.result(0));
+    }
+    region_inputs& take(list<value> values) { return take(values, 0); }
+    region_inputs& take_slices(list<value> values) { return take(values, 1); }
+
+    [[nodiscard]] result<void> check() const {
+        if (failure_) return *failure_;
+        if (given_ == inputs_.size()) return boost::outcome_v2::success();
+        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+                       number_text(given_));
+    }
+
+private:
+    region_inputs& take(list<value> values, std::size_t axes_gone) {
+        for (const value v : values) {
+            if (given_ < inputs_.size()) compare(inputs_[given_], inference::of(v), axes_gone);
+            ++given_;
+        }
+        return *this;
+    }
+    void compare(value input, const tensor_meta& given, std::size_t axes_gone) {
+        const tensor_meta* taken = meta_of(input);
+        if (taken == nullptr || failure_) return;
+        const sizes shape(given.shape);
+        const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
+                          std::ranges::equal(taken->shape, shape.subspan(axes_gone));
+        if (!fits) {
+            failure_ = invalid("input " + number_text(given_) + " of a region is " + meta_text(*taken) +
+                               ", but is given " + meta_text(given));
+        }
+    }
+
+    std::pmr::vector<value> inputs_;
+    std::size_t given_ = 0;
+    std::optional<error> failure_;
+};
+
+/// Refuses two lists of results of which one is used in place of the other.
+inline result<void> require_equal_results(std::string_view what, list<value> given, list<value> expected) {
+    BOOST_OUTCOME_TRY(require_count(what, given.size(), expected.size()));
+    for (std::size_t i = 0; i != given.size(); ++i) {
+        const tensor_meta* a = meta_of(given[i]);
+        const tensor_meta* b = meta_of(expected[i]);
+        if (a == nullptr || b == nullptr || (a->dtype == b->dtype && a->shape == b->shape)) continue;
+        return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
+                       ", but must be " + meta_text(*b));
+    }
+    return boost::outcome_v2::success();
 }
 
 /// How often a region runs: the size of the first axis of all `xs`.
@@ -10212,31 +10383,40 @@ inline result<void> infer_iterated(inference& out, const graph* region, list<val
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.true_graph, a.operands.size()));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.false_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
+    BOOST_OUTCOME_TRY(if_true, detail::region_values(a.true_graph));
+    BOOST_OUTCOME_TRY(if_false, detail::region_values(a.false_graph));
+    BOOST_OUTCOME_TRY(detail::require_equal_results("the second branch", if_false, if_true));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.cond_graph, inputs));
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, inputs));
+    for (const graph* region : {a.cond_graph, a.body_graph}) {
+        BOOST_OUTCOME_TRY(
+            detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
+    }
+    BOOST_OUTCOME_TRY(next, detail::region_values(a.body_graph));
+    BOOST_OUTCOME_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.wrapped_graph, a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_inputs(a.body_graph, a.xs.size() + a.operands.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(
-        detail::check_inputs(a.combine_graph, a.init.size() + a.xs.size() + a.additional_inputs.size()));
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.combine_graph)
+                          .take(a.init)
+                          .take_slices(a.xs)
+                          .take(a.additional_inputs)
+                          .check());
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 
@@ -11096,27 +11276,6 @@ inline result<void> infer_results(tosa::variable_read, const args<tosa::variable
 /// CONST_SHAPE (2.17.1).
 inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shape>& a, inference& out) {
     return add_result(out, dtype::shape, {static_cast<std::int64_t>(a.values.size())});
-}
-
-}  // namespace headrace
-
-// ---- headrace/ir/meta_text.hpp ----
-
-namespace headrace {
-
-/// "float32[1, 16]".
-[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta& meta) {
-    std::pmr::string text(name_of(meta.dtype));
-    text += '[';
-    for (const std::int64_t size : meta.shape) {
-        if (text.back() != '[') text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
-}
-/// The same, or "?" for a type that is not known.
-[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
-    return meta == nullptr ? "?" : meta_text(*meta);
 }
 
 }  // namespace headrace
@@ -11993,7 +12152,9 @@ public:
 
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
+    /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported) {
+        if (kind == error_kind::invalid && !diagnostics_.empty()) return;
         const auto* origin = n.find_annotation<provenance>();
         diagnostic d{std::pmr::string(origin_name(n)),
                      std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
@@ -12203,6 +12364,8 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
+        std::byte zero[8]{};
+        if (!detail::store_element(0, type, zero)) return no_constants_of(type);
         if (!may_compute(element_count(shape), type)) return {};
         return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
             const std::size_t width = traits_of(type).bits / 8U;
@@ -12225,7 +12388,7 @@ protected:
         if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
         inference_.clear();
         if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
-            fail(inferred.error().in("cannot make " + std::pmr::string(Op::name)));
+            cannot_make(info_of<Op>, inferred.error());
             return nullptr;
         }
         return add_inferred(info_of<Op>, &a);
@@ -12241,7 +12404,7 @@ protected:
             inferred = invalid("inference gives another number of results");
         if (!inferred) {
             graph_->erase(n);
-            fail(inferred.error().in("cannot make " + std::pmr::string(op.name)));
+            cannot_make(op, inferred.error());
             return nullptr;
         }
         annotate_inferred(n);
@@ -12254,6 +12417,27 @@ private:
     static const tensor_meta& nothing() {
         static constexpr tensor_meta empty{};
         return empty;
+    }
+    [[gnu::noinline]] value no_constants_of(headrace::dtype type) {
+        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                           ", which has no lowering; use another type");
+    }
+    // Targets have no empty tensors: where the current node has one, no pass is at fault.
+    [[gnu::noinline]] void cannot_make(const op_info& op, const error& why) {
+        error failure = why.in("cannot make " + std::pmr::string(op.name));
+        const auto is_empty = [](value v) {
+            const tensor_meta* meta = meta_of(v);
+            return meta != nullptr && element_count(meta->shape) == 0;
+        };
+        bool empty = false;
+        for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
+        for (std::uint32_t i = 0; i != current_->result_count; ++i)
+            empty = empty || is_empty(current_->result(i));
+        if (empty) {
+            failure = headrace::unsupported(failure.message +
+                                            ": an empty tensor has no lowering; drop it from the model");
+        }
+        fail(std::move(failure));
     }
     node* add_inferred(const op_info& op, const void* arguments) {
         node& n = graph_->create(op, arguments, inference_.results().size(), before_);
@@ -12325,8 +12509,12 @@ inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
             return put(static_cast<std::uint8_t>(number.to_int()));
         case dtype::int16:
             return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::uint16:
+            return put(static_cast<std::uint16_t>(number.to_int()));
         case dtype::int32:
             return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::uint32:
+            return put(static_cast<std::uint32_t>(number.to_int()));
         case dtype::int48: {
             const std::int64_t n = number.to_int();
             std::memcpy(at, &n, 6);
@@ -12373,9 +12561,7 @@ inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
 
 inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
     std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) {
-        return fail(invalid("no constants of type " + std::pmr::string(name_of(type))));
-    }
+    if (!detail::store_element(number, type, element)) return no_constants_of(type);
     if (!may_compute(element_count(shape), type)) return {};
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;
@@ -14014,25 +14200,26 @@ erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-/// Empty if the replacements can stand for the results of `n`: one for each that is used, of the same shape
-/// unless that may change.
-inline std::pmr::string replacement_fault(const node& n, const value_list& with, bool shape_may_change) {
+/// Refuses replacements that cannot stand for the results of `n`: there must be one for each that is used, of
+/// the same shape unless that may change.
+inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return "the pass gave " + number_text(with.size()) + " results for " + number_text(n.result_count);
+        return invalid("the pass gave " + number_text(with.size()) + " results for " +
+                       number_text(n.result_count));
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
         if (!with[i]) {
-            if (used) return "the pass gave no value for result " + number_text(i);
+            if (used) return unsupported("result " + number_text(i) + " is used, and has no lowering");
             continue;
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
         if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return "the pass changed the shape of result " + number_text(i);
+            return invalid("the pass changed the shape of result " + number_text(i));
         }
     }
-    return {};
+    return boost::outcome_v2::success();
 }
 
 /// Erases a node that nothing uses, and what only it used.
@@ -14100,11 +14287,18 @@ protected:
         graph& g = *n.owner;
         const node* before = n.previous;
         value_list with;
-        const outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
         if (outcome == outcome_kind::replaced) {
-            if (std::pmr::string fault = replacement_fault(n, with, pass_.changes_metadata); !fault.empty()) {
-                return invalid(message_prefix(n) + std::pmr::string(pass_.name) + ": " + fault);
+            const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
+            if (!sound) {
+                const error& fault = sound.error();
+                if (fault.kind == error_kind::invalid && context_.diagnostics().empty())
+                    return fault.in(message_prefix(n) + std::pmr::string(pass_.name));
+                context_.report(n, fault.message, fault.kind);
+                outcome = outcome_kind::failed;
             }
+        }
+        if (outcome == outcome_kind::replaced) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (with[i]) replace_result(g, n.result(i), with[i]);
             }

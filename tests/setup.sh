@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs what building and testing need on Debian 12 (as root, or with sudo), and makes build/venv, which has the TOSA
-# reference model. Does nothing where all is there. With `program`, only what building the program needs.
+# reference model and ExecuTorch's runtime. Does nothing where all is there. With `program`, only what building the
+# program needs.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -25,9 +26,13 @@ if [ -n "$missing" ]; then
   $install $missing > /dev/null 2>&1 || { $root apt-get update -qq && $install $missing > /dev/null; }
 fi
 
-if [ "${1:-}" != program ] && ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes" 2> /dev/null; then
+runtime=build/venv/lib/python3.*/site-packages/executorch/lib/libexecutorch.so
+if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes" 2> /dev/null ||
+    ! ls $runtime > /dev/null 2>&1; }; then
   echo "making build/venv"
   mkdir -p build
   python3 -m venv build/venv
   build/venv/bin/python -m pip install -q --disable-pip-version-check numpy ml_dtypes tosa-tools==2026.5.0
+  # Its runtime and headers alone: torch is not needed.
+  build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

@@ -17,6 +17,7 @@
 
 #include "batch.hpp"
 #include "package.hpp"
+#include "pte.hpp"
 #include "quantize.hpp"
 
 namespace headrace::cli {
@@ -76,27 +77,17 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     return write_atomically(options.output, flatbuffer);
 }
 
-result<program> read_and_quantize(const lower_options& options) {
-    if (options.calibration.samples.empty()) return read_model(options.model);
-    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
-    const auto done = quantize_model(model, chosen);
-    BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
-    if (!done) return done.error();
-    fmt::print(stderr, "{}", warnings_text(done.value()));
-    return model;
-}
-
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
                              const show_function& show) {
     picture_folder pictures(options.dot_directory);
-    lowering_outcome done = try_lowering([&] { return read_and_quantize(options); },
-                                         {.target = target,
-                                          .channels_last = options.io_layout == "nhwc",
-                                          .verify = options.verify,
-                                          .inputs = options.inputs,
-                                          .observer = observer_of(options, pictures, show),
-                                          .streams = true});
+    lowering_outcome done =
+        try_lowering([&] { return read_and_quantize(options.model, options.calibration); },
+                     {.target = target,
+                      .channels_last = options.io_layout == "nhwc",
+                      .verify = options.verify,
+                      .inputs = options.inputs,
+                      .observer = observer_of(options, pictures, show),
+                      .streams = true});
     done.report.model = options.model;
     file_outcome outcome;
     if (done.failure) {
@@ -155,9 +146,12 @@ std::string text_of(const file_outcome& outcome, const std::string& model) {
 }
 
 int lower(const lower_options& options) {
+    if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
+    if (packaged && !options.calibration.samples.empty())
+        return report_usage("--quantize is for one flatbuffer or .pte file, not for a package");
     if (packaged) return lower_package(options);
     if (options.model.empty() && options.batch.empty())
         return report_usage("lower needs a model, --method or --batch");

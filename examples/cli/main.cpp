@@ -36,6 +36,7 @@ Examples:
   headrace run model.tosa --in x.npy --out y.npy
   headrace embed model.tosa --io io.json --name kws -o generated
   headrace lower --partition model.pt2 -o package
+  headrace lower model.pt2 -o model.pte
   headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package
   headrace unpack package --method encode -o encode.tosa)";
 
@@ -46,8 +47,8 @@ DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at
 status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if a
 model cannot be lowered. --report is then one file with a row for each model)";
 constexpr const char* output_help =
-    R"(TOSA flatbuffer to write, or directory of the package or of --batch; files are written whole
-or not at all)";
+    R"(TOSA flatbuffer to write, or, if its name ends in .pte, program for ExecuTorch's runtime; or directory
+of the package or of --batch. Files are written whole or not at all)";
 constexpr const char* target_help =
     R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
 without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
@@ -98,8 +99,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)");
     lower->add_option("-o,--output", o.output, output_help)->required();
     lower
-        ->add_option("--method", o.methods,
-                     "NAME=MODEL.pt2, once for each method: write a package, whose methods share constants")
+        ->add_option(
+            "--method", o.methods,
+            "NAME=MODEL.pt2, once for each method: write a package or a .pte file, whose methods share "
+            "constants")
         ->allow_extra_args(false);
     lower->add_flag(
         "--partition", o.partition,
@@ -141,8 +144,8 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
 
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
-    show->add_option("model", o.model, "A .pt2 or .tosa file, or a package");
-    show->add_option("--method", o.method, "Which method of a package; all without it");
+    show->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package");
+    show->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
     show->add_option("--op", o.op,
@@ -169,8 +172,8 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
 
 void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
-    plan->add_option("model", o.model, "A .pt2 or .tosa file, or a package")->required();
-    plan->add_option("--method", o.method, "Which method of a package; all without it");
+    plan->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package")->required();
+    plan->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
         ->check(CLI::IsMember({"greedy", "best-fit"}));
@@ -197,8 +200,9 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
 
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
-    run->add_option("model", o.model, "A .pt2 or .tosa file, or a package")->required();
-    run->add_option("--method", o.method, "Which method of a package; may be left out if there is one");
+    run->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package")->required();
+    run->add_option("--method", o.method,
+                    "Which method of a package or a .pte file; may be left out if there is one");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
     run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
     run->callback([&] { status = guarded(o.model, [&] { return headrace::cli::run(o); }); });

@@ -17,12 +17,11 @@
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
+#include "pte.hpp"
 
 namespace headrace::cli {
 
 namespace {
-
-using file_map = std::map<std::string, std::string, std::less<>>;
 
 // "NAME=MODEL"; false if it is something else, or the name is taken.
 bool add_method(const std::string& text, file_map& models) {
@@ -42,12 +41,6 @@ void print_notes(const lowered_package& package) {
                        printable(n.reason, max_printed_message));
         }
     }
-}
-
-std::string names_of(const file_map& models) {
-    std::string text;
-    for (const auto& [name, path] : models) (text += text.empty() ? "" : ", ") += path;
-    return text;
 }
 
 result<int> write_package(const lower_options& options, const std::optional<target_spec>& target,
@@ -95,20 +88,12 @@ result<void> unpack_delegate(const unpack_options& options) {
 
 }  // namespace
 
-int lower_package(const lower_options& options) {
-    std::optional<target_spec> target;
-    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    if (!options.io.empty() || !options.dot_directory.empty() || options.verify)
-        return report_usage(
-            "--io, --dot and --verify are for a single flatbuffer; a package's manifest has its io");
-    if (options.plan_memory && !options.partition)
-        return report_usage("--plan-memory is for the host graph of --partition");
-    file_map models;  // by method
+int methods_of(const lower_options& options, file_map& models) {
     if (!options.model.empty()) {
         if (!options.methods.empty()) return report_usage("give a model or --method, not both");
         models.emplace("forward", options.model);
     } else if (options.methods.empty()) {
-        return report_usage("lower --partition needs a model, or --method");
+        return report_usage("lower needs a model, or --method");
     }
     for (const std::string& text : options.methods) {
         if (!add_method(text, models)) {
@@ -118,14 +103,35 @@ int lower_package(const lower_options& options) {
                             text));
         }
     }
+    return status_ok;
+}
+
+std::string names_of(const file_map& models) {
+    std::string text;
+    for (const auto& [name, path] : models) (text += text.empty() ? "" : ", ") += path;
+    return text;
+}
+
+int lower_package(const lower_options& options) {
+    std::optional<target_spec> target;
+    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+    if (!options.io.empty() || !options.dot_directory.empty() || options.verify)
+        return report_usage(
+            "--io, --dot and --verify are for a single flatbuffer; a package's manifest has its io");
+    if (options.plan_memory && !options.partition)
+        return report_usage("--plan-memory is for the host graph of --partition");
+    file_map models;  // by method
+    if (const int status = methods_of(options, models); status != status_ok) return status;
     const result<int> status = write_package(options, target, models);
     return status ? status.value() : report_error(status.error());
 }
 
 int check_method_option(const std::string& model, const std::string& method) {
     if (!package::is_package(model)) {
+        if (const auto methods = pte_methods(model); !methods.empty())
+            return check_pte_method(methods, method);
         if (method.empty() || !std::filesystem::exists(model)) return status_ok;
-        return report_usage(fmt::format("--method {}: {} is not a package", method, model));
+        return report_usage(fmt::format("--method {}: {} is not a package or a .pte file", method, model));
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.

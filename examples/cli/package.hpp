@@ -3,9 +3,22 @@
 #ifndef HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
 #define HEADRACE_EXAMPLES_CLI_PACKAGE_HPP
 
+#include <functional>
+#include <map>
+#include <string>
+
 #include "commands.hpp"
 
 namespace headrace::cli {
+
+using file_map = std::map<std::string, std::string, std::less<>>;
+
+/// The models that `lower` is given, by method: a single one is the method "forward". Returns the exit
+/// status.
+[[nodiscard]] int methods_of(const lower_options& options, file_map& models);
+
+/// Their files, for messages.
+[[nodiscard]] std::string names_of(const file_map& models);
 
 /// `lower` with --method or --partition. Returns the exit status.
 [[nodiscard]] int lower_package(const lower_options& options);

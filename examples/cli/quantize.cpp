@@ -15,6 +15,9 @@
 
 namespace headrace::cli {
 
+namespace {
+
+/// What the options say, with samples and observers run on all processors.
 result<quantization_options> options_of(const calibration_options& options) {
     quantization_options chosen{.samples = options.samples};
     op_scheme& all = chosen.config.all;
@@ -44,28 +47,33 @@ result<quantization_options> options_of(const calibration_options& options) {
     return chosen;
 }
 
-std::string warnings_text(const quantization_summary& summary) {
-    std::string text;
-    for (const std::string& w : summary.warnings) text += fmt::format("warning: {}\n", printable(w));
-    return text;
-}
-
-namespace {
-
-result<void> quantize_to_file(const quantize_options& options) {
-    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
+result<quantization_summary> quantize_by(program& model, const calibration_options& options) {
+    BOOST_OUTCOME_TRY(chosen, options_of(options));
     auto done = quantize_model(model, chosen);
     BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
     if (!done) return done.error();
-    fmt::print(stderr, "{}", warnings_text(done.value()));
+    for (const std::string& w : done.value().warnings) fmt::print(stderr, "warning: {}\n", printable(w));
+    return done;
+}
+
+result<void> quantize_to_file(const quantize_options& options) {
+    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    BOOST_OUTCOME_TRY(summary, quantize_by(model, options.calibration));
     BOOST_OUTCOME_TRY(write_pt2(options.output, model));
     BOOST_OUTCOME_TRY(model.file.check());
-    fmt::print("{} tensors quantized, {} of them constants\n", done.value().points, done.value().constants);
+    fmt::print("{} tensors quantized, {} of them constants\n", summary.points, summary.constants);
     return boost::outcome_v2::success();
 }
 
 }  // namespace
+
+result<program> read_and_quantize(const std::string& path, const calibration_options& options) {
+    BOOST_OUTCOME_TRY(model, read_model(path));
+    if (!options.samples.empty()) {
+        BOOST_OUTCOME_TRY(quantize_by(model, options));
+    }
+    return model;
+}
 
 int quantize(const quantize_options& options) {
     if (const int status = check_distinct_files(std::vector{options.output}, options.model);

@@ -9,11 +9,8 @@
 
 namespace headrace::cli {
 
-/// What the options say, with samples and observers run on all processors.
-[[nodiscard]] result<quantization_options> options_of(const calibration_options& options);
-
-/// Lines that begin with `warning: `.
-[[nodiscard]] std::string warnings_text(const quantization_summary& summary);
+/// The model of a file or, if the options name samples, what quantizing it by them gives; warnings are printed.
+[[nodiscard]] result<program> read_and_quantize(const std::string& path, const calibration_options& options);
 
 }  // namespace headrace::cli
 

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "messages.hpp"
 #include "package.hpp"
+#include "pte.hpp"
 
 namespace headrace::cli {
 
@@ -55,8 +56,10 @@ int show(const show_options& options) {
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
     const bool is_package = package::is_package(options.model);
     if (is_package && !options.dot) return show_package(options);
-    if (const int status = check_method_option(options.model, options.method); status != status_ok)
-        return status;
+    const bool shows_all = options.method.empty() && !options.dot;
+    const int status = shows_all ? status_ok : check_method_option(options.model, options.method);
+    if (status != status_ok) return status;
+    if (!options.dot && !pte_methods(options.model).empty()) return show_pte(options);
     const auto loaded = load_model(options.model, options.method);
     if (!loaded) return report_error(loaded.error());
     const program& p = loaded.value().model;

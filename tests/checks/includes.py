@@ -30,7 +30,7 @@ FOREIGN = [
 ]
 UMBRELLA = TOP / "headrace.hpp"
 # Written by another tool, whose style is its own.
-GENERATED = {"io/tosa_generated.hpp"}
+GENERATED = {"io/tosa_generated.hpp", "io/pte_generated.hpp"}
 # Not part of an umbrella although they lie in its folder, and why.
 NOT_IN_UMBRELLA = {
     "io/dot.hpp": "Boost's Graphviz writer is slow to compile, and needs RTTI",

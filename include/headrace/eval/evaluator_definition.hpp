@@ -12,6 +12,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/executorch.hpp>
 #include <headrace/eval/aten.hpp>
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/evaluation.hpp>
@@ -39,7 +40,7 @@ namespace detail {
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
     return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
                        higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
-                       builtin::dialect>(out::functional_of(op));
+                       builtin::dialect>(executorch::functional_of(out::functional_of(op)));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
@@ -64,7 +65,7 @@ namespace detail {
     const inference_rule rule =
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
                   tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
-            out::functional_of(*n.op));
+            executorch::functional_of(out::functional_of(*n.op)));
     if (rule == nullptr || n.op->dialect == &info_of_dialect<builtin::dialect>) {
         return boost::outcome_v2::success();
     }

@@ -5,8 +5,10 @@
 #define HEADRACE_LOWERING_DEFINITIONS_HPP
 
 #include <headrace/lowering/execution_definition.hpp>
+#include <headrace/lowering/executorch_pipeline_definition.hpp>
 #include <headrace/lowering/lower_definition.hpp>
 #include <headrace/lowering/lower_package_definition.hpp>
+#include <headrace/lowering/lower_pte_definition.hpp>
 #include <headrace/lowering/models_definition.hpp>
 #include <headrace/lowering/standard_pipeline_definition.hpp>
 

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_LOWERING_EXECUTION_DEFINITION_HPP
 #define HEADRACE_LOWERING_EXECUTION_DEFINITION_HPP
 
+#include <headrace/dialect/executorch.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
 #include <headrace/eval/planned_arena.hpp>
@@ -52,7 +53,7 @@ namespace detail {
 [[nodiscard]] inline inference_rule rule_of_any(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
                      higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect>(
-        out::functional_of(op));
+        executorch::functional_of(out::functional_of(op)));
 }
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>
+#include <headrace/io/pte_reader.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
@@ -62,10 +64,25 @@ namespace detail {
     return copy;
 }
 
+[[nodiscard]] inline result<program> read_pte_method(mapped_file file, const std::string& path,
+                                                     std::string_view method) {
+    program p;
+    const auto opened = pte_file::open(file.bytes());
+    auto graph = opened ? read_pte(opened.value(), method) : opened.error();
+    BOOST_OUTCOME_TRY(file.check());
+    if (!graph) return graph.error().in(path);
+    p.graph = std::move(graph).value();
+    BOOST_OUTCOME_TRY(check_metadata(*p.graph, path));
+    p.file = std::move(file);
+    p.user_outputs = p.graph->outputs().size();
+    return p;
+}
+
 }  // namespace detail
 
 result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
+    if (pte_file::is_pte(file.bytes())) return detail::read_pte_method(std::move(file), path, {});
     if (!detail::is_tosa(file.bytes())) {
         BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
         BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));
@@ -115,6 +132,11 @@ result<loaded_model> load_model(const std::string& path, const std::string& meth
     loaded_model loaded;
     if (package::is_package(path)) {
         BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
+    } else if (!method.empty()) {  // only these have several
+        BOOST_OUTCOME_TRY(file, open_mapped(path));
+        if (!pte_file::is_pte(file.bytes())) return invalid(path + ": is not a package or a .pte file");
+        BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method));
+        loaded.model = std::move(model);
     } else {
         BOOST_OUTCOME_TRY(model, read_model(path));
         loaded.model = std::move(model);

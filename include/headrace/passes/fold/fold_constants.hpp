@@ -186,7 +186,7 @@ private:
                 c.dequantized = c.dequantized || known_[e.source->id].dequantized;
             }
             c.dequantized = is_floating(n.results[0].meta->dtype) &&
-                            (c.dequantized || set_of<dequantize_ops>.contains(*n.op));
+                            (c.dequantized || set_of<dequantize_ops>.contains(n.op->functional()));
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return;
             std::ranges::move(evaluated.value(), std::back_inserter(c.results));

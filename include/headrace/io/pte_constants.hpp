@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Defines how the writer of .pte files keeps each distinct constant once.
+#ifndef HEADRACE_IO_PTE_CONSTANTS_HPP
+#define HEADRACE_IO_PTE_CONSTANTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/element_copier.hpp>
+#include <headrace/io/pte_format.hpp>
+#include <headrace/io/pte_method.hpp>
+#include <headrace/ir/tensor_meta.hpp>
+#include <headrace/op/fields.hpp>
+
+namespace headrace::detail::pte {
+
+/// The constants of a file. Equal bytes are one constant, whatever their shape and type.
+class constant_pool {
+public:
+    /// The number of a constant, from 1.
+    [[nodiscard]] std::uint32_t add(const tensor_data& data, const tensor_meta& meta) {
+        const std::size_t size = bytes_in_memory(meta);
+        if (is_row_major(data, meta.shape)) return add({data.bytes, size});
+        std::vector<std::byte> copy(size);
+        element_copier(data, meta, reinterpret_cast<std::uint8_t*>(copy.data())).copy();
+        copies_.push_back(std::move(copy));
+        const std::uint32_t number = add(copies_.back());
+        if (parts_[number - 1].bytes.data() != copies_.back().data()) copies_.pop_back();
+        return number;
+    }
+
+    /// Where each begins in the segment; the first entry is reserved.
+    [[nodiscard]] std::vector<std::uint64_t> offsets() const {
+        std::vector<std::uint64_t> all{0};
+        for (const segment_part& p : parts_) all.push_back(p.offset);
+        return all;
+    }
+    [[nodiscard]] std::uint64_t bytes() const { return end_; }
+
+    [[nodiscard]] std::vector<segment_part> take_parts() { return std::move(parts_); }
+    [[nodiscard]] std::deque<std::vector<std::byte>> take_copies() { return std::move(copies_); }
+
+private:
+    std::uint32_t add(std::span<const std::byte> bytes) {
+        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        const auto [known, is_new] =
+            numbers_.try_emplace(text, static_cast<std::uint32_t>(parts_.size() + 1));
+        if (!is_new) return known->second;
+        const std::uint64_t at = (end_ + constant_alignment - 1) / constant_alignment * constant_alignment;
+        parts_.push_back({at, bytes});
+        end_ = at + bytes.size();
+        return known->second;
+    }
+
+    std::unordered_map<std::string_view, std::uint32_t> numbers_;  // by their bytes
+    std::vector<segment_part> parts_;
+    std::deque<std::vector<std::byte>> copies_;
+    std::uint64_t end_ = 0;
+};
+
+}  // namespace headrace::detail::pte
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::emit_pte, which writes graphs of ExecuTorch's kernels as a program for its runtime.
+#ifndef HEADRACE_IO_PTE_EMITTER_HPP
+#define HEADRACE_IO_PTE_EMITTER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/pte_method.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// A .pte file whose constants are still where the graphs have them: those must outlive it, as they were.
+class emitted_pte {
+public:
+    /// Bytes of the file.
+    [[nodiscard]] std::uint64_t size() const { return segment_base_ + segment_bytes_; }
+    [[nodiscard]] std::uint64_t constant_bytes() const { return segment_bytes_; }
+    [[nodiscard]] std::span<const pte_method_size> methods() const { return methods_; }
+    /// Gives all bytes, from first to last, to `sink(bytes) -> bool`. False as soon as the sink says so.
+    [[nodiscard]] bool write_to(const std::function<bool(std::span<const std::byte>)>& sink) const;
+
+private:
+    friend class pte_file_writer;
+
+    std::vector<std::byte> head_;  // the flatbuffer, with its header
+    std::uint64_t segment_base_ = 0;
+    std::uint64_t segment_bytes_ = 0;
+    std::vector<detail::pte::segment_part> parts_;
+    std::deque<std::vector<std::byte>> copies_;  // of constants whose elements lie in another order
+    std::vector<pte_method_size> methods_;
+};
+
+/// Writes methods, in the order of their names, with each distinct constant once. What is written has been
+/// verified. Errors name the method.
+[[nodiscard]] result<emitted_pte> emit_pte(std::span<const pte_method> methods);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/pte_emitter_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of io/pte_emitter.hpp.
+#ifndef HEADRACE_IO_PTE_EMITTER_DEFINITION_HPP
+#define HEADRACE_IO_PTE_EMITTER_DEFINITION_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/io/pte_emitter.hpp>
+#include <headrace/io/pte_method_writer.hpp>
+
+namespace headrace {
+
+/// Writes a file: its flatbuffer, then the header into it, then where its segments lie.
+class pte_file_writer {
+public:
+    static result<emitted_pte> write(std::span<const pte_method> methods) {
+        pte_file_writer w;
+        BOOST_OUTCOME_TRY(w.write_flatbuffer(methods));
+        w.insert_header();
+        w.file_.parts_ = w.constants_.take_parts();
+        w.file_.copies_ = w.constants_.take_copies();
+        return std::move(w.file_);
+    }
+
+private:
+    using header = detail::pte::extended_header;
+
+    result<void> write_flatbuffer(std::span<const pte_method> methods) {
+        std::vector<const pte_method*> sorted;
+        for (const pte_method& m : methods) sorted.push_back(&m);
+        std::ranges::stable_sort(sorted, {}, [](const pte_method* m) { return m->name; });
+        std::vector<flatbuffers::Offset<pte_fb::Method>> written;
+        for (const pte_method* const m : sorted) {
+            if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
+                return invalid("two methods are called '" + std::pmr::string(m->name) + "'");
+            pte_method_size size;
+            auto method = detail::pte::method_writer(builder_, constants_, *m->code).write(m->name, size);
+            if (!method) return method.error().in("method " + std::string(m->name));
+            written.push_back(method.value());
+            file_.methods_.push_back(std::move(size));
+        }
+        const auto segment = pte_fb::CreateSegment(builder_, 0, constants_.bytes());
+        const auto all_segments = builder_.CreateVector(std::vector{segment});
+        const auto constants =
+            pte_fb::CreateOffsets(builder_, 0, builder_.CreateVector(constants_.offsets()));
+        const auto all_methods = builder_.CreateVector(written);
+        pte_fb::FinishProgramBuffer(
+            builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0, all_segments, constants));
+        flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
+                                       std::numeric_limits<flatbuffers::uoffset_t>::max());
+        if (!pte_fb::VerifyProgramBuffer(verifier))
+            return invalid("the program that was written is not sound");
+        return boost::outcome_v2::success();
+    }
+
+    // A file without constants is the flatbuffer alone.
+    void insert_header() {
+        const std::span<const std::byte> made = std::as_bytes(builder_.GetBufferSpan());
+        file_.segment_bytes_ = constants_.bytes();
+        if (file_.segment_bytes_ == 0) {
+            file_.head_.assign(made.begin(), made.end());
+            file_.segment_base_ = made.size();
+            return;
+        }
+        using detail::pte::put_little_endian;
+        std::vector<std::byte>& head = file_.head_;
+        head.assign(made.begin(), made.begin() + header::at);
+        const auto root = detail::pte::get_little_endian<std::uint32_t>(made);
+        put_little_endian<std::uint32_t>(root + header::bytes, head);
+        head.resize(header::at + header::bytes);
+        head.insert(head.end(), made.begin() + header::at, made.end());
+        const std::uint64_t program = head.size();
+        constexpr std::uint64_t alignment = detail::pte::segment_alignment;
+        file_.segment_base_ = (program + alignment - 1) / alignment * alignment;
+        const std::span<std::byte> at = std::span(head).subspan(header::at, header::bytes);
+        std::memcpy(at.data(), header::magic.data(), header::magic.size());
+        put_little_endian<std::uint32_t>(header::bytes, at.subspan(4));
+        put_little_endian<std::uint64_t>(program, at.subspan(8));
+        put_little_endian<std::uint64_t>(file_.segment_base_, at.subspan(16));
+        put_little_endian<std::uint64_t>(file_.segment_bytes_, at.subspan(24));
+    }
+
+    flatbuffers::FlatBufferBuilder builder_;
+    detail::pte::constant_pool constants_;
+    emitted_pte file_;
+};
+
+HEADRACE_INLINE bool emitted_pte::write_to(
+    const std::function<bool(std::span<const std::byte>)>& sink) const {
+    static constexpr std::array<std::byte, detail::pte::segment_alignment> zeros{};
+    if (!sink(head_)) return false;
+    std::uint64_t at = head_.size();
+    for (const detail::pte::segment_part& p : parts_) {
+        const std::uint64_t begin = segment_base_ + p.offset;
+        if (!sink(std::span(zeros).first(static_cast<std::size_t>(begin - at))) || !sink(p.bytes))
+            return false;
+        at = begin + p.bytes.size();
+    }
+    return true;
+}
+
+HEADRACE_INLINE result<emitted_pte> emit_pte(std::span<const pte_method> methods) {
+    return pte_file_writer::write(methods);
+}
+
+}  // namespace headrace
+
+#endif

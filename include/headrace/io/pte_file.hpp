@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pte_file, a .pte file whose flatbuffer has been verified.
+#ifndef HEADRACE_IO_PTE_FILE_HPP
+#define HEADRACE_IO_PTE_FILE_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/io/pte_format.hpp>
+#include <headrace/io/pte_generated.hpp>
+
+namespace headrace {
+
+/// A view of a file's bytes, which must outlive it. Every table can be read; what numbers in them refer to
+/// must be checked where it is used.
+class pte_file {
+public:
+    [[nodiscard]] static bool is_pte(std::span<const std::byte> bytes) {
+        return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, pte_fb::ProgramIdentifier(), 4) == 0;
+    }
+
+    /// Fails with `malformed` if the file is cut off or its flatbuffer is not sound. The bytes must lie at a
+    /// multiple of 16, as those of mapped files do.
+    [[nodiscard]] static result<pte_file> open(std::span<const std::byte> bytes) {
+        using header = detail::pte::extended_header;
+        if (!is_pte(bytes)) return malformed("it is no ExecuTorch program: its identifier is not ET12");
+        pte_file f;
+        f.bytes_ = bytes;
+        std::span<const std::byte> program = bytes;
+        const bool has_header = bytes.size() >= header::at + header::bytes - 8 &&
+                                std::memcmp(bytes.data() + header::at, header::magic.data(), 4) == 0;
+        if (has_header) {
+            const auto at = bytes.subspan(header::at);
+            const auto length = detail::pte::get_little_endian<std::uint32_t>(at.subspan(4));
+            const auto program_bytes = detail::pte::get_little_endian<std::uint64_t>(at.subspan(8));
+            f.segment_base_ = detail::pte::get_little_endian<std::uint64_t>(at.subspan(16));
+            if (length < 24 || program_bytes > bytes.size() || f.segment_base_ > bytes.size())
+                return malformed("its header is for a longer file; it may be cut off");
+            program = bytes.first(static_cast<std::size_t>(program_bytes));
+        }
+        flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(program.data()), program.size());
+        if (!pte_fb::VerifyProgramBuffer(verifier))
+            return malformed("its flatbuffer is not sound; the file may be damaged");
+        f.program_bytes_ = program.size();
+        f.program_ = pte_fb::GetProgram(program.data());
+        if (f.program_->version() != 0) return unsupported("its schema is newer than version 0");
+        return f;
+    }
+
+    [[nodiscard]] const pte_fb::Program& program() const { return *program_; }
+
+    /// Of the flatbuffer.
+    [[nodiscard]] std::uint64_t program_bytes() const { return program_bytes_; }
+
+    [[nodiscard]] std::vector<std::string> method_names() const {
+        std::vector<std::string> names;
+        if (program_->methods() == nullptr) return names;
+        for (const pte_fb::Method* const m : *program_->methods())
+            names.emplace_back(m->name() == nullptr ? "" : m->name()->c_str());
+        return names;
+    }
+    /// The method of that name; the only one if the name is empty.
+    [[nodiscard]] result<const pte_fb::Method*> method(std::string_view name) const {
+        const std::vector<std::string> names = method_names();
+        const auto found = std::ranges::find(names, name);
+        if (name.empty() && names.size() == 1) return program_->methods()->Get(0);
+        if (found != names.end())
+            return program_->methods()->Get(static_cast<flatbuffers::uoffset_t>(found - names.begin()));
+        std::string known;
+        for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+        return invalid("name one of its methods: " + known);
+    }
+
+    /// The bytes of a segment, up to its end.
+    [[nodiscard]] result<std::span<const std::byte>> segment(std::uint32_t number) const {
+        if (program_->segments() == nullptr || number >= program_->segments()->size())
+            return malformed("it has no segment " + number_text(number));
+        const pte_fb::Segment& s = *program_->segments()->Get(number);
+        const std::uint64_t room = bytes_.size() - segment_base_;
+        if (s.offset() > room || s.size() > room - s.offset())
+            return malformed("segment " + number_text(number) + " ends behind the file");
+        return bytes_.subspan(static_cast<std::size_t>(segment_base_ + s.offset()),
+                              static_cast<std::size_t>(s.size()));
+    }
+    /// The first `size` bytes of a constant, which has a number from 1.
+    [[nodiscard]] result<std::span<const std::byte>> constant(std::uint32_t number,
+                                                              std::uint64_t size) const {
+        const pte_fb::Offsets* const all = program_->constants();
+        if (all == nullptr || all->offsets() == nullptr || number >= all->offsets()->size())
+            return malformed("it has no constant " + number_text(number));
+        BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
+        const std::uint64_t at = all->offsets()->Get(number);
+        if (at > bytes.size() || size > bytes.size() - at)
+            return malformed("constant " + number_text(number) + " ends behind its segment");
+        return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
+    }
+
+private:
+    std::span<const std::byte> bytes_;
+    const pte_fb::Program* program_ = nullptr;
+    std::uint64_t program_bytes_ = 0;
+    std::uint64_t segment_base_ = 0;
+};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::read_pte, which reads a method of a .pte file into a graph of the executorch dialect.
+#ifndef HEADRACE_IO_PTE_READER_HPP
+#define HEADRACE_IO_PTE_READER_HPP
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/pte_file.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// Reads a method: instructions become nodes, constants view the file, and where a tensor lies where another
+/// one does, it is a reshape of what was written there last. Kernels that Headrace does not know become
+/// builtin.opaque. The file may be hostile: whatever it holds gives a graph or an error, in time and memory
+/// that its size bounds.
+///
+/// Fails with `malformed` if the file breaks the format, and with `unsupported` on jumps, delegates, state,
+/// external data and layouts other than row by row.
+[[nodiscard]] result<std::unique_ptr<graph>> read_pte(const pte_file& file, std::string_view method);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/pte_reader_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::executorch_lowering, the pipeline from exported programs to the kernels of ExecuTorch's
+// runtime.
+#ifndef HEADRACE_PASSES_EXECUTORCH_LOWERING_HPP
+#define HEADRACE_PASSES_EXECUTORCH_LOWERING_HPP
+
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/pass/algebra.hpp>
+#include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/executorch/saturate_quantization.hpp>
+#include <headrace/passes/executorch/select_kernels.hpp>
+#include <headrace/passes/executorch/spell_kernel_ops.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
+#include <headrace/passes/fold/fold.hpp>
+#include <headrace/passes/normalize/normalize.hpp>
+#include <headrace/passes/properties.hpp>
+
+namespace headrace {
+
+/// What a program for ExecuTorch's host kernels may consist of: ATen and PT2E's quantization, without what no
+/// kernel and no pass computes.
+struct executorch_source {
+    using without_kernels =
+        ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
+            aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
+            aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
+            aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,
+            aten::one_hot, quantized_decomposed::quantize_per_channel_group,
+            quantized_decomposed::dequantize_per_channel_group,
+            quantized_decomposed::quantize_per_tensor_tensor2,
+            quantized_decomposed::dequantize_per_tensor_tensor2,
+            quantized_decomposed::choose_qparams_symmetric_tensor,
+            quantized_decomposed::choose_qparams_per_token, quantized_decomposed::fake_quant_per_channel>;
+    static constexpr auto set =
+        (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
+         set_of<without_kernels>) |
+        ops_in<higher_order::wrap_with_set_grad_enabled>;
+};
+
+template <class Evaluator>
+struct executorch_lowering
+    : pipeline_of<
+          from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
+          pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
+                    canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
+                    decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, saturate_quantization,
+                    select_kernels, canonicalize_pooling, spell_kernel_ops, select_kernels,
+                    scalars_to_tensors, decompose_add_sub_alpha>,
+          pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent,
+                    decompose_attention, decompose_einsum, decompose_bicubic, decompose_matmul,
+                    decompose_transposed_volumes, decompose_volumes, decompose_adaptive_pooling,
+                    decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats,
+                    decompose_shuffles, decompose_partial_writes, decompose_windows, decompose_as_strided,
+                    decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
+                    decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division,
+                    decompose_pow, decompose_norms, decompose_exponentials, decompose_hyperbolic,
+                    decompose_trigonometric, decompose_erfinv, decompose_rounding, decompose_predicates,
+                    decompose_masks, decompose_limits, decompose_comparisons>,
+          pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
+                    remove_dead_code, sort_topologically>> {};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Tests of the way to ExecuTorch's kernels: the program computes the same, in kernels alone.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/ir/listing.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/executorch_pipeline.hpp>
+
+#include "../support/program.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct outcome {
+    std::vector<std::string> ops{};  // without constants
+    std::pmr::string difference{};
+    std::pmr::vector<diagnostic> refusals{};
+};
+
+// Lowers what `build` makes, and compares what it computes before and after.
+outcome lower(const std::function<void(testing::program&)>& build) {
+    testing::program p;
+    build(p);
+    p.finish();
+    REQUIRE(p.fault.empty());
+    std::mt19937 random(1);
+    std::vector<tensor> inputs;
+    for (const node& n : p.g.inputs()) inputs.push_back(random_tensor(random, *n.results[0].meta));
+    const auto expected = execute(p.g, inputs);
+    REQUIRE(expected);
+    pass_context context(&infer_node);
+    REQUIRE(run_executorch_pipeline(p.g, context));
+    outcome o;
+    o.refusals = context.diagnostics();
+    if (!o.refusals.empty()) return o;
+    for (const node& n : p.g.nodes()) {
+        if (!is_of_dialect<builtin::dialect>(n)) o.ops.emplace_back(n.op->name);
+    }
+    const auto got = execute(p.g, inputs);
+    REQUIRE(got);
+    for (std::size_t i = 0; i != expected.value().size() && o.difference.empty(); ++i)
+        o.difference = tensor_difference(got.value()[i], expected.value()[i], 1e-5);
+    return o;
+}
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("executorch: an op with a kernel is not taken apart", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const value x = p.input(dtype::float32, {2, 4});
+        const value w = p.constant<float>(dtype::float32, {3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+        const value y = p.make<aten::linear>({.input = x, .weight = w});
+        const value z = p.make<aten::softmax_int>({.self = y, .dim = -1});
+        p.output(p.make<aten::gelu>({.self = p.make<aten::view>({z, {6}})}));
+    });
+    CHECK(o.difference.empty());
+    CHECK(o.ops == names{"aten::linear.out", "aten::_softmax.out", "executorch.reshape", "aten::gelu.out"});
+}
+
+TEST_CASE("executorch: an op without one is decomposed", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const value x = p.input(dtype::float32, {2, 3, 4});
+        const value y = p.input(dtype::float32, {2, 4, 3});
+        p.output(p.make<aten::silu>({.self = p.make<aten::matmul>({x, y})}));
+    });
+    CHECK(o.difference.empty());
+    CHECK(o.ops == names{"aten::bmm.out", "executorch.reshape", "aten::sigmoid.out", "aten::mul.out"});
+}
+
+TEST_CASE("executorch: composite ops are spelled in core ops", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const value x = p.input(dtype::float32, {1, 4, 6, 6});
+        const value normal = p.make<aten::group_norm>({.input = x, .num_groups = 2});
+        const value pooled = p.make<aten::max_pool2d>({.self = normal, .kernel_size = {2, 2}});
+        node& halves = p.make_node<aten::chunk>({.self = pooled, .chunks = 2, .dim = 1});
+        p.output(p.make<aten::layer_norm>({.input = halves.result(0), .normalized_shape = {3, 3}}));
+        p.output(p.make<aten::upsample_nearest2d>({.self = halves.result(1), .output_size = {6, 6}}));
+    });
+    CHECK(o.difference.empty());
+    CHECK(o.ops.size() == 6);
+}
+
+TEST_CASE("executorch: what may be infinite is clamped before it is quantized", "[executorch]") {
+    const auto quantized = [](testing::program& p, value x) {
+        return p.make<quantized_decomposed::quantize_per_tensor>({x, 0.5, 3, -128, 127, dtype::int8});
+    };
+    const outcome o = lower([&](testing::program& p) {
+        const value x = p.input(dtype::float32, {4});
+        p.output(quantized(p, p.make<aten::reciprocal>({p.make<aten::relu>({x})})));
+        p.output(quantized(p, x));
+    });
+    CHECK(o.difference.empty());
+    CHECK(std::ranges::count(o.ops, "aten::clamp.out") == 1);
+}
+
+TEST_CASE("executorch: every node without a kernel is refused, with the reason", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const value x = p.input(dtype::float32, {1, 2, 4, 4, 4});
+        const value w = p.input(dtype::float32, {2, 2, 3, 3, 3});
+        const value y = p.make<aten::conv3d>({.input = x, .weight = w});
+        const value z = p.make<aten::conv3d>({.input = x, .weight = w, .padding = {1, 1, 1}});
+        p.output(y);
+        p.output(z);
+    });
+    REQUIRE(o.refusals.size() == 1);  // both nodes lack names, and a reason is given once for each name
+    CHECK(o.refusals[0].reason == "ExecuTorch's kernel for it has one or two spatial axes");
+}
