@@ -114,13 +114,13 @@ struct tuple_result : pass {
     using produces = ops<toy::neg, toy::relu>;
     std::tuple<value, value> operator()(const args<toy::min_max>& a, emit<produces>& e) const {
         return {e.make<toy::neg>({.self = a.self}), e.make<toy::relu>({.self = a.self})};
-        struct first_result_alone : pass {
-            using targeted_ops = ops<toy::min_max>;
-            using produces = ops<toy::neg>;
-            std::tuple<value, value> operator()(const args<toy::min_max>& a, emit<produces>& e) const {
-                return {e.make<toy::neg>(a.self), {}};
-            }
-        };
+    }
+};
+struct first_result_alone : pass {
+    using targeted_ops = ops<toy::min_max>;
+    using produces = ops<toy::neg>;
+    std::tuple<value, value> operator()(const args<toy::min_max>& a, emit<produces>& e) const {
+        return {e.make<toy::neg>(a.self), {}};
     }
 };
 struct list_result : pass {
