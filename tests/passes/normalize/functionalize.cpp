@@ -136,6 +136,7 @@ TEST_CASE("a refused write leaves every reader a tensor of its own shape") {
     const value y = tripled(p, p.input(fp32, {3, 4}));
     p.make<aten::neg_inplace>({p.make<aten::movedim_int>({y, 0, 1})});
     p.output(p.make<aten::exp>({y}));
+    p.finish();
     pass_context context;
     REQUIRE(apply_pass(functionalize{}, p.g, context));
     REQUIRE(context.diagnostics().size() == 1);
