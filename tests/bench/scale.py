@@ -16,6 +16,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import networks
 
@@ -23,12 +24,21 @@ import networks
 def run(command):
     """Seconds of processor time, and the peak of resident memory in KB."""
     # Why nodes stay on the host is said of each.
-    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # What wait4 says of memory begins with this interpreter's, from which the process was forked.
+    peak, ended = 0, 0
+    while not ended:
+        try:
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+        except OSError:
+            pass
+        time.sleep(0.001)
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: exit status {process.returncode}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss
+    return used.ru_utime + used.ru_stime, peak
 
 
 def save(kind, nodes, path, **options):
@@ -71,7 +81,7 @@ class Table:
         model = self.folder / "model.pt2"
         nodes = save("chain", size, model, unsupported=True)
         self.row("lower --partition", "chain", nodes,
-                 run([self.program, "lower", model, "--partition", "-o", self.folder / "out.pte"]))
+                 run([self.program, "lower", model, "--partition", "-o", self.folder / "out.package"]))
 
     def batch(self, kind, size):
         models = self.folder / "models"
