@@ -10299,7 +10299,10 @@ inline result<void> infer_region(inference& out, const graph* region) {
 class region_inputs {
 public:
     explicit region_inputs(const graph* region) {
-        if (region == nullptr) return;
+        if (region == nullptr) {
+            failure_ = invalid("a region is missing");
+            return;
+        }
         for (node& n : const_cast<graph*>(region)->inputs()) inputs_.push_back(n.result(0));
     }
     region_inputs& take(list<value> values) { return take(values, 0); }

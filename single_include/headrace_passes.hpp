@@ -35,6 +35,8 @@
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 #include <boost/graph/reverse_graph.hpp>
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/set.hpp>
 #include <boost/property_map/property_map.hpp>
 
 #include "headrace.hpp"
@@ -2740,6 +2742,52 @@ HEADRACE_COMPILED_PASS(decompose_rectifiers);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/recurrent_layers.hpp ----
+
+namespace headrace::build {
+
+/// Hidden state and, of LSTM alone, cell state.
+struct recurrent_state {
+    value h, c;
+};
+struct unrolled_layers {
+    value outputs;    ///< of the last layer so far: the next one's input
+    value_list h, c;  ///< the last states of each layer and direction
+};
+
+/// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op. It
+/// gives the outputs of all steps and adds the last states to `all`. The weights are 2, or 4 with biases.
+template <class Op, class Run>
+unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0,
+                              Run&& run) {
+    if (a.train && a.dropout != 0)
+        return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
+    const std::size_t per_cell = a.has_biases ? 4 : 2;
+    const std::int64_t directions = a.bidirectional ? 2 : 1;
+    if (a.num_layers < 1 || !e.may_unroll(a.num_layers) ||
+        a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
+        return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
+    }
+    unrolled_layers all{a.input, {}, {}};
+    const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
+    for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
+        value_list outputs;
+        for (std::int64_t direction = 0; direction != directions; ++direction) {
+            const std::int64_t k = layer * directions + direction;
+            const auto initial = [&](value v) {
+                return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
+            };
+            const recurrent_state before{initial(h0), initial(c0)};
+            const std::span weights(a.params.data() + static_cast<std::size_t>(k) * per_cell, per_cell);
+            outputs.push_back(run(all, before, weights, time_axis, direction == 1));
+        }
+        all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
+    }
+    return all;
+}
+
+}  // namespace headrace::build
+
 // ---- headrace/passes/decompose/decompose_recurrent.hpp ----
 
 namespace headrace {
@@ -2817,16 +2865,11 @@ private:
         return fresh + sigmoid(sum(1)) * (h - fresh);
     }
 
-    struct state {
-        value h, c;
-    };
+    using state = build::recurrent_state;
+    using unrolled = build::unrolled_layers;
     struct weights {
         value input, hidden;
         std::optional<value> input_bias, hidden_bias;
-    };
-    struct unrolled {
-        value outputs;
-        value_list h, c;  // of each layer and direction
     };
 
     static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
@@ -2857,36 +2900,16 @@ private:
 
     template <class Op>
     static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
-        if (a.train && a.dropout != 0)
-            return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
-        const std::size_t per_cell = a.has_biases ? 4 : 2;
-        const std::int64_t directions = a.bidirectional ? 2 : 1;
-        if (a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
-            return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
-        }
-        unrolled all{a.input, {}, {}};
-        const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
-        for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
-            value_list outputs;
-            for (std::int64_t direction = 0; direction != directions; ++direction) {
-                const std::int64_t k = layer * directions + direction;
-                const value* p = a.params.data() + static_cast<std::size_t>(k) * per_cell;
-                const auto initial = [&](value v) {
-                    return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
-                };
-                weights w{p[0], p[1], std::nullopt, std::nullopt};
-                if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
-                outputs.push_back(
-                    run_layer<Op>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
-            }
-            all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
-        }
-        return all;
+        return build::unroll_layers<Op>(e, a, h0, c0, [&](unrolled& all, const state& before, auto... rest) {
+            return run_layer<Op>(e, all, before, rest...);
+        });
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
+    static value run_layer(emit<produces>& e, unrolled& all, state s, std::span<const value> params,
                            std::int64_t time_axis, bool backward) {
+        weights w{params[0], params[1], std::nullopt, std::nullopt};
+        if (params.size() == 4) w = {params[0], params[1], params[2], params[3]};
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
@@ -3921,6 +3944,25 @@ struct kernel_choice {
 
 }  // namespace headrace::executorch
 
+// ---- headrace/ir/replace_node.hpp ----
+
+namespace headrace {
+
+/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
+/// metadata and names, and its annotations.
+inline void replace_node(node& n, const op_info& op, const void* arguments) {
+    graph& g = *n.owner;
+    node& made = g.create(op, arguments, n.result_count, &n);
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        made.results[i] = n.results[i];
+        g.replace_all_uses(n.result(i), made.result(i));
+    }
+    g.inherit_annotations(made, n);
+    g.erase(n);
+}
+
+}  // namespace headrace
+
 // ---- headrace/ir/views.hpp ----
 
 namespace headrace {
@@ -4097,25 +4139,13 @@ protected:
     static bool select(node& n) {
         if (is_view(n) && !is<executorch::reshape>(n)) {
             const args<executorch::reshape> viewed{n.operand(0), n.results[0].meta->shape};
-            replace(n, info_of<executorch::reshape>, &viewed);
+            replace_node(n, info_of<executorch::reshape>, &viewed);
             return true;
         }
         const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
         if (choice.kernel == nullptr || !detail::kernel_objection(n, choice.types).empty()) return false;
-        replace(n, *choice.kernel, n.arguments);
+        replace_node(n, *choice.kernel, n.arguments);
         return true;
-    }
-
-private:
-    static void replace(node& n, const op_info& op, const void* arguments) {
-        graph& g = *n.owner;
-        node& made = g.create(op, arguments, n.result_count, &n);
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            made.results[i] = n.results[i];
-            g.replace_all_uses(n.result(i), made.result(i));
-        }
-        g.inherit_annotations(made, n);
-        g.erase(n);
     }
 };
 HEADRACE_COMPILED_PASS(select_kernels);
@@ -6492,27 +6522,19 @@ struct executorch_source {
         ops_in<higher_order::wrap_with_set_grad_enabled>;
 };
 
+/// Batch norms are folded before kernels are selected, and the kernels take groups.
 template <class Evaluator>
 struct executorch_lowering
-    : pipeline_of<
-          from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
-          pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
-                    canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
-                    decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, saturate_quantization,
-                    select_kernels, canonicalize_pooling, spell_kernel_ops, select_kernels,
-                    scalars_to_tensors, decompose_add_sub_alpha>,
-          pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent,
-                    decompose_attention, decompose_einsum, decompose_bicubic, decompose_matmul,
-                    decompose_transposed_volumes, decompose_volumes, decompose_adaptive_pooling,
-                    decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats,
-                    decompose_shuffles, decompose_partial_writes, decompose_windows, decompose_as_strided,
-                    decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
-                    decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division,
-                    decompose_pow, decompose_norms, decompose_exponentials, decompose_hyperbolic,
-                    decompose_trigonometric, decompose_erfinv, decompose_rounding, decompose_predicates,
-                    decompose_masks, decompose_limits, decompose_comparisons>,
-          pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
-                    remove_dead_code, sort_topologically>> {};
+    : pipeline_of<from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
+                  pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
+                            canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
+                            decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,
+                            saturate_quantization, select_kernels, canonicalize_pooling, spell_kernel_ops,
+                            select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
+                  boost::mp11::mp_set_difference<
+                      decompose_passes, pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
+                  pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
+                            remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 
@@ -9309,7 +9331,7 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
 }
 
 /// A number as PyTorch indexes it: as the one element of an axis.
-inline value with_axis(emit<reshape_ops> e, value v) {
+inline value at_least_1d(emit<reshape_ops> e, value v) {
     return with_rank(e, v, std::max<std::size_t>(e.rank(v), 1));
 }
 
@@ -10016,14 +10038,14 @@ struct legalize_gather : pass {
     using produces = joined<build::gather_ops, build::position_ops>;
 
     value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
     }
     value operator()(const args<aten::embedding>& a, emit<produces>& e) const {
         return rows(e, a.weight, 0, a.indices);
     }
     value operator()(const args<aten::gather>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (refuse_empty(e)) return {};
         const auto at = build::positions_along(e, a.index, e.shape(self), axis);
@@ -10777,13 +10799,13 @@ struct legalize_scatter : pass {
         return written(e, a.self, a.dim, a.index, build::broadcast(e, one, e.shape(a.index)));
     }
     value operator()(const args<aten::scatter_add>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
-        const value covered = build::with_axis(e, a.index);
+        const value covered = build::at_least_1d(e, a.index);
         const build::three_axes w = build::around(e.shape(covered), axis);
-        const value source = cut_to(e, build::with_axis(e, a.src), e.shape(covered));
+        const value source = cut_to(e, build::at_least_1d(e, a.src), e.shape(covered));
         if (k.before == w.before && k.after == w.after) {
             return added(e, self, k, build::index_number(e, a.index), source, w);
         }
@@ -10792,7 +10814,7 @@ struct legalize_scatter : pass {
         return added(e, self, {at.batches, at.batch_size, 1}, at.indices, source, {at.batches, at.count, 1});
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
@@ -10801,7 +10823,7 @@ struct legalize_scatter : pass {
         return replaced(e, self, k, index, a.source, count);
     }
     value operator()(const args<aten::index_add>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
@@ -10830,9 +10852,9 @@ private:
         return build::reshape(e, build::scatter(e, values, index, rows), e.result_meta().shape);
     }
     static value written(emit<produces>& e, value self, std::int64_t dim, value index, value source) {
-        self = build::with_axis(e, self);
-        index = build::with_axis(e, index);
-        source = build::with_axis(e, source);
+        self = build::at_least_1d(e, self);
+        index = build::at_least_1d(e, index);
+        source = build::at_least_1d(e, source);
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);
@@ -11875,11 +11897,8 @@ private:
 
     // Where a clamp keeps none of the numbers, the bound that all become may have no integer.
     static bool keeps_some(const quantization& q, const args<aten::clamp>& a) {
-        const auto number = [&](std::int64_t n) {
-            return static_cast<double>(n - q.zero_point()) * q.scale();
-        };
-        const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, number(q.lowest));
-        const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, number(q.highest));
+        const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, q.real(q.lowest, 0));
+        const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, q.real(q.highest, 0));
         return min <= max;
     }
 

@@ -246,6 +246,7 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     other.create<builtin::output>({list<value>(&flags, 1)});
     CHECK(infer<higher_order::cond>({real({}), &region, &other, row}) ==
           "the second branch: result 0 is bool[3], but must be float32[3]");
+    CHECK(infer<higher_order::while_loop>({nullptr, &other, {}, {}}) == "a region is missing");
     CHECK(infer<higher_order::while_loop>({&other, &other, row, {}}) ==
           "the body: result 0 is bool[3], but must be float32[3]");
     region.create<builtin::placeholder>({});

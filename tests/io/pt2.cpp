@@ -17,17 +17,13 @@
 #include <headrace/io/pt2.hpp>
 
 #include "../support/source_tree.hpp"
+#include "read_fixture.hpp"
 #include "stored_zip.hpp"
 
 namespace {
 
 using namespace headrace;
-
-program read_fixture(std::string_view name) {
-    auto read = read_pt2(testing::fixtures() / name / "model.pt2");
-    if (!read) FAIL(read.error().message);
-    return std::move(read).value();
-}
+using testing::read_fixture;
 
 const node* find_node(const graph& g, std::string_view name) {
     for (const node& n : g.nodes()) {

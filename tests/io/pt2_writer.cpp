@@ -11,16 +11,12 @@
 #include <headrace/ir/listing.hpp>
 
 #include "../support/source_tree.hpp"
+#include "read_fixture.hpp"
 
 namespace {
 
 using namespace headrace;
-
-program read_fixture(std::string_view name) {
-    auto read = read_pt2(testing::fixtures() / name / "model.pt2");
-    if (!read) FAIL(read.error().message);
-    return std::move(read).value();
-}
+using testing::read_fixture;
 
 // A path that is free as long as the object lives.
 struct temporary_path {

@@ -202,7 +202,8 @@ private:
     }
     // TOSA shifts by 0 to 31 bits (TOSA 1.0, 2.4.4); PyTorch takes any number.
     bool is_defined(const node& n) const {
-        if (n.op->name.find("shift") == std::string_view::npos) return true;
+        const op_info& op = n.op->functional();
+        if (!op.has(trait::on_bits) || !op.has(trait::on_numbers)) return true;  // no shift
         const std::vector<tensor> operands = operands_of(n);
         for (std::int64_t i = 0; operands.size() == 2 && i != operands[1].size(); ++i) {
             if (operands[1].real(i) < 0 || operands[1].real(i) > 31) return false;
@@ -304,10 +305,11 @@ public:
         fault_.clear();
         const auto done = run_standard_pipeline(
             g, context, {.driver = driver, .observer = this, .after_pass = &lowering_check::after_pass});
-        lowered_ = context.diagnostics().empty();
+        lowered_ = done && context.diagnostics().empty();
+        if (!done) return std::string(done.error().message);
         // Where the target has no floats, what is computed in them is nothing before it is refused.
         if (!lowered_ && !g.target().has(target_feature::profile_fp)) return {};
-        return done ? fault_ : std::string(done.error().message);
+        return fault_;
     }
     [[nodiscard]] bool lowered() const { return lowered_; }
 

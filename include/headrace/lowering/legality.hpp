@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::report_illegal, the last check before emission: does the target take each node?
+// Defines headrace::report_unlowered and report_illegal, the last checks before emission: does the target
+// take each node?
 #ifndef HEADRACE_LOWERING_LEGALITY_HPP
 #define HEADRACE_LOWERING_LEGALITY_HPP
 
@@ -63,18 +64,25 @@ inline void report_illegal_types(graph& g, pass_context& context) {
     });
 }
 
-/// Reports each node that a pipeline has left and that is not TOSA; if there is none, each node that the
-/// target does not take.
+/// Reports each node that a pipeline has left and that it may not end in, with the reason that fits: no pass
+/// knows the op, or none gives what the pipeline's target takes.
 template <class Pipeline>
-void report_illegal(graph& g, pass_context& context) {
+void report_unlowered(graph& g, pass_context& context, std::string_view unknown, std::string_view illegal) {
     std::pmr::unordered_set<std::pmr::string> refused;
     for (const diagnostic& d : context.diagnostics()) refused.insert(d.node);
     Pipeline::for_each_illegal(g, [&](node& n) {
         // The pass that refused it has said why.
         if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
-        context.report(n, is<builtin::opaque>(n) ? "unknown op; Headrace has no lowering for it"
-                                                 : "no pass lowers this op to TOSA");
+        context.report(n, is<builtin::opaque>(n) ? unknown : illegal);
     });
+}
+
+/// Reports each node that a pipeline has left and that is not TOSA; if there is none, each node that the
+/// target does not take.
+template <class Pipeline>
+void report_illegal(graph& g, pass_context& context) {
+    report_unlowered<Pipeline>(g, context, "unknown op; Headrace has no lowering for it",
+                               "no pass lowers this op to TOSA");
     if (context.diagnostics().empty()) report_illegal_types(g, context);
 }
 

@@ -14,6 +14,7 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/memory.hpp>
+#include <headrace/ir/replace_node.hpp>
 #include <headrace/memory/liveness.hpp>
 #include <headrace/memory/out_variant.hpp>
 #include <headrace/pass/pass_base.hpp>
@@ -117,13 +118,7 @@ private:
         } else {
             *reinterpret_cast<list<value>*>(arguments + out.offset) = list<value>(buffers);
         }
-        node& made = g.create(variant, arguments, n.result_count, &n);
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            made.results[i] = n.results[i];
-            g.replace_all_uses(n.result(i), made.result(i));
-        }
-        g.inherit_annotations(made, n);
-        g.erase(n);
+        replace_node(n, variant, arguments);
     }
 };
 

@@ -4,6 +4,9 @@
 #ifndef HEADRACE_PASSES_EXECUTORCH_LOWERING_HPP
 #define HEADRACE_PASSES_EXECUTORCH_LOWERING_HPP
 
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/set.hpp>
+
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/algebra.hpp>
@@ -38,27 +41,19 @@ struct executorch_source {
         ops_in<higher_order::wrap_with_set_grad_enabled>;
 };
 
+/// Batch norms are folded before kernels are selected, and the kernels take groups.
 template <class Evaluator>
 struct executorch_lowering
-    : pipeline_of<
-          from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
-          pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
-                    canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
-                    decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, saturate_quantization,
-                    select_kernels, canonicalize_pooling, spell_kernel_ops, select_kernels,
-                    scalars_to_tensors, decompose_add_sub_alpha>,
-          pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent,
-                    decompose_attention, decompose_einsum, decompose_bicubic, decompose_matmul,
-                    decompose_transposed_volumes, decompose_volumes, decompose_adaptive_pooling,
-                    decompose_dilated_pooling, decompose_stack, decompose_roll, decompose_repeats,
-                    decompose_shuffles, decompose_partial_writes, decompose_windows, decompose_as_strided,
-                    decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
-                    decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division,
-                    decompose_pow, decompose_norms, decompose_exponentials, decompose_hyperbolic,
-                    decompose_trigonometric, decompose_erfinv, decompose_rounding, decompose_predicates,
-                    decompose_masks, decompose_limits, decompose_comparisons>,
-          pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
-                    remove_dead_code, sort_topologically>> {};
+    : pipeline_of<from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
+                  pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
+                            canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
+                            decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,
+                            saturate_quantization, select_kernels, canonicalize_pooling, spell_kernel_ops,
+                            select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
+                  boost::mp11::mp_set_difference<
+                      decompose_passes, pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
+                  pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
+                            remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 

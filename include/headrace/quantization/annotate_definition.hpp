@@ -16,11 +16,6 @@ namespace headrace {
 
 namespace detail {
 
-template <class... Ops>
-[[nodiscard]] bool is_one_of(const node& n, ops<Ops...>) {
-    return (is<Ops>(n) || ...);
-}
-
 using quantizable_layers =
     ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
         aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
@@ -102,12 +97,12 @@ private:
             mark_results(n, act);
         } else if (is<builtin::output>(n)) {
             mark_operands(n, act);
-        } else if (is_one_of(n, quantizable_layers{})) {
+        } else if (set_of<quantizable_layers>.contains(*n.op)) {
             annotate_layer(n, *scheme);
             return;
-        } else if (is_one_of(n, quantizable_windows{})) {
+        } else if (set_of<quantizable_windows>.contains(*n.op)) {
             annotate_window(n, act);
-        } else if (is_one_of(n, quantizable_comparisons{})) {
+        } else if (set_of<quantizable_comparisons>.contains(*n.op)) {
             annotate_comparison(n, act);
         } else if (is_function(n)) {
             mark_operands(n, act);
@@ -121,7 +116,7 @@ private:
     [[nodiscard]] static bool is_function(const node& n) {
         if (shares(n) || n.result_count != 1 || !is_real(result_of(n)) || !all_real(n)) return false;
         if (n.op->has(trait::unary) && n.operand_count == 1) return !n.op->has(trait::casting);
-        return is_one_of(n, quantizable_functions{});
+        return set_of<quantizable_functions>.contains(*n.op);
     }
 
     void annotate_window(const node& n, const tensor_scheme& act) {
@@ -164,8 +159,9 @@ private:
 
     [[nodiscard]] static tensor_scheme weight_scheme(const node& n, const op_scheme& scheme) {
         tensor_scheme weight = scheme.weight;
-        bool transposed = is_one_of(
-            n, ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>{});
+        using transposed_ops =
+            ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+        bool transposed = set_of<transposed_ops>.contains(*n.op);
         std::int64_t groups = 1;
         const auto look = [&]<class Op>() {
             if (const auto* a = args_if<Op>(n)) groups = a->groups;
@@ -189,7 +185,7 @@ private:
         constexpr trait moving = trait::forwarding | trait::reshaping | trait::permuting |
                                  trait::broadcasting | trait::slicing | trait::splitting | trait::joining |
                                  trait::repeating | trait::reversing | trait::padding;
-        const bool listed = n.op->has(moving) || is_one_of(n, sharing_ops{});
+        const bool listed = n.op->has(moving) || set_of<sharing_ops>.contains(*n.op);
         return listed || (n.op->has(trait::casting) && n.operand_count != 0 && is_real(n.operand(0)) &&
                           is_real(result_of(n)));
     }

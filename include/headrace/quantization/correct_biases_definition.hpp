@@ -71,7 +71,7 @@ struct quantized_bias {
 [[nodiscard]] inline std::vector<node*> layers_in(const graph& g) {
     std::vector<node*> layers;
     for (node& n : g.nodes()) {
-        if (is_one_of(n, quantizable_layers{})) layers.push_back(&n);
+        if (set_of<quantizable_layers>.contains(*n.op)) layers.push_back(&n);
     }
     return layers;
 }

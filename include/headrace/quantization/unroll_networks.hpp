@@ -5,6 +5,7 @@
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/recurrent_layers.hpp>
 
 namespace headrace {
 
@@ -32,13 +33,8 @@ struct unroll_networks : pass {
     }
 
 private:
-    struct state {
-        value h, c;
-    };
-    struct unrolled {
-        value outputs;
-        value_list h, c;  // of each layer and direction
-    };
+    using state = build::recurrent_state;
+    using unrolled = build::unrolled_layers;
     struct gates {
         value from_input, from_hidden;
     };
@@ -100,31 +96,9 @@ private:
 
     template <class Op>
     static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
-        if (a.train && a.dropout != 0)
-            return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
-        const std::size_t per_cell = a.has_biases ? 4 : 2;
-        const std::int64_t directions = a.bidirectional ? 2 : 1;
-        if (a.num_layers < 1 || !e.may_unroll(a.num_layers) ||
-            a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
-            return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
-        }
-        unrolled all{a.input, {}, {}};
-        const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
-        for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
-            value_list outputs;
-            for (std::int64_t direction = 0; direction != directions; ++direction) {
-                const std::int64_t k = layer * directions + direction;
-                const auto initial = [&](value v) {
-                    return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
-                };
-                const std::span<const value> weights(a.params.data() + static_cast<std::size_t>(k) * per_cell,
-                                                     per_cell);
-                const state before{initial(h0), initial(c0)};
-                outputs.push_back(run_layer<Op>(e, all, before, weights, time_axis, direction == 1));
-            }
-            all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
-        }
-        return all;
+        return build::unroll_layers<Op>(e, a, h0, c0, [&](unrolled& all, const state& before, auto... rest) {
+            return run_layer<Op>(e, all, before, rest...);
+        });
     }
 
     template <class Op>

@@ -3,8 +3,13 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_RECURRENT_HPP
 
+#include <cstddef>
+#include <optional>
+#include <span>
+
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/recurrent_layers.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
@@ -82,16 +87,11 @@ private:
         return fresh + sigmoid(sum(1)) * (h - fresh);
     }
 
-    struct state {
-        value h, c;
-    };
+    using state = build::recurrent_state;
+    using unrolled = build::unrolled_layers;
     struct weights {
         value input, hidden;
         std::optional<value> input_bias, hidden_bias;
-    };
-    struct unrolled {
-        value outputs;
-        value_list h, c;  // of each layer and direction
     };
 
     static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
@@ -122,36 +122,16 @@ private:
 
     template <class Op>
     static unrolled unroll(emit<produces>& e, const args<Op>& a, value h0, value c0) {
-        if (a.train && a.dropout != 0)
-            return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
-        const std::size_t per_cell = a.has_biases ? 4 : 2;
-        const std::int64_t directions = a.bidirectional ? 2 : 1;
-        if (a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
-            return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
-        }
-        unrolled all{a.input, {}, {}};
-        const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
-        for (std::int64_t layer = 0; layer != a.num_layers && !e.failed(); ++layer) {
-            value_list outputs;
-            for (std::int64_t direction = 0; direction != directions; ++direction) {
-                const std::int64_t k = layer * directions + direction;
-                const value* p = a.params.data() + static_cast<std::size_t>(k) * per_cell;
-                const auto initial = [&](value v) {
-                    return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
-                };
-                weights w{p[0], p[1], std::nullopt, std::nullopt};
-                if (a.has_biases) w = {p[0], p[1], p[2], p[3]};
-                outputs.push_back(
-                    run_layer<Op>(e, all, {initial(h0), initial(c0)}, w, time_axis, direction == 1));
-            }
-            all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
-        }
-        return all;
+        return build::unroll_layers<Op>(e, a, h0, c0, [&](unrolled& all, const state& before, auto... rest) {
+            return run_layer<Op>(e, all, before, rest...);
+        });
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
+    static value run_layer(emit<produces>& e, unrolled& all, state s, std::span<const value> params,
                            std::int64_t time_axis, bool backward) {
+        weights w{params[0], params[1], std::nullopt, std::nullopt};
+        if (params.size() == 4) w = {params[0], params[1], params[2], params[3]};
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};

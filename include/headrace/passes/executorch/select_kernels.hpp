@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/ir/replace_node.hpp>
 #include <headrace/ir/views.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
@@ -100,25 +101,13 @@ protected:
     static bool select(node& n) {
         if (is_view(n) && !is<executorch::reshape>(n)) {
             const args<executorch::reshape> viewed{n.operand(0), n.results[0].meta->shape};
-            replace(n, info_of<executorch::reshape>, &viewed);
+            replace_node(n, info_of<executorch::reshape>, &viewed);
             return true;
         }
         const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
         if (choice.kernel == nullptr || !detail::kernel_objection(n, choice.types).empty()) return false;
-        replace(n, *choice.kernel, n.arguments);
+        replace_node(n, *choice.kernel, n.arguments);
         return true;
-    }
-
-private:
-    static void replace(node& n, const op_info& op, const void* arguments) {
-        graph& g = *n.owner;
-        node& made = g.create(op, arguments, n.result_count, &n);
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            made.results[i] = n.results[i];
-            g.replace_all_uses(n.result(i), made.result(i));
-        }
-        g.inherit_annotations(made, n);
-        g.erase(n);
     }
 };
 HEADRACE_COMPILED_PASS(select_kernels);

@@ -109,7 +109,7 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
 }
 
 /// A number as PyTorch indexes it: as the one element of an axis.
-inline value with_axis(emit<reshape_ops> e, value v) {
+inline value at_least_1d(emit<reshape_ops> e, value v) {
     return with_rank(e, v, std::max<std::size_t>(e.rank(v), 1));
 }
 

@@ -21,14 +21,14 @@ struct legalize_gather : pass {
     using produces = joined<build::gather_ops, build::position_ops>;
 
     value operator()(const args<aten::index_select>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         return rows(e, self, build::axis_in(e, a.dim, e.rank(self)), a.index);
     }
     value operator()(const args<aten::embedding>& a, emit<produces>& e) const {
         return rows(e, a.weight, 0, a.indices);
     }
     value operator()(const args<aten::gather>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (refuse_empty(e)) return {};
         const auto at = build::positions_along(e, a.index, e.shape(self), axis);

@@ -30,13 +30,13 @@ struct legalize_scatter : pass {
         return written(e, a.self, a.dim, a.index, build::broadcast(e, one, e.shape(a.index)));
     }
     value operator()(const args<aten::scatter_add>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
-        const value covered = build::with_axis(e, a.index);
+        const value covered = build::at_least_1d(e, a.index);
         const build::three_axes w = build::around(e.shape(covered), axis);
-        const value source = cut_to(e, build::with_axis(e, a.src), e.shape(covered));
+        const value source = cut_to(e, build::at_least_1d(e, a.src), e.shape(covered));
         if (k.before == w.before && k.after == w.after) {
             return added(e, self, k, build::index_number(e, a.index), source, w);
         }
@@ -45,7 +45,7 @@ struct legalize_scatter : pass {
         return added(e, self, {at.batches, at.batch_size, 1}, at.indices, source, {at.batches, at.count, 1});
     }
     value operator()(const args<aten::index_copy>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
@@ -54,7 +54,7 @@ struct legalize_scatter : pass {
         return replaced(e, self, k, index, a.source, count);
     }
     value operator()(const args<aten::index_add>& a, emit<produces>& e) const {
-        const value self = build::with_axis(e, a.self);
+        const value self = build::at_least_1d(e, a.self);
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(self));
         if (e.failed()) return {};
         const build::three_axes k = build::around(e.shape(self), axis);
@@ -83,9 +83,9 @@ private:
         return build::reshape(e, build::scatter(e, values, index, rows), e.result_meta().shape);
     }
     static value written(emit<produces>& e, value self, std::int64_t dim, value index, value source) {
-        self = build::with_axis(e, self);
-        index = build::with_axis(e, index);
-        source = build::with_axis(e, source);
+        self = build::at_least_1d(e, self);
+        index = build::at_least_1d(e, index);
+        source = build::at_least_1d(e, source);
         const std::size_t axis = build::axis_in(e, dim, e.rank(self));
         if (e.failed()) return {};
         const auto at = build::positions_along(e, index, e.shape(self), axis);

@@ -114,11 +114,8 @@ private:
 
     // Where a clamp keeps none of the numbers, the bound that all become may have no integer.
     static bool keeps_some(const quantization& q, const args<aten::clamp>& a) {
-        const auto number = [&](std::int64_t n) {
-            return static_cast<double>(n - q.zero_point()) * q.scale();
-        };
-        const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, number(q.lowest));
-        const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, number(q.highest));
+        const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, q.real(q.lowest, 0));
+        const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, q.real(q.highest, 0));
         return min <= max;
     }
 

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# schema.sh NAME: checks that include/headrace/io/NAME_generated.hpp is what flatc makes of NAME.fbs; with --write
+# behind the name, makes it so.
+set -eu
+schema=$1
+io=$(cd "$(dirname "$0")/../../include/headrace/io" && pwd)
+flatc=${FLATC:-/usr/bin/flatc}
+# Another flatc writes another header, whose version check then refuses the flatbuffers library: nothing to compare.
+case $("$flatc" --version 2>/dev/null) in
+    *" 2.0.8") ;;
+    *) echo "skipped: needs flatc 2.0.8"; exit 77 ;;
+esac
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+"$flatc" --cpp --scoped-enums --filename-ext hpp -o "$made" "$io/$schema.fbs"
+if [ "${2:-}" = --write ]; then
+    cp "$made/${schema}_generated.hpp" "$io/${schema}_generated.hpp"
+fi
+diff -u "$io/${schema}_generated.hpp" "$made/${schema}_generated.hpp" && echo "${schema}_generated.hpp is current"
