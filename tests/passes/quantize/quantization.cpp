@@ -95,8 +95,11 @@ TEST_CASE("numbers that are codes, and those next to them") {
     CHECK(!q.exact(0.3001));
     CHECK(!q.exact(-12.36));  // the lowest is nearest
     CHECK(q.exact(-12.4) == -128);
-    CHECK(q.exact(-12.45) == -128);
-    CHECK(q.exact(1e30) == 127);
+    CHECK(!q.exact(-12.45));
+    CHECK(q.exact_bound(-12.45) == -128);
+    CHECK(!q.exact(1e30));
+    CHECK(q.exact_bound(1e30) == 127);
+    CHECK(!q.exact_bound(0.3001));
     CHECK(q.exact(infinity) == 127);
     CHECK(q.exact(-infinity) == -128);
     CHECK(!q.exact(std::nan("")));

@@ -95,7 +95,7 @@ private:
             return std::nullopt;
         if (!keeps_some(inner->parameters, a)) return std::nullopt;
         const auto is_off_grid = [&](const std::optional<scalar>& bound) {
-            return bound && !inner->parameters.exact(bound->to_double());
+            return bound && !inner->parameters.exact_bound(bound->to_double());
         };
         if (is_off_grid(a.min) || is_off_grid(a.max)) {
             constexpr double room = 1 << 30;

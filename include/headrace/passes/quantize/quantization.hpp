@@ -70,14 +70,20 @@ struct quantization {
         if (x >= static_cast<double>(highest)) return highest;
         return static_cast<std::int64_t>(std::nearbyint(x));
     }
-    /// The same for a real number that has a quantized value: it lies on the grid, or beyond its ends.
+    /// The same for a real number that lies on the grid of the quantized ones, and for infinities, which are
+    /// its ends.
     [[nodiscard]] std::optional<std::int64_t> exact(double real) const {
         constexpr double tolerance = 1e-4;
         const auto found = nearest(real);
-        if (!found) return std::nullopt;
+        if (std::isinf(real)) return found;
+        const bool on_grid = found && std::abs(position(real) - static_cast<double>(*found)) < tolerance;
+        return on_grid ? found : std::nullopt;
+    }
+    /// The same for a bound: beyond the ends of the grid it is an end.
+    [[nodiscard]] std::optional<std::int64_t> exact_bound(double real) const {
         const double x = position(real);
         const bool is_beyond = x < static_cast<double>(lowest) || x > static_cast<double>(highest);
-        return is_beyond || std::abs(x - static_cast<double>(*found)) < tolerance ? found : std::nullopt;
+        return is_beyond ? nearest(real) : exact(real);
     }
     /// The real number that a quantized value of that channel stands for.
     [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {

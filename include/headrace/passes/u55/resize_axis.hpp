@@ -96,6 +96,7 @@ struct resize_axis {
     /// How often each element is repeated; 0 if they are not all repeated as often.
     [[nodiscard]] std::int64_t repeats() const {
         const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
+        if (out != factor * size) return 0;
         for (std::int64_t o = 0; o != out; ++o) {
             if (inside(start(o)) != o / factor) return 0;
         }
