@@ -4,6 +4,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 #define HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -87,6 +88,21 @@ struct quantize_options {
     calibration_options calibration{};
 };
 [[nodiscard]] int quantize(const quantize_options& options);
+
+struct compare_options {
+    std::string reference;
+    std::string other;
+    std::string method;                ///< of `other`, if it is a package or a .pte file with several
+    std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
+    std::string io;                    ///< what `lower --io` wrote with `other`
+    std::string through;               ///< the quantized .pt2 that `other` was lowered from
+    std::string sort = "own";
+    std::string json;  ///< files to write besides the table
+    std::string dot;
+    std::size_t top = 0;  ///< lines of the table; 0: all layers
+    int jobs = 0;
+};
+[[nodiscard]] int compare(const compare_options& options);
 
 struct plan_options {
     std::string model;

@@ -39,11 +39,7 @@ result<quantization_options> options_of(const calibration_options& options) {
     if (options.per_tensor) all.weight.per_channel = false;
     chosen.config.equalize = chosen.config.equalize || options.equalize;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
-    const int threads = options.jobs == 0 ? oneapi::tbb::task_arena::automatic : options.jobs;
-    chosen.in_parallel = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
-        oneapi::tbb::task_arena arena(threads);
-        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
-    };
+    chosen.in_parallel = on_threads(options.jobs);
     return chosen;
 }
 
@@ -66,6 +62,14 @@ result<void> quantize_to_file(const quantize_options& options) {
 }
 
 }  // namespace
+
+parallel_for on_threads(int jobs) {
+    const int threads = jobs == 0 ? oneapi::tbb::task_arena::automatic : jobs;
+    return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
+        oneapi::tbb::task_arena arena(threads);
+        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
+    };
+}
 
 result<program> read_and_quantize(const std::string& path, const calibration_options& options) {
     BOOST_OUTCOME_TRY(model, read_model(path));
