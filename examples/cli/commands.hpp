@@ -20,8 +20,11 @@ struct calibration_options {
     std::string weights;
     bool per_tensor = false;  ///< one scale for all of a weight
     bool equalize = false;    ///< scale channels between layers first
+    bool smooth = false;      ///< scale channels of what linear layers read first
     bool correct_biases = false;
-    int jobs = 0;  ///< threads; 0: as many as processors
+    double headroom = 1;  ///< factor for the ranges of what is computed
+    double best = 0;      ///< seconds in which other options are tried
+    int jobs = 0;         ///< threads; 0: as many as processors
 };
 
 struct lower_options {

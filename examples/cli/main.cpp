@@ -93,6 +93,15 @@ void add_calibration(CLI::App& command, calibration_options& o) {
     command.add_flag("--per-tensor", o.per_tensor, "One scale for all of a weight, not one for each channel");
     command.add_flag("--equalize", o.equalize,
                      "First scale channels so that the weights of two layers in a row are equally large");
+    command.add_flag("--smooth", o.smooth,
+                     "First move outliers of what linear layers read into their weights (SmoothQuant)");
+    command.add_option("--headroom", o.headroom, "Factor for the ranges of what is computed, such as 1.1")
+        ->check(CLI::Range(1.0, 16.0));
+    command
+        .add_option("--best", o.best,
+                    "Try other options on top for up to that many seconds, and keep what loses least")
+        ->check(CLI::Range(0.001, 1e6))
+        ->type_name("SECONDS");
     command.add_flag("--correct-biases", o.correct_biases,
                      "Then add to each bias what its quantized layer gives too little on average");
 }
@@ -129,7 +138,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
     for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
-                              "--equalize", "--correct-biases"})
+                              "--equalize", "--smooth", "--headroom", "--best", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--partition", "--plan-memory"})
         quantize->excludes(lower->get_option(other));

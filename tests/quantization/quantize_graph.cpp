@@ -10,6 +10,8 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/search_quantization.hpp>
+#include <headrace/quantization/smooth_layers.hpp>
 
 #include "../support/program.hpp"
 
@@ -261,6 +263,18 @@ void unequal_chain(program& p) {
     p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
 }
 
+/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that takes it back.
+void outlier_channel(program& p) {
+    const value x = p.input(dtype::float32, {1, 4});
+    const value factor = p.constant(dtype::float32, {4}, {1.0F, 64.0F, 0.5F, 1.0F});
+    const value shift = p.constant(dtype::float32, {4}, {0.25F, 8.0F, 0.125F, 0.0F});
+    const value w =
+        p.constant(dtype::float32, {2, 4}, {1.0F, 1.0F / 64, 1.0F, -1.0F, 0.5F, -1.0F / 64, 2.0F, 1.0F});
+    const value scaled = p.make<aten::mul_tensor>({.self = x, .other = factor});
+    const value y = p.make<aten::add_tensor>({.self = scaled, .other = shift});
+    p.output(p.make<aten::linear>({.input = y, .weight = w}));
+}
+
 }  // namespace
 
 TEST_CASE("equalized layers lose less, and compute the same") {
@@ -270,6 +284,83 @@ TEST_CASE("equalized layers lose less, and compute the same") {
     const double equalized = error_of(unequal_chain, config);
     CHECK(equalized < plain / 4);
     CHECK(equalized < 0.05);
+}
+
+TEST_CASE("smoothed layers lose less, and compute the same") {
+    const double plain = error_of(outlier_channel);
+    quantization_config config;
+    config.smooth = true;
+    CHECK(error_of(outlier_channel, config) < plain / 2);
+    program real;
+    testing::builder{outlier_channel}(real);
+    program smoothed;
+    testing::builder{outlier_channel}(smoothed);
+    const auto inputs = ramps(real.g).inputs(3).value();
+    const auto expected = execute(real.g, inputs).value();
+    const auto count = smooth_layers(smoothed.g, ramps(smoothed.g));
+    REQUIRE(count.has_value());
+    CHECK(count.value() == 1);
+    const auto got = execute(smoothed.g, inputs).value();
+    for (std::int64_t i = 0; i != expected[0].size(); ++i)
+        CHECK(got[0].real(i) == Approx(expected[0].real(i)).margin(1e-4));
+}
+
+TEST_CASE("headroom widens ranges of what is computed, and leaves those of constants") {
+    const auto build = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 4});
+        p.output(p.make<aten::mul_tensor>({.self = x, .other = p.constant(dtype::float32, {1}, {2.0F})}));
+    };
+    program plain;
+    testing::builder{build}(plain);
+    quantize(plain);
+    program wide;
+    testing::builder{build}(wide);
+    quantization_config config;
+    config.all.activation.headroom = 1.25;
+    quantize(wide, config);
+    const auto before = scales_of(plain.g);
+    const auto after = scales_of(wide.g);
+    REQUIRE(before.size() == 2);
+    REQUIRE(after.size() == 2);
+    for (std::size_t i = 0; i != 2; ++i) CHECK(after[i] == Approx(1.25 * before[i]));
+    const auto scale_of_constant = [](const graph& g) {
+        double scale = 0;
+        for (const node& n : g.nodes()) {
+            const auto* d = args_if<qd::dequantize_per_tensor>(n);
+            if (d != nullptr && is<builtin::constant>(*d->input.producer)) scale = d->scale;
+        }
+        return scale;
+    };
+    CHECK(scale_of_constant(plain.g) > 0);
+    CHECK(scale_of_constant(plain.g) == scale_of_constant(wide.g));
+}
+
+TEST_CASE("a search keeps what gains, and stops when the time is over") {
+    program p;
+    testing::builder{unequal_chain}(p);
+    const auto nodes = p.g.size();
+    const auto found =
+        search_quantization(p.g, {}, ramps(p.g, 8), &infer_node, run_serially, [] { return true; });
+    REQUIRE(found.has_value());
+    const quantization_search& search = found.value();
+    CHECK(search.is_complete);
+    CHECK(search.best.equalize);
+    CHECK(p.g.size() == nodes);
+    double best = search.trials.front().sqnr;
+    for (const quantization_trial& t : search.trials) {
+        if (t.is_taken) {
+            CHECK(t.sqnr >= best);
+            best = t.sqnr;
+        } else {
+            CHECK(t.sqnr <= best + 0.05);
+        }
+    }
+    CHECK(best > search.trials.front().sqnr + 6);
+    const auto none =
+        search_quantization(p.g, {}, ramps(p.g, 8), &infer_node, run_serially, [] { return false; });
+    REQUIRE(none.has_value());
+    CHECK_FALSE(none.value().is_complete);
+    CHECK(none.value().trials.size() == 1);
 }
 
 TEST_CASE("corrected biases take the mean error away") {
