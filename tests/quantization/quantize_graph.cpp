@@ -10,6 +10,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/search_quantization.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 
@@ -284,6 +285,48 @@ TEST_CASE("equalized layers lose less, and compute the same") {
     const double equalized = error_of(unequal_chain, config);
     CHECK(equalized < plain / 4);
     CHECK(equalized < 0.05);
+}
+
+TEST_CASE("functions of numbers between -1 and 1 read them with fixed parameters") {
+    const auto build = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 4});
+        const value y = p.make<aten::mul_tensor>({.self = x, .other = x});
+        p.output(p.make<aten::atanh>({.self = p.make<aten::asin>({.self = y})}));
+    };
+    program p;
+    testing::builder{build}(p);
+    quantize(p);
+    const auto scales = scales_of(p.g);  // of x, y, y for asin, its result, that for atanh, its result
+    REQUIRE(scales.size() == 6);
+    CHECK(scales[2] == 0x1p-7);
+    CHECK(scales[4] == static_cast<double>(1.998F / 256));
+    CHECK(scales[1] < 0x1p-7);
+}
+
+TEST_CASE("a clamp that no sample reaches does not keep layers from being equalized") {
+    const auto chain = [](program& p, double bound) {
+        const value x = p.input(dtype::float32, {1, 1, 4, 4});
+        const value w1 = p.constant(dtype::float32, {2, 1, 1, 1}, {0.03125F, 4.0F});
+        const value w2 = p.constant(dtype::float32, {1, 2, 1, 1}, {32.0F, 0.25F});
+        const value y = p.make<aten::conv2d>({.input = x, .weight = w1});
+        const value c = p.make<aten::hardtanh>({.self = y, .min_val = 0.0, .max_val = bound});
+        p.output(p.make<aten::conv2d>({.input = c, .weight = w2}));
+    };
+    for (const bool reached : {false, true}) {
+        const auto build = [&](program& p) { chain(p, reached ? 3.0 : 6.0); };
+        program p;
+        testing::builder{build}(p);
+        const auto relaxed = relax_clamps(p.g, ramps(p.g));
+        REQUIRE(relaxed.has_value());
+        CHECK(relaxed.value() == (reached ? 0 : 1));
+        program quantized;
+        testing::builder{build}(quantized);
+        quantization_config config;
+        config.equalize = true;
+        quantize(quantized, config);
+        const double hidden = scales_of(quantized.g)[1] * 255;
+        CHECK(hidden == (reached ? Approx(3).epsilon(0.1) : Approx(0.875).epsilon(0.05)));
+    }
 }
 
 TEST_CASE("smoothed layers lose less, and compute the same") {

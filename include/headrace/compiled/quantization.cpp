@@ -7,5 +7,6 @@
 #include <headrace/quantization/correct_biases_definition.hpp>
 #include <headrace/quantization/histogram_definition.hpp>
 #include <headrace/quantization/observe_definition.hpp>
+#include <headrace/quantization/relax_clamps_definition.hpp>
 #include <headrace/quantization/search_quantization_definition.hpp>
 #include <headrace/quantization/smooth_layers_definition.hpp>

@@ -34,6 +34,7 @@
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/mask_softmax.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
 
@@ -226,6 +227,7 @@ HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_conte
                                                             const parallel_for& in_parallel) {
     BOOST_OUTCOME_TRY(prepare_quantization(g, context));
     if (config.equalize) {
+        BOOST_OUTCOME_TRY(relax_clamps(g, samples, in_parallel));
         BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
     }
     if (config.smooth) {
