@@ -133,13 +133,13 @@ enum class element_order : unsigned char { same, channels_last };
 
 namespace detail {
 
-[[nodiscard]] inline extents with_channels_last(std::span<const std::int64_t> shape) {
-    extents moved(shape.begin(), shape.end());
+[[nodiscard]] inline eval::extents with_channels_last(std::span<const std::int64_t> shape) {
+    eval::extents moved(shape.begin(), shape.end());
     std::rotate(moved.begin() + 1, moved.begin() + 2, moved.end());
     return moved;
 }
-[[nodiscard]] inline extents without_ones(std::span<const std::int64_t> shape) {
-    extents kept;
+[[nodiscard]] inline eval::extents without_ones(std::span<const std::int64_t> shape) {
+    eval::extents kept;
     std::ranges::copy_if(shape, std::back_inserter(kept), [](std::int64_t size) { return size != 1; });
     return kept;
 }
@@ -150,9 +150,9 @@ namespace detail {
 [[nodiscard]] inline std::vector<element_order> possible_orders(std::span<const std::int64_t> exported,
                                                                 std::span<const std::int64_t> lowered) {
     std::vector<element_order> orders;
-    const extents wanted = detail::without_ones(lowered);
+    const eval::extents wanted = detail::without_ones(lowered);
     if (detail::without_ones(exported) == wanted) orders.push_back(element_order::same);
-    if (exported.size() < 3 || exported[1] == 1 || elements_in(exported.subspan(2)) == 1) return orders;
+    if (exported.size() < 3 || exported[1] == 1 || eval::elements_in(exported.subspan(2)) == 1) return orders;
     if (detail::without_ones(detail::with_channels_last(exported)) == wanted)
         orders.push_back(element_order::channels_last);
     return orders;

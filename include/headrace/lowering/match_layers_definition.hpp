@@ -69,7 +69,8 @@ private:
     }
 
     [[nodiscard]] bool is_alike(const node& n, const node& m) const {
-        if (n.op != m.op || n.operand_count != m.operand_count || n.result_count != m.result_count)
+        const bool same_op = &n.op->functional() == &m.op->functional();  // views that are copies, too
+        if (!same_op || n.operand_count != m.operand_count || n.result_count != m.result_count)
             return false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& mine = n.results[i].meta;
