@@ -141,6 +141,26 @@ TEST_CASE("compare_models: layers match by structure where names differ", "[comp
     CHECK(find(c.value(), "second") != nullptr);
 }
 
+TEST_CASE("compare_models: slices in another order match by what they take", "[compare]") {
+    const auto build = [](program& p, bool swapped) {
+        const value x = p.input(dtype::float32, {1, 2, 4, 4});
+        value parts[2];
+        for (const int k : {swapped ? 1 : 0, swapped ? 0 : 1})
+            parts[k] = p.make<aten::sigmoid>(
+                {.self = p.make<aten::slice_tensor>({.self = x, .dim = 1, .start = k, .end = k + 1})});
+        p.output(p.make<aten::add_tensor>({.self = parts[0], .other = parts[1]}));
+        p.finish();
+    };
+    program a;
+    build(a, false);
+    program b;
+    build(b, true);
+    const auto c = compare_models(a.g, b.g, {.samples = ramps(image, 2)});
+    REQUIRE(c);
+    CHECK(c.value().layers.size() == 4);
+    for (const layer_comparison& l : c.value().layers) CHECK(l.sqnr == infinite);
+}
+
 TEST_CASE("compare_models: models without a common layer are refused", "[compare]") {
     program a;
     network(a);

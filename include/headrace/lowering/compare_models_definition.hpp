@@ -62,8 +62,9 @@ namespace detail {
     }
     return unsupported(join_text("input ", printable(n.name()), " of the second model is ",
                                  name_of(meta.dtype),
-                                 "; give the description that was written with it, or the quantized program "
-                                 "that it was made of, which say what these integers stand for"));
+                                 "; give the description that was written with it (--io), or the quantized "
+                                 "program that it was made of (--through), which say what these integers "
+                                 "stand for"));
 }
 
 [[nodiscard]] inline result<void> complete_inputs(const graph& from,

@@ -18,8 +18,9 @@ struct layer_match {
 
 /// Pairs the values of two forms of a model, each with at most one. Programs of the same dialect are compared
 /// from their inputs on: nodes of the same op that read matched values match, whatever they are called, and
-/// behind a difference those of the same op and name. A lowered model's values are found by the names that
-/// they inherit from the exported nodes, and the last one of a name is taken. Outputs match by position.
+/// nodes whose operands have no counterpart match by op and name. A lowered model's values are found by the
+/// names that they inherit from the exported nodes, and the last one of a name is taken. Outputs match by
+/// position.
 [[nodiscard]] std::vector<layer_match> match_layers(const graph& reference,
                                                     std::span<const layer_value> layers_of_reference,
                                                     const graph& other,

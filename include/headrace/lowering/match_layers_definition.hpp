@@ -12,6 +12,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/lowering/layer_values_definition.hpp>
 #include <headrace/lowering/match_layers.hpp>
+#include <headrace/op/reflect.hpp>
 
 namespace headrace {
 
@@ -23,6 +24,7 @@ public:
     structure_matcher(const graph& a, const graph& b)
         : in_a_(a), in_b_(b), counterparts_(a.id_bound()), readers_(b.id_bound()), taken_(b.id_bound()) {
         for (node& m : b.nodes()) {
+            if (!m.name().empty()) named_.emplace(m.name(), &m);
             for (std::uint32_t k = 0; k != m.operand_count; ++k)
                 readers_[in_b_[m.operand(k)].producer->id].push_back({&m, k});
         }
@@ -48,30 +50,57 @@ private:
     };
 
     void match(const node& n) {
-        if (is<builtin::output>(n) || is_of_dialect<quantized_decomposed::dialect>(n) || is_view(n)) return;
-        constexpr std::size_t most_candidates = 256;  // files may claim any number of readers
+        if (is<builtin::output>(n) || is<builtin::constant>(n) || is<builtin::placeholder>(n)) return;
+        if (is_of_dialect<quantized_decomposed::dialect>(n) || is_view(n)) return;
         for (std::uint32_t k = 0; k != n.operand_count; ++k) {
             const value read = (*this)[in_a_[n.operand(k)]];
             if (!read) continue;
-            node* best = nullptr;
-            std::vector<reader>& candidates = readers_[read.producer->id];
-            for (std::size_t i = 0; i != std::min(candidates.size(), most_candidates); ++i) {
-                node* const m = candidates[i].target;
-                if (taken_[m->id] || candidates[i].operand != k || !is_alike(n, *m)) continue;
-                if (best == nullptr || (m->name() == n.name() && best->name() != n.name())) best = m;
-            }
-            if (best == nullptr) return;
-            counterparts_[n.id] = best;
-            taken_[best->id] = true;
-            std::erase_if(candidates, [best](const reader& r) { return r.target == best; });
+            if (node* m = reader_like(n, k, read)) take(n, *m);
             return;
         }
+        // Behind a difference nothing that it reads is known.
+        const auto named = named_.find(n.name());
+        if (named != named_.end() && !taken_[named->second->id] && is_alike(n, *named->second))
+            take(n, *named->second);
+    }
+    void take(const node& n, node& m) {
+        counterparts_[n.id] = &m;
+        taken_[m.id] = true;
+    }
+
+    // A node like `n` whose operand k is that value. Of several, such as slices, the one with the same
+    // arguments, or else that with the same name, or else the first.
+    [[nodiscard]] node* reader_like(const node& n, std::uint32_t k, value read) const {
+        constexpr std::size_t most_candidates = 256;  // files may claim any number of readers
+        constexpr int best_rank = 3;
+        const std::vector<reader>& candidates = readers_[read.producer->id];
+        std::size_t seen = 0;
+        node* best = nullptr;
+        int rank = -1;
+        for (const reader& r : candidates) {
+            if (++seen == most_candidates || rank == best_rank) break;
+            node* const m = r.target;
+            if (taken_[m->id] || r.operand != k || !is_alike(n, *m)) continue;
+            const int its_rank = (has_same_settings(n, *m) ? 2 : 0) + (m->name() == n.name() ? 1 : 0);
+            if (its_rank <= rank) continue;
+            best = m;
+            rank = its_rank;
+        }
+        return best;
+    }
+
+    // The arguments that are neither tensors nor graphs.
+    [[nodiscard]] static bool has_same_settings(const node& n, const node& m) {
+        if (n.op != m.op) return false;
+        return std::ranges::all_of(*n.op, [&](const field_info& f) {
+            const bool is_setting = f.kind > field_kind::optional_tensors && f.kind < field_kind::region;
+            return !is_setting || equal_field(f, n.arguments, m.arguments);
+        });
     }
 
     [[nodiscard]] bool is_alike(const node& n, const node& m) const {
         const bool same_op = &n.op->functional() == &m.op->functional();  // views that are copies, too
-        if (!same_op || n.operand_count != m.operand_count || n.result_count != m.result_count)
-            return false;
+        if (!same_op || n.operand_count != m.operand_count || n.result_count != m.result_count) return false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& mine = n.results[i].meta;
             const auto& its = m.results[i].meta;
@@ -89,6 +118,7 @@ private:
     std::vector<node*> counterparts_;           // by the id of a node of the first
     std::vector<std::vector<reader>> readers_;  // of the second's nodes, through views and quantize nodes
     std::vector<bool> taken_;
+    std::unordered_map<std::string_view, node*> named_;  // of the second
 };
 
 /// Without the number that keeps names apart: `relu_1_4` is the fifth value that `relu_1` has become.
@@ -133,26 +163,12 @@ private:
                                                                    std::span<const layer_value> b) {
     const structure_matcher matcher(first, second);
     const std::map<result_key, std::size_t> places = places_of(b);
-    std::unordered_map<std::string_view, std::size_t> named;
-    for (std::size_t k = 0; k != b.size(); ++k) named.emplace(b[k].name, k);
     std::vector<std::size_t> found(a.size(), no_layer);
-    std::vector<bool> taken(b.size(), false);
     for (std::size_t i = 0; i != a.size(); ++i) {
         if (a[i].real.producer->owner != &first) continue;
         const value other = matcher[a[i].real];
         const auto at = places.find(key_of(other));
-        if (!other || at == places.end()) continue;
-        found[i] = at->second;
-        taken[at->second] = true;
-    }
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        const auto at = named.find(a[i].name);
-        if (found[i] != no_layer || at == named.end() || taken[at->second]) continue;
-        const layer_value& other = b[at->second];
-        if (other.real.producer->op != a[i].real.producer->op) continue;
-        if (!(meta_of(other.real)->shape == meta_of(a[i].real)->shape)) continue;
-        found[i] = at->second;
-        taken[at->second] = true;
+        if (other && at != places.end()) found[i] = at->second;
     }
     return found;
 }
