@@ -24,6 +24,7 @@ struct calibration_options {
     bool correct_biases = false;
     double headroom = 1;  ///< factor for the ranges of what is computed
     double best = 0;      ///< seconds in which other options are tried
+    double int16_share = 0;
     int jobs = 0;         ///< threads; 0: as many as processors
 };
 

@@ -102,6 +102,10 @@ void add_calibration(CLI::App& command, calibration_options& o) {
                     "Try other options on top for up to that many seconds, and keep what loses least")
         ->check(CLI::Range(0.001, 1e6))
         ->type_name("SECONDS");
+    command
+        .add_option("--int16-share", o.int16_share,
+                    "Share of the activations' elements that may get 16 bits, where that gains most")
+        ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
                      "Then add to each bias what its quantized layer gives too little on average");
 }
@@ -137,8 +141,9 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
-    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
-                              "--equalize", "--smooth", "--headroom", "--best", "--correct-biases"})
+    for (const char* of_it :
+         {"--config", "--observer", "--activations", "--weights", "--per-tensor", "--equalize", "--smooth",
+          "--headroom", "--best", "--int16-share", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--partition", "--plan-memory"})
         quantize->excludes(lower->get_option(other));

@@ -40,6 +40,7 @@ result<quantization_options> options_of(const calibration_options& options) {
     chosen.config.equalize = chosen.config.equalize || options.equalize;
     if (options.headroom != 1) all.activation.headroom = options.headroom;
     if (options.best > 0) chosen.search_for = options.best;
+    chosen.int16_share = options.int16_share;
     chosen.config.smooth = chosen.config.smooth || options.smooth;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
     chosen.in_parallel = on_threads(options.jobs);
@@ -58,6 +59,10 @@ result<model_quantization> quantize_by(program& model, const calibration_options
 void print_search(const quantization_search& search) {
     for (const quantization_trial& t : search.trials)
         fmt::print("{:<28} {:6.2f} dB{}\n", t.change, t.sqnr, t.is_taken ? ", taken" : "");
+    std::size_t wide = 0;
+    for (const quantization_rule& r : search.best.rules)
+        wide += r.scheme && r.scheme->activation.type == dtype::int16 ? 1 : 0;
+    if (wide != 0) fmt::print("{} rules give 16 bits\n", wide);
     if (!search.is_complete) fmt::print("the time was over before all was tried\n");
 }
 

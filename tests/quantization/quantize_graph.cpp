@@ -9,6 +9,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/quantization/mix_precision.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/search_quantization.hpp>
@@ -47,12 +48,12 @@ quantization_summary quantize(program& p, const quantization_config& config = {}
     return done.value();
 }
 
-/// What the quantized program gives for the first sample, and what the float one does.
-double error_of(void (*build)(program&), const quantization_config& config = {}) {
+/// What the quantized program gives for the last sample, and what the float one does.
+double error_of(const testing::builder& build, const quantization_config& config = {}) {
     program real;
-    testing::builder{*build}(real);
+    build(real);
     program p;
-    testing::builder{*build}(p);
+    build(p);
     quantize(p, config);
     const auto inputs = ramps(real.g).inputs(3).value();
     const auto expected = execute(real.g, inputs);
@@ -376,6 +377,50 @@ TEST_CASE("headroom widens ranges of what is computed, and leaves those of const
     };
     CHECK(scale_of_constant(plain.g) > 0);
     CHECK(scale_of_constant(plain.g) == scale_of_constant(wide.g));
+}
+
+TEST_CASE("sixteen bits go where eight lose most") {
+    const auto build = [](program& p) {  // two numbers that nearly cancel, and a small one beside them
+        const value x = p.input(dtype::float32, {1, 16});
+        p.g.set_name(x, "x");
+        const auto scaled = [&](value v, float factor, const char* name) {
+            const value y =
+                p.make<aten::mul_tensor>({.self = v, .other = p.constant(dtype::float32, {1}, {factor})});
+            p.g.set_name(y, name);
+            return y;
+        };
+        const value large = scaled(x, 10.0F, "large");
+        const value sine = p.make<aten::sin>({.self = scaled(x, 9.5F / 10, "less")});
+        p.g.set_name(sine, "sine");
+        const value difference =
+            p.make<aten::sub_tensor>({.self = large, .other = scaled(sine, 10.0F, "almost")});
+        p.g.set_name(difference, "difference");
+        const value beside = p.make<aten::tanh>({.self = x});
+        p.g.set_name(beside, "beside");
+        const value sum =
+            p.make<aten::add_tensor>({.self = difference, .other = scaled(beside, 0.001F, "small")});
+        p.g.set_name(sum, "sum");
+        p.output(sum);
+    };
+    program p;
+    testing::builder{build}(p);
+    const auto always = [] { return true; };
+    // All as large as the others: what is cut would hide what rounding costs.
+    const sample_source samples{8, [](std::size_t at) -> result<std::vector<tensor>> {
+                                    reals numbers;
+                                    for (std::size_t i = 0; i != 16; ++i)
+                                        numbers.push_back(static_cast<double>((i * 7 + at) % 16) / 7.5 - 1);
+                                    return std::vector{tensor::of(dtype::float32, {1, 16}, numbers)};
+                                }};
+    const auto mixed = mix_precision(p.g, {}, 0.8, samples, &infer_node, run_serially, always);
+    REQUIRE(mixed.has_value());
+    REQUIRE_FALSE(mixed.value().rules.empty());
+    CHECK(mixed.value().rules.size() <= 7);  // of nine of the same size
+    for (const quantization_rule& r : mixed.value().rules) CHECK(r.pattern != "small");
+    CHECK(error_of(build, mixed.value()) < error_of(build, {}) / 3);
+    const auto none = mix_precision(p.g, {}, 0, samples, &infer_node, run_serially, always);
+    REQUIRE(none.has_value());
+    CHECK(none.value().rules.empty());
 }
 
 TEST_CASE("a search keeps what gains, and stops when the time is over") {

@@ -21,6 +21,8 @@ struct quantization_options {
     quantization_config config{};
     /// Seconds in which other configurations are tried on top of that one; see search_quantization.
     std::optional<double> search_for{};
+    /// Then the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
+    double int16_share = 0;
     parallel_for in_parallel = run_serially;
 };
 

@@ -19,6 +19,7 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/quantize_model.hpp>
+#include <headrace/quantization/mix_precision.hpp>
 
 namespace headrace {
 
@@ -144,13 +145,19 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
         return unsupported("the model is quantized already; give the float model that it was made from");
     BOOST_OUTCOME_TRY(samples, read_samples(g, options.samples));
     quantization_search search{options.config, {}};
+    const auto since = std::chrono::steady_clock::now();
+    const auto goes_on = [since, within = options.search_for] {
+        return !within || std::chrono::steady_clock::now() - since < std::chrono::duration<double>(*within);
+    };
     if (options.search_for) {
-        const auto since = std::chrono::steady_clock::now();
-        const std::chrono::duration<double> within(*options.search_for);
-        BOOST_OUTCOME_TRY(
-            found, search_quantization(g, options.config, samples, &infer_node, options.in_parallel,
-                                       [=] { return std::chrono::steady_clock::now() - since < within; }));
+        BOOST_OUTCOME_TRY(found, search_quantization(g, options.config, samples, &infer_node,
+                                                     options.in_parallel, goes_on));
         search = std::move(found);
+    }
+    if (options.int16_share > 0) {
+        BOOST_OUTCOME_TRY(mixed, mix_precision(g, search.best, options.int16_share, samples, &infer_node,
+                                               options.in_parallel, goes_on));
+        search.best = std::move(mixed);
     }
     pass_context context(&infer_node);
     BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
