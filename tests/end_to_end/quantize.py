@@ -81,6 +81,10 @@ def check_trained(program, folder):
     expect("the time was over" not in tried, "a small network takes more than five minutes")
     best, first = quality(), (folder / "trained.pt2").read_bytes()
     expect(best > equalized - 0.5, f"the best is {best:.1f} dB, equalized {equalized:.1f} dB")
+    call(program, *arguments, "--equalize", "--int16-share", 0.5, says="give 16 bits")
+    expect("int16[" in call(program, "show", folder / "trained.pt2").stdout, "no tensor has 16 bits")
+    expect(quality() > equalized + 0.5, f"with 16 bits for a half {quality():.1f} dB, without {equalized:.1f} dB")
+    call(program, "lower", folder / "trained.pt2", "-o", folder / "mixed.tosa", "--target", "TOSA-1.0+INT+int16")
     call(program, *arguments, "--best", 300, "-j", 1)
     expect((folder / "trained.pt2").read_bytes() == first, "the best has other bytes with one thread")
 
