@@ -173,9 +173,9 @@ private:
     const auto add = [&](std::size_t i, std::size_t k, const layer_value* by) {
         const sizes mine = meta_of(a[i].stored)->shape;
         const sizes its = meta_of(b[k].stored)->shape;
-        auto orders = is_lowered(other)               ? possible_orders(mine, its)
-                      : std::ranges::equal(mine, its) ? std::vector{element_order::same}
-                                                      : std::vector<element_order>{};
+        if (!is_lowered(other) && !std::ranges::equal(mine, its)) return;
+        std::vector<element_order> orders = possible_orders(mine, its);
+        if (!is_lowered(other) && orders.size() > 1) orders.resize(1);
         if (!orders.empty())
             pairs.push_back({&a[i], &b[k], std::move(orders), known_meaning(a[i], b[k], by)});
     };
@@ -239,8 +239,8 @@ HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, 
         return unsupported("the models have no layer in common; are they forms of the same one?");
     BOOST_OUTCOME_TRY(detail::settle(form, other, pairs, options));
     const auto add = [&](layer_sums& sums, std::size_t i, const tensor& x, const tensor& y) {
-        sums.add(detail::real_numbers(*pairs[i].reference, x),
-                 pairs[i].numbers_of(y, pairs[i].orders.front()), *pairs[i].meaning);
+        sums.add(detail::real_numbers(*pairs[i].reference, x), elements_in_order(y, pairs[i].orders.front()),
+                 *pairs[i].meaning);
     };
     const detail::pair_runner runner(form, other, pairs, options);
     BOOST_OUTCOME_TRY(sums, runner.sum<layer_sums>(add));

@@ -29,9 +29,6 @@ struct compared_layers {
 
     [[nodiscard]] bool is_open() const { return !meaning || orders.size() != 1; }
     [[nodiscard]] sizes shape() const { return meta_of(reference->stored)->shape; }
-    [[nodiscard]] std::vector<double> numbers_of(const tensor& t, element_order order) const {
-        return elements_in_order(t, order, shape());
-    }
 };
 
 [[nodiscard]] inline integer_meaning meaning_of(const interface_quantization& q) {
@@ -122,15 +119,13 @@ private:
     layer_runner run_other_;
 };
 
+/// A line for each order.
 struct fits_by_order {
-    fit_sums same, last;
+    std::vector<fit_sums> of;
     fits_by_order& operator+=(const fits_by_order& more) {
-        same += more.same;
-        last += more.last;
+        of.resize(more.of.size());
+        for (std::size_t i = 0; i != of.size(); ++i) of[i] += more.of[i];
         return *this;
-    }
-    [[nodiscard]] const fit_sums& of(element_order order) const {
-        return order == element_order::same ? same : last;
     }
 };
 
@@ -145,20 +140,18 @@ struct fits_by_order {
     const auto add = [&](fits_by_order& sums, std::size_t i, const tensor& x, const tensor& y) {
         if (!pairs[i].is_open()) return;
         const std::vector<double> real = real_numbers(*pairs[i].reference, x);
-        for (const element_order order : pairs[i].orders) {
-            fit_sums& fit = order == element_order::same ? sums.same : sums.last;
-            fit.add(real, pairs[i].numbers_of(y, order));
-        }
+        sums.of.resize(pairs[i].orders.size());
+        for (std::size_t k = 0; k != sums.of.size(); ++k)
+            sums.of[k].add(real, elements_in_order(y, pairs[i].orders[k]));
     };
     BOOST_OUTCOME_TRY(fits, runner.sum<fits_by_order>(add));
     for (std::size_t i = 0; i != pairs.size(); ++i) {
         compared_layers& p = pairs[i];
         if (!p.is_open()) continue;
-        const element_order best = *std::ranges::min_element(
-            p.orders, {}, [&](element_order order) { return fits[i].of(order).residual(); });
-        p.orders = {best};
+        const auto best = std::ranges::min_element(fits[i].of, {}, &fit_sums::residual);
+        p.orders = {p.orders[static_cast<std::size_t>(best - fits[i].of.begin())]};
         if (p.meaning) continue;
-        const fit_sums& fit = fits[i].of(best);
+        const fit_sums& fit = *best;
         const dtype type = meta_of(p.other->stored)->dtype;
         p.meaning = headrace::meaning_of(fit.scale(), fit.offset(), lowest_of(type), -lowest_of(type) - 1);
         p.fitted = true;

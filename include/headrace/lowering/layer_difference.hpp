@@ -128,8 +128,9 @@ struct fit_sums {
     [[nodiscard]] double residual() const { return xx - x * x / count - scale() * (qx - q * x / count); }
 };
 
-/// How the elements of a lowered tensor lie against the exported one's: TOSA has the channels of images last.
-enum class element_order : unsigned char { same, channels_last };
+/// How the elements of a lowered tensor lie against the exported one's: for each axis of the exported one its
+/// axis, those of size 1 left out. TOSA has the channels of images last, and transposes move.
+using element_order = std::vector<std::size_t>;
 
 namespace detail {
 
@@ -144,27 +145,43 @@ namespace detail {
     return kept;
 }
 
-}  // namespace detail
-
-/// The orders that the shapes allow, axes of size 1 left out; more than one if sizes are equal by chance.
-[[nodiscard]] inline std::vector<element_order> possible_orders(std::span<const std::int64_t> exported,
-                                                                std::span<const std::int64_t> lowered) {
-    std::vector<element_order> orders;
-    const eval::extents wanted = detail::without_ones(lowered);
-    if (detail::without_ones(exported) == wanted) orders.push_back(element_order::same);
-    if (exported.size() < 3 || exported[1] == 1 || eval::elements_in(exported.subspan(2)) == 1) return orders;
-    if (detail::without_ones(detail::with_channels_last(exported)) == wanted)
-        orders.push_back(element_order::channels_last);
-    return orders;
+// Appends to `order` in all ways that the sizes allow, the first axes first.
+inline void extend_order(const eval::extents& exported, const eval::extents& lowered, element_order& order,
+                         std::vector<element_order>& found) {
+    constexpr std::size_t most_orders = 24;  // of tensors whose axes are all alike
+    if (found.size() == most_orders) return;
+    if (order.size() == exported.size()) {
+        found.push_back(order);
+        return;
+    }
+    for (std::size_t axis = 0; axis != lowered.size(); ++axis) {
+        const bool used = std::ranges::find(order, axis) != order.end();
+        if (used || lowered[axis] != exported[order.size()]) continue;
+        order.push_back(axis);
+        extend_order(exported, lowered, order, found);
+        order.pop_back();
+    }
 }
 
-/// The elements of a tensor in the order of the exported one, which has that shape.
-[[nodiscard]] inline std::vector<double> elements_in_order(const tensor& t, element_order order,
-                                                           std::span<const std::int64_t> exported) {
-    if (order == element_order::same) return t.to<double>();
-    std::vector<std::size_t> axes{0, exported.size() - 1};
-    for (std::size_t d = 1; d + 1 < exported.size(); ++d) axes.push_back(d);
-    return eval::permuted(t.reshaped(detail::with_channels_last(exported)), axes).to<double>();
+}  // namespace detail
+
+/// The orders that the shapes allow, the same one first; more than one if sizes are equal by chance.
+[[nodiscard]] inline std::vector<element_order> possible_orders(std::span<const std::int64_t> exported,
+                                                                std::span<const std::int64_t> lowered) {
+    std::vector<element_order> found;
+    const eval::extents from = detail::without_ones(exported);
+    const eval::extents to = detail::without_ones(lowered);
+    // Of the same sizes every beginning has an end, so that the search never goes back for nothing.
+    if (from.size() != to.size() || !std::ranges::is_permutation(from, to)) return found;
+    element_order order;
+    detail::extend_order(from, to, order, found);
+    return found;
+}
+
+/// The elements of a lowered tensor in the order of the exported one.
+[[nodiscard]] inline std::vector<double> elements_in_order(const tensor& t, const element_order& order) {
+    if (std::ranges::is_sorted(order)) return t.to<double>();
+    return eval::permuted(t.reshaped(detail::without_ones(t.shape())), order).to<double>();
 }
 
 }  // namespace headrace
