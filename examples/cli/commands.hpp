@@ -4,6 +4,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 #define HEADRACE_EXAMPLES_CLI_COMMANDS_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,8 +20,12 @@ struct calibration_options {
     std::string weights;
     bool per_tensor = false;  ///< one scale for all of a weight
     bool equalize = false;    ///< scale channels between layers first
+    bool smooth = false;      ///< scale channels of what linear layers read first
     bool correct_biases = false;
-    int jobs = 0;  ///< threads; 0: as many as processors
+    double headroom = 1;  ///< factor for the ranges of what is computed
+    double best = 0;      ///< seconds in which other options are tried
+    double int16_share = 0;
+    int jobs = 0;         ///< threads; 0: as many as processors
 };
 
 struct lower_options {
@@ -87,6 +92,21 @@ struct quantize_options {
     calibration_options calibration{};
 };
 [[nodiscard]] int quantize(const quantize_options& options);
+
+struct compare_options {
+    std::string reference;
+    std::string other;
+    std::string method;                ///< of `other`, if it is a package or a .pte file with several
+    std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
+    std::string io;                    ///< what `lower --io` wrote with `other`
+    std::string through;               ///< the quantized .pt2 that `other` was lowered from
+    std::string sort = "own";
+    std::string json;  ///< files to write besides the table
+    std::string dot;
+    std::size_t top = 0;  ///< lines of the table; 0: all layers
+    int jobs = 0;
+};
+[[nodiscard]] int compare(const compare_options& options);
 
 struct plan_options {
     std::string model;

@@ -29,6 +29,7 @@ Examples:
   headrace lower --batch models -o out -j 8 --report report.json
   headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
   headrace lower model.pt2 --quantize calib.npy -o model.tosa
+  headrace compare model.pt2 model_int8.pt2 --in test.npy
   headrace show model.pt2            headrace show --pipeline
   headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
   headrace plan model.tosa
@@ -49,6 +50,9 @@ model cannot be lowered. --report is then one file with a row for each model)";
 constexpr const char* output_help =
     R"(TOSA flatbuffer to write, or, if its name ends in .pte, program for ExecuTorch's runtime; or directory
 of the package or of --batch. Files are written whole or not at all)";
+constexpr const char* compare_sort_help =
+    R"(The worst first by: own, the noise that a layer adds; sqnr, the noise that it gives; difference,
+cosine, saturated; or model, in the model's order)";
 constexpr const char* target_help =
     R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
 without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
@@ -89,6 +93,19 @@ void add_calibration(CLI::App& command, calibration_options& o) {
     command.add_flag("--per-tensor", o.per_tensor, "One scale for all of a weight, not one for each channel");
     command.add_flag("--equalize", o.equalize,
                      "First scale channels so that the weights of two layers in a row are equally large");
+    command.add_flag("--smooth", o.smooth,
+                     "First move outliers of what linear layers read into their weights (SmoothQuant)");
+    command.add_option("--headroom", o.headroom, "Factor for the ranges of what is computed, such as 1.1")
+        ->check(CLI::Range(1.0, 16.0));
+    command
+        .add_option("--best", o.best,
+                    "Try other options on top for up to that many seconds, and keep what loses least")
+        ->check(CLI::Range(0.001, 1e6))
+        ->type_name("SECONDS");
+    command
+        .add_option("--int16-share", o.int16_share,
+                    "Share of the activations' elements that may get 16 bits, where that gains most")
+        ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
                      "Then add to each bias what its quantized layer gives too little on average");
 }
@@ -124,8 +141,9 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
-    for (const char* of_it : {"--config", "--observer", "--activations", "--weights", "--per-tensor",
-                              "--equalize", "--correct-biases"})
+    for (const char* of_it :
+         {"--config", "--observer", "--activations", "--weights", "--per-tensor", "--equalize", "--smooth",
+          "--headroom", "--best", "--int16-share", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--partition", "--plan-memory"})
         quantize->excludes(lower->get_option(other));
@@ -224,6 +242,29 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     quantize->callback([&] { status = guarded(o.model, [&] { return headrace::cli::quantize(o); }); });
 }
 
+void add_compare(CLI::App& app, compare_options& o, int& status) {
+    CLI::App* compare = app.add_subcommand(
+        "compare", "Compare two forms of a model layer by layer: float, quantized, lowered");
+    compare->add_option("reference", o.reference, "The better one: a .pt2, .tosa or .pte file, or a package")
+        ->required();
+    compare->add_option("other", o.other, "The one that was made of it")->required();
+    compare->add_option("--in", o.samples, "For each input, in order: a .npy file of samples, or a directory")
+        ->required()
+        ->type_name("FILE|DIR");
+    compare->add_option("--method", o.method, "Which method of the other, a package or a .pte file");
+    compare->add_option("--io", o.io, "What lower --io wrote with it: what its integers stand for");
+    compare->add_option("--through", o.through,
+                        "The quantized .pt2 that it was lowered from: layers are found by way of it");
+    compare->add_option("--sort", o.sort, compare_sort_help)
+        ->check(CLI::IsMember({"own", "sqnr", "difference", "cosine", "saturated", "model"}));
+    compare->add_option("--top", o.top, "Lines of the table; all layers without it");
+    compare->add_option("--json", o.json, "Write all figures (JSON)");
+    compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
+    compare->add_option("-j,--jobs", o.jobs, "Threads; as many as processors without it")
+        ->check(CLI::Range(1, 1024));
+    compare->callback([&] { status = guarded(o.reference, [&] { return headrace::cli::compare(o); }); });
+}
+
 void add_embed(CLI::App& app, embed_options& o, int& status) {
     CLI::App* embed =
         app.add_subcommand("embed", "Write a C source and header that link a model into a firmware image");
@@ -252,6 +293,7 @@ int run_program(int argc, char** argv) {
     plan_options plan;
     run_model_options run;
     quantize_options quantize;
+    compare_options compare;
     embed_options embed;
     contract_options contract;
     add_lower(app, lower, status);
@@ -261,6 +303,7 @@ int run_program(int argc, char** argv) {
     add_plan(app, plan, status);
     add_run(app, run, status);
     add_quantize(app, quantize, status);
+    add_compare(app, compare, status);
     add_embed(app, embed, status);
     add_contract(app, contract, status);
     try {

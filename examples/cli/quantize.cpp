@@ -38,16 +38,16 @@ result<quantization_options> options_of(const calibration_options& options) {
     }
     if (options.per_tensor) all.weight.per_channel = false;
     chosen.config.equalize = chosen.config.equalize || options.equalize;
+    if (options.headroom != 1) all.activation.headroom = options.headroom;
+    if (options.best > 0) chosen.search_for = options.best;
+    chosen.int16_share = options.int16_share;
+    chosen.config.smooth = chosen.config.smooth || options.smooth;
     chosen.config.correct_biases = chosen.config.correct_biases || options.correct_biases;
-    const int threads = options.jobs == 0 ? oneapi::tbb::task_arena::automatic : options.jobs;
-    chosen.in_parallel = [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
-        oneapi::tbb::task_arena arena(threads);
-        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
-    };
+    chosen.in_parallel = on_threads(options.jobs);
     return chosen;
 }
 
-result<quantization_summary> quantize_by(program& model, const calibration_options& options) {
+result<model_quantization> quantize_by(program& model, const calibration_options& options) {
     BOOST_OUTCOME_TRY(chosen, options_of(options));
     auto done = quantize_model(model, chosen);
     BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
@@ -56,16 +56,35 @@ result<quantization_summary> quantize_by(program& model, const calibration_optio
     return done;
 }
 
+void print_search(const quantization_search& search) {
+    for (const quantization_trial& t : search.trials)
+        fmt::print("{:<28} {:6.2f} dB{}\n", t.change, t.sqnr, t.is_taken ? ", taken" : "");
+    std::size_t wide = 0;
+    for (const quantization_rule& r : search.best.rules)
+        wide += r.scheme && r.scheme->activation.type == dtype::int16 ? 1 : 0;
+    if (wide != 0) fmt::print("{} rules give 16 bits\n", wide);
+    if (!search.is_complete) fmt::print("the time was over before all was tried\n");
+}
+
 result<void> quantize_to_file(const quantize_options& options) {
     BOOST_OUTCOME_TRY(model, read_model(options.model));
     BOOST_OUTCOME_TRY(summary, quantize_by(model, options.calibration));
     BOOST_OUTCOME_TRY(write_pt2(options.output, model));
     BOOST_OUTCOME_TRY(model.file.check());
+    print_search(summary.search);
     fmt::print("{} tensors quantized, {} of them constants\n", summary.points, summary.constants);
     return boost::outcome_v2::success();
 }
 
 }  // namespace
+
+parallel_for on_threads(int jobs) {
+    const int threads = jobs == 0 ? oneapi::tbb::task_arena::automatic : jobs;
+    return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
+        oneapi::tbb::task_arena arena(threads);
+        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
+    };
+}
 
 result<program> read_and_quantize(const std::string& path, const calibration_options& options) {
     BOOST_OUTCOME_TRY(model, read_model(path));

@@ -77,6 +77,16 @@ def check_trained(program, folder):
     call(program, *arguments, "--equalize")
     equalized = quality()
     expect(plain < 15 and equalized > 27, f"{plain:.1f} dB, equalized {equalized:.1f} dB")
+    tried = call(program, *arguments, "--best", 300, says="taken").stdout
+    expect("the time was over" not in tried, "a small network takes more than five minutes")
+    best, first = quality(), (folder / "trained.pt2").read_bytes()
+    expect(best > equalized - 0.5, f"the best is {best:.1f} dB, equalized {equalized:.1f} dB")
+    call(program, *arguments, "--equalize", "--int16-share", 0.5, says="give 16 bits")
+    expect("int16[" in call(program, "show", folder / "trained.pt2").stdout, "no tensor has 16 bits")
+    expect(quality() > equalized + 0.5, f"with 16 bits for a half {quality():.1f} dB, without {equalized:.1f} dB")
+    call(program, "lower", folder / "trained.pt2", "-o", folder / "mixed.tosa", "--target", "TOSA-1.0+INT+int16")
+    call(program, *arguments, "--best", 300, "-j", 1)
+    expect((folder / "trained.pt2").read_bytes() == first, "the best has other bytes with one thread")
 
 
 def check_samples(program, folder):
@@ -121,6 +131,7 @@ def check_config(program, folder):
         ("{", "JSON"),
         ('{"observers": "mse"}', "no setting 'observers'"),
         ('{"activations": "int7"}', "int7"),
+        ('{"headroom": 0.5}', "'headroom' is not a number from 1 to 16"),
         ('{"rules": [{"float": true}]}', "one of 'op', 'name' and 'module'"),
         ('{"rules": 3}', "not a list"),
     ]:

@@ -9,7 +9,11 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/quantization/mix_precision.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/relax_clamps.hpp>
+#include <headrace/quantization/search_quantization.hpp>
+#include <headrace/quantization/smooth_layers.hpp>
 
 #include "../support/program.hpp"
 
@@ -44,12 +48,12 @@ quantization_summary quantize(program& p, const quantization_config& config = {}
     return done.value();
 }
 
-/// What the quantized program gives for the first sample, and what the float one does.
-double error_of(void (*build)(program&), const quantization_config& config = {}) {
+/// What the quantized program gives for the last sample, and what the float one does.
+double error_of(const testing::builder& build, const quantization_config& config = {}) {
     program real;
-    testing::builder{*build}(real);
+    build(real);
     program p;
-    testing::builder{*build}(p);
+    build(p);
     quantize(p, config);
     const auto inputs = ramps(real.g).inputs(3).value();
     const auto expected = execute(real.g, inputs);
@@ -261,6 +265,18 @@ void unequal_chain(program& p) {
     p.output(p.make<aten::conv2d>({.input = y, .weight = w2, .bias = b2}));
 }
 
+/// A scaled and shifted input, one channel of which is 64 times the others, and a layer that takes it back.
+void outlier_channel(program& p) {
+    const value x = p.input(dtype::float32, {1, 4});
+    const value factor = p.constant(dtype::float32, {4}, {1.0F, 64.0F, 0.5F, 1.0F});
+    const value shift = p.constant(dtype::float32, {4}, {0.25F, 8.0F, 0.125F, 0.0F});
+    const value w =
+        p.constant(dtype::float32, {2, 4}, {1.0F, 1.0F / 64, 1.0F, -1.0F, 0.5F, -1.0F / 64, 2.0F, 1.0F});
+    const value scaled = p.make<aten::mul_tensor>({.self = x, .other = factor});
+    const value y = p.make<aten::add_tensor>({.self = scaled, .other = shift});
+    p.output(p.make<aten::linear>({.input = y, .weight = w}));
+}
+
 }  // namespace
 
 TEST_CASE("equalized layers lose less, and compute the same") {
@@ -270,6 +286,169 @@ TEST_CASE("equalized layers lose less, and compute the same") {
     const double equalized = error_of(unequal_chain, config);
     CHECK(equalized < plain / 4);
     CHECK(equalized < 0.05);
+}
+
+TEST_CASE("functions of numbers between -1 and 1 read them with fixed parameters") {
+    const auto build = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 4});
+        const value y = p.make<aten::mul_tensor>({.self = x, .other = x});
+        p.output(p.make<aten::atanh>({.self = p.make<aten::asin>({.self = y})}));
+    };
+    program p;
+    testing::builder{build}(p);
+    quantize(p);
+    const auto scales = scales_of(p.g);  // of x, y, y for asin, its result, that for atanh, its result
+    REQUIRE(scales.size() == 6);
+    CHECK(scales[2] == 0x1p-7);
+    CHECK(scales[4] == static_cast<double>(1.998F / 256));
+    CHECK(scales[1] < 0x1p-7);
+}
+
+TEST_CASE("a clamp that no sample reaches does not keep layers from being equalized") {
+    const auto chain = [](program& p, double bound) {
+        const value x = p.input(dtype::float32, {1, 1, 4, 4});
+        const value w1 = p.constant(dtype::float32, {2, 1, 1, 1}, {0.03125F, 4.0F});
+        const value w2 = p.constant(dtype::float32, {1, 2, 1, 1}, {32.0F, 0.25F});
+        const value y = p.make<aten::conv2d>({.input = x, .weight = w1});
+        const value c = p.make<aten::hardtanh>({.self = y, .min_val = 0.0, .max_val = bound});
+        p.output(p.make<aten::conv2d>({.input = c, .weight = w2}));
+    };
+    for (const bool reached : {false, true}) {
+        const auto build = [&](program& p) { chain(p, reached ? 3.0 : 6.0); };
+        program p;
+        testing::builder{build}(p);
+        const auto relaxed = relax_clamps(p.g, ramps(p.g));
+        REQUIRE(relaxed.has_value());
+        CHECK(relaxed.value() == (reached ? 0 : 1));
+        program quantized;
+        testing::builder{build}(quantized);
+        quantization_config config;
+        config.equalize = true;
+        quantize(quantized, config);
+        const double hidden = scales_of(quantized.g)[1] * 255;
+        CHECK(hidden == (reached ? Approx(3).epsilon(0.1) : Approx(0.875).epsilon(0.05)));
+    }
+}
+
+TEST_CASE("smoothed layers lose less, and compute the same") {
+    const double plain = error_of(outlier_channel);
+    quantization_config config;
+    config.smooth = true;
+    CHECK(error_of(outlier_channel, config) < plain / 2);
+    program real;
+    testing::builder{outlier_channel}(real);
+    program smoothed;
+    testing::builder{outlier_channel}(smoothed);
+    const auto inputs = ramps(real.g).inputs(3).value();
+    const auto expected = execute(real.g, inputs).value();
+    const auto count = smooth_layers(smoothed.g, ramps(smoothed.g));
+    REQUIRE(count.has_value());
+    CHECK(count.value() == 1);
+    const auto got = execute(smoothed.g, inputs).value();
+    for (std::int64_t i = 0; i != expected[0].size(); ++i)
+        CHECK(got[0].real(i) == Approx(expected[0].real(i)).margin(1e-4));
+}
+
+TEST_CASE("headroom widens ranges of what is computed, and leaves those of constants") {
+    const auto build = [](program& p) {
+        const value x = p.input(dtype::float32, {1, 4});
+        p.output(p.make<aten::mul_tensor>({.self = x, .other = p.constant(dtype::float32, {1}, {2.0F})}));
+    };
+    program plain;
+    testing::builder{build}(plain);
+    quantize(plain);
+    program wide;
+    testing::builder{build}(wide);
+    quantization_config config;
+    config.all.activation.headroom = 1.25;
+    quantize(wide, config);
+    const auto before = scales_of(plain.g);
+    const auto after = scales_of(wide.g);
+    REQUIRE(before.size() == 2);
+    REQUIRE(after.size() == 2);
+    for (std::size_t i = 0; i != 2; ++i) CHECK(after[i] == Approx(1.25 * before[i]));
+    const auto scale_of_constant = [](const graph& g) {
+        double scale = 0;
+        for (const node& n : g.nodes()) {
+            const auto* d = args_if<qd::dequantize_per_tensor>(n);
+            if (d != nullptr && is<builtin::constant>(*d->input.producer)) scale = d->scale;
+        }
+        return scale;
+    };
+    CHECK(scale_of_constant(plain.g) > 0);
+    CHECK(scale_of_constant(plain.g) == scale_of_constant(wide.g));
+}
+
+TEST_CASE("sixteen bits go where eight lose most") {
+    const auto build = [](program& p) {  // two numbers that nearly cancel, and a small one beside them
+        const value x = p.input(dtype::float32, {1, 16});
+        p.g.set_name(x, "x");
+        const auto scaled = [&](value v, float factor, const char* name) {
+            const value y =
+                p.make<aten::mul_tensor>({.self = v, .other = p.constant(dtype::float32, {1}, {factor})});
+            p.g.set_name(y, name);
+            return y;
+        };
+        const value large = scaled(x, 10.0F, "large");
+        const value sine = p.make<aten::sin>({.self = scaled(x, 9.5F / 10, "less")});
+        p.g.set_name(sine, "sine");
+        const value difference =
+            p.make<aten::sub_tensor>({.self = large, .other = scaled(sine, 10.0F, "almost")});
+        p.g.set_name(difference, "difference");
+        const value beside = p.make<aten::tanh>({.self = x});
+        p.g.set_name(beside, "beside");
+        const value sum =
+            p.make<aten::add_tensor>({.self = difference, .other = scaled(beside, 0.001F, "small")});
+        p.g.set_name(sum, "sum");
+        p.output(sum);
+    };
+    program p;
+    testing::builder{build}(p);
+    const auto always = [] { return true; };
+    // All as large as the others: what is cut would hide what rounding costs.
+    const sample_source samples{8, [](std::size_t at) -> result<std::vector<tensor>> {
+                                    reals numbers;
+                                    for (std::size_t i = 0; i != 16; ++i)
+                                        numbers.push_back(static_cast<double>((i * 7 + at) % 16) / 7.5 - 1);
+                                    return std::vector{tensor::of(dtype::float32, {1, 16}, numbers)};
+                                }};
+    const auto mixed = mix_precision(p.g, {}, 0.8, samples, &infer_node, run_serially, always);
+    REQUIRE(mixed.has_value());
+    REQUIRE_FALSE(mixed.value().rules.empty());
+    CHECK(mixed.value().rules.size() <= 7);  // of nine of the same size
+    for (const quantization_rule& r : mixed.value().rules) CHECK(r.pattern != "small");
+    CHECK(error_of(build, mixed.value()) < error_of(build, {}) / 3);
+    const auto none = mix_precision(p.g, {}, 0, samples, &infer_node, run_serially, always);
+    REQUIRE(none.has_value());
+    CHECK(none.value().rules.empty());
+}
+
+TEST_CASE("a search keeps what gains, and stops when the time is over") {
+    program p;
+    testing::builder{unequal_chain}(p);
+    const auto nodes = p.g.size();
+    const auto found =
+        search_quantization(p.g, {}, ramps(p.g, 8), &infer_node, run_serially, [] { return true; });
+    REQUIRE(found.has_value());
+    const quantization_search& search = found.value();
+    CHECK(search.is_complete);
+    CHECK(search.best.equalize);
+    CHECK(p.g.size() == nodes);
+    double best = search.trials.front().sqnr;
+    for (const quantization_trial& t : search.trials) {
+        if (t.is_taken) {
+            CHECK(t.sqnr >= best);
+            best = t.sqnr;
+        } else {
+            CHECK(t.sqnr <= best + 0.05);
+        }
+    }
+    CHECK(best > search.trials.front().sqnr + 6);
+    const auto none =
+        search_quantization(p.g, {}, ramps(p.g, 8), &infer_node, run_serially, [] { return false; });
+    REQUIRE(none.has_value());
+    CHECK_FALSE(none.value().is_complete);
+    CHECK(none.value().trials.size() == 1);
 }
 
 TEST_CASE("corrected biases take the mean error away") {

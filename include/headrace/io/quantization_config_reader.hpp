@@ -48,6 +48,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
 [[nodiscard]] inline result<void> set_activations(op_scheme& scheme, std::string_view word) {
     tensor_scheme& a = scheme.activation;
     const observer_kind observer = a.observer;
+    const double headroom = a.headroom;
     if (word == "int8") {
         a = {};
     } else if (word == "int8-symmetric") {
@@ -62,6 +63,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
         return detail::no_such("type of activations", word, "int8, int8-symmetric, int16");
     }
     a.observer = observer;
+    a.headroom = headroom;
     return boost::outcome_v2::success();
 }
 
@@ -99,6 +101,10 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
         double& percent = scheme.activation.percentile;
         if (value.get(percent) || !(percent > 50 && percent <= 100))
             fail_malformed("'percentile' is not a number above 50 and up to 100");
+    } else if (key == "headroom") {
+        double& factor = scheme.activation.headroom;
+        if (value.get(factor) || !(factor >= 1 && factor <= 16))
+            fail_malformed("'headroom' is not a number from 1 to 16");
     } else {
         return false;
     }
@@ -151,6 +157,7 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
         if (parser.parse(text.view()).get(members)) fail_malformed("it is not a JSON object");
         for (const auto& [key, value] : members) {
             bool* flag = key == "equalize"         ? &config.equalize
+                         : key == "smooth"         ? &config.smooth
                          : key == "correct_biases" ? &config.correct_biases
                                                    : nullptr;
             if (flag != nullptr) {

@@ -3,12 +3,13 @@
 #ifndef HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 #define HEADRACE_LOWERING_QUANTIZE_MODEL_HPP
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <headrace/base/error.hpp>
 #include <headrace/io/pt2_program.hpp>
-#include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/search_quantization.hpp>
 
 namespace headrace {
 
@@ -18,7 +19,16 @@ struct quantization_options {
     /// additional axis in front.
     std::vector<std::string> samples{};
     quantization_config config{};
+    /// Seconds in which other configurations are tried on top of that one; see search_quantization.
+    std::optional<double> search_for{};
+    /// Then the share of the elements, from 0 to 1, that may get 16 bits; see mix_precision.
+    double int16_share = 0;
     parallel_for in_parallel = run_serially;
+};
+
+/// What was quantized, and what was tried before if the options ask for a search.
+struct model_quantization : quantization_summary {
+    quantization_search search{};
 };
 
 /// The samples of those files. An error names the file that has another shape or type than its input, or
@@ -27,7 +37,7 @@ struct quantization_options {
 
 /// Quantizes the program in place. A model that is quantized already is refused, like one that has no float32
 /// input or nothing to be quantized.
-[[nodiscard]] result<quantization_summary> quantize_model(program& p, const quantization_options& options);
+[[nodiscard]] result<model_quantization> quantize_model(program& p, const quantization_options& options);
 
 }  // namespace headrace
 

@@ -4,6 +4,7 @@
 #define HEADRACE_LOWERING_QUANTIZE_MODEL_DEFINITION_HPP
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/quantize_model.hpp>
+#include <headrace/quantization/mix_precision.hpp>
 
 namespace headrace {
 
@@ -137,20 +139,35 @@ HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::ve
                          }};
 }
 
-HEADRACE_INLINE result<quantization_summary> quantize_model(program& p, const quantization_options& options) {
+HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quantization_options& options) {
     graph& g = *p.graph;
     if (detail::is_quantized(g))
         return unsupported("the model is quantized already; give the float model that it was made from");
     BOOST_OUTCOME_TRY(samples, read_samples(g, options.samples));
+    quantization_search search{options.config, {}};
+    const auto since = std::chrono::steady_clock::now();
+    const auto goes_on = [since, within = options.search_for] {
+        return !within || std::chrono::steady_clock::now() - since < std::chrono::duration<double>(*within);
+    };
+    if (options.search_for) {
+        BOOST_OUTCOME_TRY(found, search_quantization(g, options.config, samples, &infer_node,
+                                                     options.in_parallel, goes_on));
+        search = std::move(found);
+    }
+    if (options.int16_share > 0) {
+        BOOST_OUTCOME_TRY(mixed, mix_precision(g, search.best, options.int16_share, samples, &infer_node,
+                                               options.in_parallel, goes_on));
+        search.best = std::move(mixed);
+    }
     pass_context context(&infer_node);
-    BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, options.config, samples, options.in_parallel));
+    BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
     if (!context.diagnostics().empty()) {
         const diagnostic& d = context.diagnostics().front();
         return error{d.kind, std::pmr::string(join_text(printable(d.node), " (", printable(d.op),
                                                         "): ", printable(d.reason, max_printed_message)))};
     }
     if (summary.points == 0) return unsupported("nothing of the model can be quantized: it has no float32");
-    return summary;
+    return model_quantization{std::move(summary), std::move(search)};
 }
 
 }  // namespace headrace

@@ -105,7 +105,7 @@ private:
         } else if (set_of<quantizable_comparisons>.contains(*n.op)) {
             annotate_comparison(n, act);
         } else if (is_function(n)) {
-            mark_operands(n, act);
+            mark_operands(n, domain_scheme(n, act));
             mark_results(n, act);
         } else {
             return;
@@ -117,6 +117,19 @@ private:
         if (shares(n) || n.result_count != 1 || !is_real(result_of(n)) || !all_real(n)) return false;
         if (n.op->has(trait::unary) && n.operand_count == 1) return !n.op->has(trait::casting);
         return set_of<quantizable_functions>.contains(*n.op);
+    }
+
+    // Functions of numbers between -1 and 1 alone read them with fixed parameters (ExecuTorch's quantizer):
+    // asin and acos with ±1 at both ends of the integers, atanh with a little less.
+    [[nodiscard]] static tensor_scheme domain_scheme(const node& n, const tensor_scheme& act) {
+        const bool wide = act.type == dtype::int16;
+        tensor_scheme scheme = act;
+        if (is<aten::asin>(n) || is<aten::acos>(n)) {
+            scheme.fixed = qparams{wide ? 0x1p-15 : 0x1p-7, 0};
+        } else if (is<aten::atanh>(n)) {
+            scheme.fixed = qparams{wide ? 1.99998F / 65536 : 1.998F / 256, 0};
+        }
+        return scheme;
     }
 
     void annotate_window(const node& n, const tensor_scheme& act) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/quantization/histogram.hpp>
@@ -47,23 +48,33 @@ HEADRACE_INLINE void histogram::count(std::span<const float> numbers, value_rang
     }
 }
 
-// Both the middles of the parts and the edges of the new bins grow, so one walk finds every bin.
+// Both the middles of the parts and the edges of the new bins grow, so one walk finds every bin. Within a bin
+// the first part beyond an edge is searched for, since most of the time goes into these numbers.
 HEADRACE_INLINE void histogram::widen(value_range range, std::vector<float>& counts) const {
     constexpr int parts = 16;
     counts.assign(bins, 0);
     const float half_part = 0.5F * (range_.highest - range_.lowest) / static_cast<float>(bins * parts);
+    const auto middle = [&](int j) { return detail::spaced(range_, bins * parts + 1, j) + half_part; };
     int to = 0;
     float edge = detail::spaced(range, bins + 1, 1);
     for (int i = 0; i != bins; ++i) {
         const float weight = counts_[static_cast<std::size_t>(i)] / static_cast<float>(parts);
         if (weight == 0) continue;
-        for (int j = i * parts; j != (i + 1) * parts; ++j) {
-            const float middle = detail::spaced(range_, bins * parts + 1, j) + half_part;
-            while (to != bins - 1 && edge <= middle) {
+        const int end = (i + 1) * parts;
+        for (int j = i * parts; j != end;) {
+            int beyond = end;
+            if (to != bins - 1) {
+                const auto rest = std::views::iota(j, end);
+                beyond = j + static_cast<int>(std::ranges::partition_point(
+                                                  rest, [&](int k) { return !(edge <= middle(k)); }) -
+                                              rest.begin());
+            }
+            float& sum = counts[static_cast<std::size_t>(to)];
+            for (; j != beyond; ++j) sum += weight;
+            while (j != end && to != bins - 1 && edge <= middle(j)) {
                 ++to;
                 edge = detail::spaced(range, bins + 1, to + 1);
             }
-            counts[static_cast<std::size_t>(to)] += weight;
         }
     }
 }

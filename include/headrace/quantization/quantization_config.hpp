@@ -36,6 +36,7 @@ struct quantization_config {
     op_scheme all{};
     std::vector<quantization_rule> rules{};  ///< of several that fit a node, the last one holds
     bool equalize = false;                   ///< run equalize_layers before
+    bool smooth = false;                     ///< run smooth_layers before
     bool correct_biases = false;             ///< run correct_biases behind
 };
 

@@ -34,6 +34,8 @@
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/mask_softmax.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
+#include <headrace/quantization/relax_clamps.hpp>
+#include <headrace/quantization/smooth_layers.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
 
 namespace headrace {
@@ -151,6 +153,13 @@ inline void reshape_instead_of_view(graph& g) {
     return choose_qparams({*number, *number}, free);
 }
 
+[[nodiscard]] inline value_range widened(value_range range, double factor) {
+    if (range.empty() || factor == 1) return range;
+    const auto f = static_cast<float>(factor);
+    return {range.lowest < 0 ? range.lowest * f : range.lowest,
+            range.highest > 0 ? range.highest * f : range.highest};
+}
+
 [[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
                                                         std::span<const quantization_point> points,
                                                         std::span<const range_observer> observers,
@@ -167,7 +176,11 @@ inline void reshape_instead_of_view(graph& g) {
     }
     in_parallel(used.size(), [&](std::size_t i) {
         const auto k = static_cast<quantization_groups::key>(used[i]);
-        parameters[k] = choose_qparams(observers[k].range(), groups.scheme(k));
+        value_range range = observers[k].range();
+        // Constants are all known; of what is computed, samples show a part.
+        if (!is<builtin::constant>(*first[k]->source.producer))
+            range = widened(range, groups.scheme(k).headroom);
+        parameters[k] = choose_qparams(range, groups.scheme(k));
         if (members[k] != 1) return;
         if (const auto exact = exact_factor(*first[k], groups.scheme(k), parameters[k]))
             parameters[k] = *exact;
@@ -214,7 +227,11 @@ HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_conte
                                                             const parallel_for& in_parallel) {
     BOOST_OUTCOME_TRY(prepare_quantization(g, context));
     if (config.equalize) {
+        BOOST_OUTCOME_TRY(relax_clamps(g, samples, in_parallel));
         BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+    }
+    if (config.smooth) {
+        BOOST_OUTCOME_TRY(smooth_layers(g, samples, in_parallel));
     }
     graph real;
     if (config.correct_biases) copy_graph(g, real);

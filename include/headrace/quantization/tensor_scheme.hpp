@@ -49,6 +49,7 @@ struct tensor_scheme {
     double smallest_scale = 0x1p-16;  ///< scales below it are raised to it
     observer_kind observer = observer_kind::histogram;
     double percentile = 99.99;       ///< of observer_kind::percentile, in percent
+    double headroom = 1;             ///< factor for the range of what is computed, beyond what was observed
     std::optional<qparams> fixed{};  ///< parameters that no sample changes
 
     /// May tensors of the two schemes share their parameters? How ranges are found does not matter.

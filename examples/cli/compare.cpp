@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/io_description_reader.hpp>
+#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/package.hpp>
+#include <headrace/lowering/comparison_report.hpp>
+#include <headrace/lowering/layer_values.hpp>
+#include <headrace/lowering/models.hpp>
+
+#include "commands.hpp"
+#include "messages.hpp"
+#include "package.hpp"
+#include "quantize.hpp"
+
+namespace headrace::cli {
+
+namespace {
+
+std::string decibels(double number) {
+    if (std::isinf(number)) return number > 0 ? "equal" : "-inf";
+    return fmt::format("{:.1f}", number);
+}
+
+std::string shortened(const std::string& name, std::size_t width) {
+    return name.size() <= width ? name : name.substr(0, width - 1) + "~";
+}
+
+void print_layer(const layer_comparison& l) {
+    constexpr std::size_t name_width = 32;
+    constexpr std::size_t op_width = 28;
+    fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11.4g} {:>9.6f} {:>8.2f} % {}{}\n",
+               shortened(l.name, name_width), shortened(l.op, op_width), decibels(l.sqnr),
+               decibels(l.own_sqnr), l.largest_difference, l.cosine, 100 * l.saturated, l.other,
+               l.fitted ? " (fitted)" : "");
+}
+
+void print_summary(const model_comparison& c, comparison_order by) {
+    const std::size_t pairs = c.layers.size();
+    fmt::print(
+        "{} layers compared over {} samples; {} of the first model and {} of the second have no "
+        "counterpart\n",
+        pairs, c.samples, c.reference_layers - pairs, c.other_layers - pairs);
+    for (const layer_comparison& l : c.layers) {
+        if (l.is_output) fmt::print("output {}: {} dB\n", l.name, decibels(l.sqnr));
+    }
+    const layer_comparison& worst =
+        c.layers[sorted_layers(c, by == comparison_order::model ? comparison_order::own : by).front()];
+    if (!std::isinf(worst.sqnr) || worst.sqnr < 0)
+        fmt::print("{} loses most: {} dB, of its own {} dB\n", worst.name, decibels(worst.sqnr),
+                   decibels(worst.own_sqnr));
+}
+
+void print_table(const model_comparison& c, comparison_order by, std::size_t top) {
+    fmt::print("{:<32} {:<28} {:>7} {:>7} {:>11} {:>9} {:>10} {}\n", "layer", "op", "SQNR", "own", "largest",
+               "cosine", "saturated", "other");
+    const std::vector<std::size_t> places = sorted_layers(c, by);
+    const std::size_t shown = top == 0 ? places.size() : std::min(top, places.size());
+    for (std::size_t i = 0; i != shown; ++i) print_layer(c.layers[places[i]]);
+    print_summary(c, by);
+}
+
+result<void> describe_interface(graph& g, const std::string& path) {
+    if (path.empty()) return boost::outcome_v2::success();
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    const auto io = read_io_description(file.bytes());
+    BOOST_OUTCOME_TRY(file.check());
+    if (!io) return io.error().in(path);
+    const result<void> done = annotate_interface(g, io.value());
+    return done ? boost::outcome_v2::success() : result<void>(done.error().in(path));
+}
+
+result<void> write_file(const std::string& path, const std::string& text) {
+    if (path.empty()) return boost::outcome_v2::success();
+    return write_atomically(path, std::string_view(text));
+}
+
+/// The quantized program that stands between the two, if one is given.
+result<std::optional<program>> read_between(const std::string& path) {
+    if (path.empty()) return std::nullopt;
+    BOOST_OUTCOME_TRY(read, read_model(path));
+    if (!is_quantized_program(*read.graph))
+        return unsupported(path + ": is not a quantized program; give the .pt2 that was lowered");
+    return std::optional<program>(std::move(read));
+}
+
+result<void> compare_files(const compare_options& options) {
+    BOOST_OUTCOME_TRY(by, parse_comparison_order(options.sort));
+    BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}));
+    BOOST_OUTCOME_TRY(other, load_model(options.other, options.method));
+    BOOST_OUTCOME_TRY(between, read_between(options.through));
+    BOOST_OUTCOME_TRY(describe_interface(*other.model.graph, options.io));
+    BOOST_OUTCOME_TRY(samples, read_samples(*reference.model.graph, options.samples));
+    const comparison_options chosen{.samples = samples,
+                                    .through = between ? between->graph.get() : nullptr,
+                                    .in_parallel = on_threads(options.jobs)};
+    auto compared = compare_models(*reference.model.graph, *other.model.graph, chosen);
+    BOOST_OUTCOME_TRY(reference.check());  // what failed may come from a file that has changed
+    BOOST_OUTCOME_TRY(other.check());
+    if (between) {
+        BOOST_OUTCOME_TRY(between->file.check());
+    }
+    BOOST_OUTCOME_TRY(c, std::move(compared));
+    BOOST_OUTCOME_TRY(write_file(options.json, comparison_json(c, by)));
+    BOOST_OUTCOME_TRY(write_file(options.dot, comparison_dot(c)));
+    print_table(c, by, options.top);
+    return boost::outcome_v2::success();
+}
+
+}  // namespace
+
+int compare(const compare_options& options) {
+    if (const int status = check_method_option(options.other, options.method); status != status_ok)
+        return status;
+    const std::vector outputs{options.json, options.dot};
+    for (const std::string& read : {options.reference, options.other, options.through, options.io}) {
+        if (const int status = check_distinct_files(outputs, read); status != status_ok) return status;
+    }
+    const result<void> done = compare_files(options);
+    return done ? status_ok : report_error(done.error());
+}
+
+}  // namespace headrace::cli

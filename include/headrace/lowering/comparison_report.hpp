@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::sorted_layers, headrace::comparison_json and headrace::comparison_dot, which present a
+// comparison of two models.
+#ifndef HEADRACE_LOWERING_COMPARISON_REPORT_HPP
+#define HEADRACE_LOWERING_COMPARISON_REPORT_HPP
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/lowering/compare_models.hpp>
+
+namespace headrace {
+
+/// By what layers are sorted, the worst one first.
+enum class comparison_order : unsigned char {
+    own,         ///< the noise that a layer adds
+    sqnr,        ///< the noise that it gives
+    difference,  ///< the largest difference
+    cosine,
+    saturated,
+    model  ///< in the order of the model
+};
+/// "own", "sqnr", "difference", "cosine", "saturated" or "model".
+[[nodiscard]] result<comparison_order> parse_comparison_order(std::string_view text);
+
+/// The places of the layers, sorted; equal ones in the order of the model.
+[[nodiscard]] std::vector<std::size_t> sorted_layers(const model_comparison& c, comparison_order by);
+
+/// All figures, sorted. Decibels are null where nothing differs, the largest difference where there is NaN.
+[[nodiscard]] std::string comparison_json(const model_comparison& c, comparison_order by);
+
+/// A picture for Graphviz: layers from top to bottom, green above 40 dB, red below 10.
+[[nodiscard]] std::string comparison_dot(const model_comparison& c);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/lowering/comparison_report_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::match_layers, which finds the layers of a model in another form of it.
+#ifndef HEADRACE_LOWERING_MATCH_LAYERS_HPP
+#define HEADRACE_LOWERING_MATCH_LAYERS_HPP
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <headrace/lowering/layer_values.hpp>
+
+namespace headrace {
+
+struct layer_match {
+    std::size_t reference = 0;  ///< among the layers of the one model
+    std::size_t other = 0;      ///< and of the other
+};
+
+/// Pairs the values of two forms of a model, each with at most one. Programs of the same dialect are compared
+/// from their inputs on: nodes of the same op that read matched values match, whatever they are called, and
+/// nodes whose operands have no counterpart match by op and name. A lowered model's values are found by the
+/// names that they inherit from the exported nodes, and the last one of a name is taken. Outputs match by
+/// position.
+[[nodiscard]] std::vector<layer_match> match_layers(const graph& reference,
+                                                    std::span<const layer_value> layers_of_reference,
+                                                    const graph& other,
+                                                    std::span<const layer_value> layers_of_other);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/lowering/match_layers_definition.hpp>
+#endif
+
+#endif

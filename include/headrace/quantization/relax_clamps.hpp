@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::relax_clamps.
+#ifndef HEADRACE_QUANTIZATION_RELAX_CLAMPS_HPP
+#define HEADRACE_QUANTIZATION_RELAX_CLAMPS_HPP
+
+#include <cstddef>
+
+#include <headrace/base/error.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/quantization/observe.hpp>
+
+namespace headrace {
+
+/// Replaces each clamp from 0 upwards (relu6, hardtanh) whose upper bound no sample reaches by a relu, which
+/// lets equalize_layers scale its channels (Nagel et al., arXiv:1906.04721, section 5.1.1, replaces all of
+/// them). The range that is quantized ends below the bound, so that nothing is lost. Returns how many.
+[[nodiscard]] result<std::size_t> relax_clamps(graph& g, const sample_source& samples,
+                                               const parallel_for& in_parallel = run_serially);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/quantization/relax_clamps_definition.hpp>
+#endif
+
+#endif

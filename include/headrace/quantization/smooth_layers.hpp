@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::smooth_layers.
+#ifndef HEADRACE_QUANTIZATION_SMOOTH_LAYERS_HPP
+#define HEADRACE_QUANTIZATION_SMOOTH_LAYERS_HPP
+
+#include <cstddef>
+
+#include <headrace/base/error.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/quantization/observe.hpp>
+
+namespace headrace {
+
+/// SmoothQuant (Xiao et al., arXiv:2211.10438, equations 3 and 4, with α = 1/2): channel j of what linear
+/// layers read is divided by s = √(max|x_j| / max|w_j|), over all samples and all of these layers, and their
+/// weights are multiplied by it. So outliers in few channels do not take the range from the others. The
+/// division goes into the factor and the summand of a norm (x = y·γ + β), or into the weight and the bias of
+/// a linear layer before. Takes a prepared graph. Returns how many tensors were smoothed.
+[[nodiscard]] result<std::size_t> smooth_layers(graph& g, const sample_source& samples,
+                                                const parallel_for& in_parallel = run_serially);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/quantization/smooth_layers_definition.hpp>
+#endif
+
+#endif
