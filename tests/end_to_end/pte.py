@@ -6,7 +6,9 @@ it is installed (tests/setup.sh brings it).
     pte.py PROGRAM COMPILER
 """
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -20,11 +22,13 @@ except ImportError:
 from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODELS = [p.parent for folder in ("tests/fixtures", "examples/models")
+MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fixtures/partition")
           for p in sorted((ROOT / folder).glob("*/model.pt2"))]
 # What a program for the host cannot have yet.
 REFUSED = {"buffer_update": "writes it back", "control_flow": "no kernel for this op",
-           "dynamic_shape": "dynamic size"}
+           "dynamic_shape": "dynamic size", "branch": "no kernel for this op"}
+# What is delegated need not be the host's.
+REFUSED_WITH_DELEGATES = {name: said for name, said in REFUSED.items() if name != "control_flow"}
 
 
 def runner_in(folder, compiler):
@@ -33,7 +37,7 @@ def runner_in(folder, compiler):
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
     libraries = ["", "_kernels_optimized", "_kernels_quantized", "_threadpool"]
-    command = [compiler, "-std=c++17", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
+    command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
                f"-I{package}/include", f"-I{package}/include/executorch/runtime/core/portable_type/c10",
                ROOT / "tests" / "executorch" / "runner.cpp", "-o", folder / "runner", "-Wl,--no-as-needed",
                f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
@@ -61,14 +65,16 @@ def check_outputs(model, outputs, what):
         expect(same, f"{model.name}: output {i} of {what} is wrong")
 
 
-def check_model(program, runner, model, folder):
+def check_model(program, runner, model, folder, options, refused):
+    """Whether there is a file: it is then called as the model."""
     name = model.name
     file = folder / f"{name}.pte"
-    if name in REFUSED:
-        call(program, "lower", model / "model.pt2", "-o", file, status=UNSUPPORTED, says=REFUSED[name])
+    file.unlink(missing_ok=True)
+    if name in refused:
+        call(program, "lower", model / "model.pt2", "-o", file, *options, status=UNSUPPORTED, says=refused[name])
         expect(not file.exists(), f"{name}: refused, but there is a file")
-        return
-    call(program, "lower", model / "model.pt2", "-o", file)
+        return False
+    call(program, "lower", model / "model.pt2", "-o", file, *options)
     inputs = sorted(model.glob("in*.npy"))
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
@@ -80,6 +86,79 @@ def check_model(program, runner, model, folder):
         done = subprocess.run([runner, file, "forward", *inputs, "--", *outputs], capture_output=True, text=True)
         expect(done.returncode == 0, f"{name}: ExecuTorch's runtime: {done.stderr[-500:]}")
         check_outputs(model, outputs, "ExecuTorch's runtime")
+    return True
+
+
+def check_delegates(program, model, folder):
+    """The report, and that each flatbuffer comes back: the same as from a package."""
+    file, report_file, package = folder / f"{model.name}.pte", folder / "report.json", folder / "package"
+    call(program, "lower", model / "model.pt2", "-o", file, "--delegate", "tosa", "--report", report_file)
+    call(program, "lower", model / "model.pt2", "-o", package, "--partition")
+    told = json.loads(report_file.read_text())
+    method = told["methods"]["forward"]
+    expect(told["bytes"] == file.stat().st_size, f"{model.name}: the report has another size than the file")
+    expect(len(method["delegates"]) > 0, f"{model.name}: nothing is delegated")
+    expect(all(n["reason"] for n in method["host_nodes"]), f"{model.name}: nodes on the host without a reason")
+    for i in range(len(method["delegates"])):
+        ours, theirs = folder / "ours.tosa", folder / "theirs.tosa"
+        call(program, "unpack", file, "--delegate", i, "-o", ours)
+        call(program, "unpack", package, "--delegate", i, "-o", theirs)
+        expect(ours.read_bytes() == theirs.read_bytes(), f"{model.name}: flatbuffer {i} does not come back")
+    call(program, "unpack", file, "--delegate", len(method["delegates"]), "-o", folder / "none.tosa",
+         status=UNSUPPORTED, says="the first is 0")
+    shutil.rmtree(package)
+
+
+def check_shared_constants(program, runner, folder):
+    """Methods share what host and delegates have of constants."""
+    parts = [ROOT / "tests" / "fixtures" / "partition" / f"two_methods.{m}" for m in ("encode", "decode")]
+    sizes = []
+    for part in parts:
+        call(program, "lower", part / "model.pt2", "-o", folder / "one.pte", "--delegate", "tosa", "--report",
+             folder / "report.json")
+        sizes.append(json.loads((folder / "report.json").read_text())["constant_bytes"])
+    both = folder / "both.pte"
+    call(program, "lower", *(a for p in parts for a in ("--method", f"{p.suffix[1:]}={p / 'model.pt2'}")), "-o", both,
+         "--partition", "--report", folder / "report.json")
+    together = json.loads((folder / "report.json").read_text())["constant_bytes"]
+    expect(max(sizes) <= together < sum(sizes), f"constants of two methods: {sizes}, together {together}")
+    call(program, "plan", both, says="method decode")
+    call(program, "unpack", both, "-o", folder / "x.tosa", status=USAGE, says="decode, encode")
+    call(program, "unpack", both, "--method", "encode", "-o", folder / "x.tosa")
+    call(program, "show", both, "--method", "encode", says="delegate.call_delegate")
+    for part in parts:
+        count = len(list(part.glob("out*.npy")))
+        inputs = sorted(part.glob("in*.npy"))
+        outputs = [folder / f"both.{i}.npy" for i in range(count)]
+        call(program, "run", both, "--method", part.suffix[1:], "--in", *inputs, "--out", *outputs)
+        check_outputs(part, outputs, "a method")
+        if runner:
+            done = subprocess.run([runner, both, part.suffix[1:], *inputs, "--", *outputs], capture_output=True,
+                                  text=True)
+            expect(done.returncode == 0, f"{part.name}: ExecuTorch's runtime: {done.stderr[-500:]}")
+            check_outputs(part, outputs, "a method in ExecuTorch's runtime")
+
+
+def check_damage(program, folder):
+    """A file that is damaged where its delegates or constants are."""
+    model = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
+    whole, damaged = folder / "whole.pte", folder / "damaged.pte"
+    call(program, "lower", model, "-o", whole, "--delegate", "tosa")
+    content = whole.read_bytes()
+    at = content.index(b"HRTOSA02")
+    base = int.from_bytes(content[24:32], "little")
+    for place, said in ((at, "the mark is missing"), (at + 9, "not those that were written"),
+                        (base + 1, "not those that were written")):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        damaged.write_bytes(changed)
+        for command in (("run",), ("show",), ("unpack", "-o", folder / "none.tosa")):
+            call(program, command[0], damaged, *command[1:], status=MALFORMED, says=said)
+    expect(not (folder / "none.tosa").exists(), "a damaged file, but a flatbuffer of it")
+    call(program, "lower", model, "-o", folder / "x.tosa", "--delegate", "tosa", status=USAGE, says=".pte")
+    call(program, "lower", model, "-o", damaged, "--delegate", "tpu", status=USAGE, says="tosa")
+    call(program, "lower", model, "-o", whole)
+    call(program, "unpack", whole, "-o", folder / "x.tosa", status=UNSUPPORTED, says="no delegate")
 
 
 def check_methods(program, folder):
@@ -113,9 +192,15 @@ def main():
         folder = pathlib.Path(name)
         runner = runner_in(folder, compiler)
         print("ExecuTorch's runtime:", "there" if runner else "not installed, left out")
+        os.environ["HEADRACE"] = program
         for model in MODELS:
-            check_model(program, runner, model, folder)
+            check_model(program, runner, model, folder, (), REFUSED)
+            delegated = check_model(program, runner, model, folder, ("--delegate", "tosa"), REFUSED_WITH_DELEGATES)
+            if delegated:
+                check_delegates(program, model, folder)
         check_methods(program, folder)
+        check_shared_constants(program, runner, folder)
+        check_damage(program, folder)
     return report()
 
 

@@ -13,11 +13,15 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/pte_emitter.hpp>
 #include <headrace/io/pte_reader.hpp>
+#include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
 
 using namespace headrace;
@@ -187,6 +191,134 @@ TEST_CASE("pte: methods share constants and are sorted by name", "[pte]") {
     const auto refused = emit_pte(twice);
     REQUIRE(!refused);
     CHECK(refused.error().message == "two methods are called 'm'");
+}
+
+namespace {
+
+// x plus a constant as TOSA, and what a file has of it.
+struct tosa_part {
+    std::vector<std::byte> flatbuffer;
+    std::vector<std::byte> rest;
+    std::vector<std::span<const std::byte>> constants;
+};
+
+tosa_part make_part(float addend) {
+    graph g;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    const value x = g.create<builtin::placeholder>({}).result();
+    g.set_meta(x, row);
+    const value addends = create_constant(g, row, nullptr, [&](std::span<std::byte> data) {
+        for (std::size_t i = 0; i != data.size(); i += 4) std::memcpy(&data[i], &addend, 4);
+    });
+    const value sum = g.create<tosa::add>({x, addends}).result();
+    g.set_meta(sum, row);
+    g.create<builtin::output>({.values = {sum}});
+    const auto emitted = emit_tosa(g);
+    REQUIRE(emitted);
+    tosa_part part;
+    part.flatbuffer.assign(emitted.value().bytes().begin(), emitted.value().bytes().end());
+    const auto split = split_tosa(part.flatbuffer);
+    REQUIRE(split);
+    part.rest = split.value().delegate;
+    part.constants = split.value().constants;
+    return part;
+}
+
+// Two calls of delegates that have the same bytes; the constant of the host is that of the delegates.
+std::vector<std::byte> delegated_file(const tosa_part& part) {
+    builder b;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    value v = b.input({4});
+    v = b.typed(b.g.create<executorch::call_delegate>({0, {v}}, 1), {row});
+    v = b.typed(b.g.create<relu>({v}), {row});
+    v = b.typed(b.g.create<executorch::call_delegate>({1, {v}}, 1), {row});
+    const value same = create_constant(b.g, row, nullptr, [&](std::span<std::byte> data) {
+        std::ranges::copy(part.constants[0], data.begin());
+    });
+    b.output({v, same});
+    const std::vector<pte_delegate> delegates(2, {"tosa", part.rest, part.constants});
+    const pte_method method{"forward", &b.g, delegates};
+    const auto file = emit_pte(std::span(&method, 1));
+    REQUIRE(file);
+    CHECK(file.value().constant_bytes() == 16);
+    return bytes_of(file.value());
+}
+
+}  // namespace
+
+TEST_CASE("pte: delegates come back, and share constants with the host", "[pte]") {
+    const tosa_part part = make_part(2);
+    const file_bytes bytes(delegated_file(part));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    CHECK(file.value().program().segments()->size() == 2);  // equal delegates are one segment
+    const auto method = file.value().method("");
+    REQUIRE(method);
+    REQUIRE(method.value()->delegates()->size() == 2);
+    const auto blob = file.value().delegate(*method.value()->delegates()->Get(1));
+    const auto constants = file.value().named_data("headrace.constants");
+    REQUIRE((blob && constants));
+    const auto restored = restore_tosa(blob.value(), constants.value(), part.flatbuffer.size());
+    REQUIRE(restored);
+    CHECK(std::ranges::equal(restored.value(), part.flatbuffer));
+    CHECK(!restore_tosa(blob.value(), constants.value(), part.flatbuffer.size() - 1));
+    CHECK(!restore_tosa(blob.value(), constants.value().first(15), part.flatbuffer.size()));
+    const auto read = read_pte(file.value(), "");
+    REQUIRE(read);
+    std::vector<std::string_view> ops;
+    for (const node& n : read.value()->nodes()) ops.push_back(n.op->name);
+    CHECK(ops == std::vector<std::string_view>{"builtin.placeholder", "delegate.call_delegate",
+                                               "aten::relu.out", "delegate.call_delegate", "builtin.constant",
+                                               "builtin.output"});
+}
+
+TEST_CASE("pte: a call of a delegate that is not there is refused", "[pte]") {
+    builder b;
+    const value x = b.input({4});
+    b.output({b.typed(b.g.create<executorch::call_delegate>({0, {x}}, 1), {{dtype::float32, {4}, {}}})});
+    const pte_method method{"m", &b.g};
+    const auto refused = emit_pte(std::span(&method, 1));
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("no delegate 0") != std::pmr::string::npos);
+}
+
+TEST_CASE("pte: the delegate of another backend is an unknown op", "[pte]") {
+    builder b;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    const value x = b.input({4});
+    node& call = b.g.create<executorch::call_delegate>({0, {x}}, 2);
+    b.typed(call, {row, row});
+    b.output({call.result(1)});
+    const std::vector<pte_delegate> delegates{{"OtherBackend", std::vector<std::byte>(40)}};
+    const pte_method method{"m", &b.g, delegates};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    CHECK(written.value().delegate_bytes() == 40);
+    const file_bytes bytes(bytes_of(written.value()));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto read = read_pte(file.value(), "m");
+    REQUIRE(read);
+    CHECK(listing(*read.value()) == R"(%placeholder: float32[4] = input
+%delegate_of_OtherBackend: float32[4], float32[4] = builtin.opaque(%placeholder, target="delegate of OtherBackend")
+output %delegate_of_OtherBackend:1
+)");
+}
+
+TEST_CASE("pte: a damaged delegate gives a graph or an error", "[pte]") {
+    const std::vector<std::byte> whole = delegated_file(make_part(3));
+    std::mt19937 random(1);
+    std::size_t refused = 0;
+    for (int i = 0; i != 1000; ++i) {
+        std::vector<std::byte> damaged = whole;
+        for (int k = 0; k != 1 + i % 3; ++k)
+            damaged[random() % whole.size()] = static_cast<std::byte>(random());
+        const file_bytes bytes(damaged);
+        const auto file = pte_file::open(bytes.all());
+        const auto read = file ? read_pte(file.value(), "forward") : file.error();
+        refused += !read;
+    }
+    CHECK(refused > 500);
 }
 
 TEST_CASE("pte: a type that the runtime lacks is refused", "[pte]") {

@@ -28,7 +28,9 @@ public:
         BOOST_OUTCOME_TRY(w.write_flatbuffer(methods));
         w.insert_header();
         w.file_.parts_ = w.constants_.take_parts();
+        for (const detail::pte::segment_part& p : w.delegates_.parts()) w.file_.parts_.push_back(p);
         w.file_.copies_ = w.constants_.take_copies();
+        w.file_.blobs_ = w.delegates_.take_blobs();
         return std::move(w.file_);
     }
 
@@ -44,18 +46,27 @@ private:
             if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
                 return invalid("two methods are called '" + std::pmr::string(m->name) + "'");
             pte_method_size size;
-            auto method = detail::pte::method_writer(builder_, constants_, *m->code).write(m->name, size);
+            auto method =
+                detail::pte::method_writer(builder_, constants_, delegates_, *m).write(m->name, size);
             if (!method) return method.error().in("method " + std::string(m->name));
             written.push_back(method.value());
             file_.methods_.push_back(std::move(size));
         }
-        const auto segment = pte_fb::CreateSegment(builder_, 0, constants_.bytes());
-        const auto all_segments = builder_.CreateVector(std::vector{segment});
+        delegates_.place_behind(constants_.bytes());
+        std::vector segments{pte_fb::CreateSegment(builder_, 0, constants_.bytes())};
+        for (const detail::pte::segment_part& p : delegates_.parts())
+            segments.push_back(pte_fb::CreateSegment(builder_, p.offset, p.bytes.size()));
+        const auto all_segments = builder_.CreateVector(segments);
         const auto constants =
             pte_fb::CreateOffsets(builder_, 0, builder_.CreateVector(constants_.offsets()));
         const auto all_methods = builder_.CreateVector(written);
-        pte_fb::FinishProgramBuffer(
-            builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0, all_segments, constants));
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::NamedData>>> named;
+        if (delegates_.share_constants()) {
+            const auto key = builder_.CreateString(detail::pte::shared_constants_key);
+            named = builder_.CreateVector(std::vector{pte_fb::CreateNamedData(builder_, key, 0)});
+        }
+        pte_fb::FinishProgramBuffer(builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0,
+                                                                    all_segments, constants, 0, named));
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!pte_fb::VerifyProgramBuffer(verifier))
@@ -63,10 +74,12 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // A file without constants is the flatbuffer alone.
+    // A file without constants and delegates is the flatbuffer alone.
     void insert_header() {
         const std::span<const std::byte> made = std::as_bytes(builder_.GetBufferSpan());
-        file_.segment_bytes_ = constants_.bytes();
+        file_.constant_bytes_ = constants_.bytes();
+        file_.delegate_bytes_ = delegates_.bytes();
+        file_.segment_bytes_ = delegates_.parts().empty() ? constants_.bytes() : delegates_.end();
         if (file_.segment_bytes_ == 0) {
             file_.head_.assign(made.begin(), made.end());
             file_.segment_base_ = made.size();
@@ -92,6 +105,7 @@ private:
 
     flatbuffers::FlatBufferBuilder builder_;
     detail::pte::constant_pool constants_;
+    detail::pte::delegate_pool delegates_;
     emitted_pte file_;
 };
 

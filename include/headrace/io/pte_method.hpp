@@ -9,15 +9,26 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
-/// A method of a program: a graph of the executorch dialect alone.
+/// What a method hands to a backend of the runtime.
+struct pte_delegate {
+    std::string id;  ///< the backend's name in the runtime
+    /// What the backend is given; of "tosa", what split_tosa left (io/tosa_delegate.hpp).
+    std::vector<std::byte> bytes;
+    /// Of "tosa", what split_tosa cut out: it is stored among the host's constants.
+    std::vector<std::span<const std::byte>> constants{};
+};
+
+/// A method of a program: a graph of the executorch dialect alone, and the delegates that it calls by number.
 struct pte_method {
     std::string_view name;
     const graph* code = nullptr;
+    std::span<const pte_delegate> delegates{};
 };
 
 /// What a method needs of the runtime.

@@ -19,6 +19,7 @@
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_constants.hpp>
+#include <headrace/io/pte_delegates.hpp>
 #include <headrace/io/pte_method.hpp>
 #include <headrace/io/pte_values.hpp>
 #include <headrace/ir/graph.hpp>
@@ -33,13 +34,23 @@ class method_writer {
 public:
     using index = value_table::index;
 
-    method_writer(flatbuffers::FlatBufferBuilder& builder, constant_pool& constants, const graph& g)
-        : builder_(builder), constants_(constants), graph_(g), values_(builder) {}
+    method_writer(flatbuffers::FlatBufferBuilder& builder, constant_pool& constants, delegate_pool& delegates,
+                  const pte_method& method)
+        : builder_(builder),
+          constants_(constants),
+          delegates_(delegates),
+          method_(method),
+          graph_(*method.code),
+          values_(builder) {}
 
     result<flatbuffers::Offset<pte_fb::Method>> write(std::string_view name, pte_method_size& size) {
         BOOST_OUTCOME_TRY(plan, make_memory_plan(graph_));
         BOOST_OUTCOME_TRYV(verify_plan(graph_, plan));
         plan_ = &plan;
+        for (const pte_delegate& d : method_.delegates) {
+            BOOST_OUTCOME_TRY(segment, delegates_.add(d, constants_));
+            segments_.push_back(segment);
+        }
         std::vector<index> inputs;
         for (node& n : graph_.inputs()) {
             BOOST_OUTCOME_TRY(input, tensor_of(n.result()));
@@ -70,7 +81,7 @@ private:
         const auto made = builder_.CreateVector(outputs);
         const auto chains = builder_.CreateVector(std::vector{chain});
         const auto operators = builder_.CreateVector(operators_);
-        const auto delegates = builder_.CreateVector(std::vector<flatbuffers::Offset<pte_fb::Delegate>>());
+        const auto delegates = delegate_pool::write(builder_, method_.delegates, segments_);
         const auto memory = builder_.CreateVector(sizes);
         return pte_fb::CreateMethod(builder_, called, 0, values, given, made, chains, operators, delegates,
                                     memory);
@@ -120,6 +131,7 @@ private:
     result<void> call(const node& n) {
         if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n))
             return boost::outcome_v2::success();
+        if (const auto* delegated = match<executorch::call_delegate>(n)) return call_delegate(n, *delegated);
         if (!is_of_dialect<executorch::dialect>(n))
             return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
         std::vector<index> arguments;
@@ -133,6 +145,26 @@ private:
         const auto given = builder_.CreateVector(arguments);
         const auto made = pte_fb::CreateKernelCall(builder_, called, given);
         instructions_.push_back(pte_fb::CreateInstruction(builder_, pte_fb::Call::KernelCall, made.Union()));
+        return boost::outcome_v2::success();
+    }
+
+    // What the backend takes, and then what it gives.
+    result<void> call_delegate(const node& n, const args<executorch::call_delegate>& a) {
+        if (a.number < 0 || static_cast<std::uint64_t>(a.number) >= segments_.size())
+            return invalid(message_prefix(n) + "the method has no delegate " + number_text(a.number));
+        std::vector<index> arguments;
+        for (const value v : a.operands) {
+            BOOST_OUTCOME_TRY(operand, tensor_of(v));
+            arguments.push_back(operand);
+        }
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            BOOST_OUTCOME_TRY(made, tensor_of({const_cast<node*>(&n), i}));
+            arguments.push_back(made);
+        }
+        const auto given = builder_.CreateVector(arguments);
+        const auto made = pte_fb::CreateDelegateCall(builder_, static_cast<std::int32_t>(a.number), given);
+        instructions_.push_back(
+            pte_fb::CreateInstruction(builder_, pte_fb::Call::DelegateCall, made.Union()));
         return boost::outcome_v2::success();
     }
 
@@ -242,9 +274,12 @@ private:
 
     flatbuffers::FlatBufferBuilder& builder_;
     constant_pool& constants_;
+    delegate_pool& delegates_;
+    const pte_method& method_;
     const graph& graph_;
     const memory_plan* plan_ = nullptr;
     value_table values_;
+    std::vector<std::uint32_t> segments_;  // of the delegates
     std::map<std::pair<const node*, std::uint32_t>, index> tensors_;
     std::unordered_map<const op_info*, std::int32_t> operator_numbers_;
     std::vector<flatbuffers::Offset<pte_fb::Operator>> operators_;

@@ -18,8 +18,8 @@
 
 namespace headrace {
 
-/// What a program for ExecuTorch's host kernels may consist of: ATen and PT2E's quantization, without what no
-/// kernel and no pass computes.
+/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
+/// and no pass computes, and calls of delegates.
 struct executorch_source {
     using without_kernels =
         ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
@@ -35,7 +35,7 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::wrap_with_set_grad_enabled>;
+        ops_in<higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
 };
 
 template <class Evaluator>
