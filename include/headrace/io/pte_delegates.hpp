@@ -52,13 +52,14 @@ public:
     void place_behind(std::uint64_t constant_bytes) {
         end_ = constant_bytes;
         for (segment_part& p : parts_) {
-            p.offset = (end_ + segment_alignment - 1) / segment_alignment * segment_alignment;
+            p.offset = next_segment(end_);
             end_ = p.offset + p.bytes.size();
         }
     }
 
     [[nodiscard]] const std::vector<segment_part>& parts() const { return parts_; }
-    [[nodiscard]] std::uint64_t end() const { return end_; }
+    /// Of what has been laid out.
+    [[nodiscard]] std::uint64_t end_of_parts() const { return end_; }
     [[nodiscard]] bool share_constants() const { return shares_constants_; }
     /// Of the distinct delegates.
     [[nodiscard]] std::uint64_t bytes() const {
@@ -87,6 +88,13 @@ private:
     std::deque<std::vector<std::byte>> blobs_;
     std::uint64_t end_ = 0;
     bool shares_constants_ = false;
+};
+
+/// What the methods of a file share.
+struct file_pools {
+    constant_pool constants{};
+    constant_pool initial{};  ///< first values of states
+    delegate_pool delegates{};
 };
 
 }  // namespace headrace::detail::pte

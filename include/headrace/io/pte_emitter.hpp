@@ -38,7 +38,8 @@ private:
     std::uint64_t delegate_bytes_ = 0;
     std::vector<detail::pte::segment_part> parts_;
     std::deque<std::vector<std::byte>> copies_;  // of constants whose elements lie in another order
-    std::deque<std::vector<std::byte>> blobs_;   // of delegates
+    std::deque<std::vector<std::byte>> initial_copies_;
+    std::deque<std::vector<std::byte>> blobs_;  // of delegates
     std::vector<pte_method_size> methods_;
 };
 

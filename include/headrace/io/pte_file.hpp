@@ -93,14 +93,13 @@ public:
     /// The first `size` bytes of a constant, which has a number from 1.
     [[nodiscard]] result<std::span<const std::byte>> constant(std::uint32_t number,
                                                               std::uint64_t size) const {
-        const pte_fb::Offsets* const all = program_->constants();
-        if (all == nullptr || all->offsets() == nullptr || number >= all->offsets()->size())
-            return malformed("it has no constant " + number_text(number));
-        BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
-        const std::uint64_t at = all->offsets()->Get(number);
-        if (at > bytes.size() || size > bytes.size() - at)
-            return malformed("constant " + number_text(number) + " ends behind its segment");
-        return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
+        return part_of(program_->constants(), number, size);
+    }
+    /// The first `size` bytes of what a state holds at first.
+    [[nodiscard]] result<std::span<const std::byte>> initial_value(std::uint32_t number,
+                                                                   std::uint64_t size) const {
+        const auto* const all = program_->initial_values();
+        return part_of(all == nullptr || all->size() == 0 ? nullptr : all->Get(0), number, size);
     }
 
     /// What the backend of a delegate is given.
@@ -126,6 +125,17 @@ public:
     [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
 
 private:
+    [[nodiscard]] result<std::span<const std::byte>> part_of(const pte_fb::Offsets* all, std::uint32_t number,
+                                                             std::uint64_t size) const {
+        if (all == nullptr || all->offsets() == nullptr || number >= all->offsets()->size())
+            return malformed("it has no constant " + number_text(number));
+        BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
+        const std::uint64_t at = all->offsets()->Get(number);
+        if (at > bytes.size() || size > bytes.size() - at)
+            return malformed("constant " + number_text(number) + " ends behind its segment");
+        return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
+    }
+
     std::span<const std::byte> bytes_;
     const pte_fb::Program* program_ = nullptr;
     std::uint64_t program_bytes_ = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {
 
@@ -24,11 +25,22 @@ struct pte_delegate {
     std::vector<std::span<const std::byte>> constants{};
 };
 
+/// The first value of a tensor that a method keeps from one execution to the next.
+struct pte_state {
+    tensor_data data;
+    tensor_meta meta;
+};
+
 /// A method of a program: a graph of the executorch dialect alone, and the delegates that it calls by number.
+///
+/// With n states, the last n inputs of the graph are what they hold when an execution begins, and its last 2n
+/// outputs are what they hold when it ends, followed by those inputs once more, which therefore keep their
+/// places. None of these is an input or an output of the method.
 struct pte_method {
     std::string_view name;
     const graph* code = nullptr;
     std::span<const pte_delegate> delegates{};
+    std::span<const pte_state> states{};
 };
 
 /// What a method needs of the runtime.

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_PTE_METHOD_WRITER_HPP
 #define HEADRACE_IO_PTE_METHOD_WRITER_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,6 +19,7 @@
 #include <headrace/base/error.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/io/pte_argument_writer.hpp>
 #include <headrace/io/pte_constants.hpp>
 #include <headrace/io/pte_delegates.hpp>
 #include <headrace/io/pte_method.hpp>
@@ -34,35 +36,30 @@ class method_writer {
 public:
     using index = value_table::index;
 
-    method_writer(flatbuffers::FlatBufferBuilder& builder, constant_pool& constants, delegate_pool& delegates,
-                  const pte_method& method)
-        : builder_(builder),
-          constants_(constants),
-          delegates_(delegates),
-          method_(method),
-          graph_(*method.code),
-          values_(builder) {}
+    method_writer(flatbuffers::FlatBufferBuilder& builder, file_pools& pools, const pte_method& method)
+        : builder_(builder), pools_(pools), method_(method), graph_(*method.code), values_(builder) {}
 
     result<flatbuffers::Offset<pte_fb::Method>> write(std::string_view name, pte_method_size& size) {
         BOOST_OUTCOME_TRY(plan, make_memory_plan(graph_));
         BOOST_OUTCOME_TRYV(verify_plan(graph_, plan));
         plan_ = &plan;
         for (const pte_delegate& d : method_.delegates) {
-            BOOST_OUTCOME_TRY(segment, delegates_.add(d, constants_));
+            BOOST_OUTCOME_TRY(segment, pools_.delegates.add(d, pools_.constants));
             segments_.push_back(segment);
         }
-        std::vector<index> inputs;
-        for (node& n : graph_.inputs()) {
-            BOOST_OUTCOME_TRY(input, tensor_of(n.result()));
-            inputs.push_back(input);
-        }
+        BOOST_OUTCOME_TRY(inputs, write_inputs());
         for (const node& n : graph_.nodes()) {
             BOOST_OUTCOME_TRY(call(n));
         }
         std::vector<index> outputs;
-        for (const value v : graph_.outputs()) {
-            BOOST_OUTCOME_TRY(output, tensor_of(v));
+        const list<value> made = graph_.outputs();
+        const std::size_t count = made.size() - 2 * method_.states.size();
+        for (std::size_t i = 0; i != count; ++i) {
+            BOOST_OUTCOME_TRY(output, tensor_of(made[i]));
             outputs.push_back(output);
+        }
+        for (std::size_t i = count; i != count + method_.states.size(); ++i) {
+            BOOST_OUTCOME_TRY(keep(made[i], made[i + method_.states.size()]));
         }
         const std::uint64_t planned = plan.memories.empty() ? 0 : plan.memories[0].bytes;
         size = {std::string(name), planned, plan.memories.empty() ? 0 : plan.memories[0].lower_bound,
@@ -71,6 +68,33 @@ public:
     }
 
 private:
+    // The states are planned like inputs, and have values besides.
+    result<std::vector<index>> write_inputs() {
+        std::vector<index> inputs;
+        std::vector<value> all;
+        for (node& n : graph_.inputs()) all.push_back(n.result());
+        if (all.size() < method_.states.size() || graph_.outputs().size() < 2 * method_.states.size())
+            return invalid("the method has fewer inputs or outputs than states");
+        const std::size_t count = all.size() - method_.states.size();
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            if (i >= count) {
+                const pte_state& state = method_.states[i - count];
+                initial_[all[i].producer] = pools_.initial.add(state.data, state.meta);
+            }
+            BOOST_OUTCOME_TRY(input, tensor_of(all[i]));
+            if (i < count) inputs.push_back(input);
+        }
+        return inputs;
+    }
+    // Writes a state's next value.
+    result<void> keep(value next, value state) {
+        if (origin_of(next) == state) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(from, tensor_of(next));
+        BOOST_OUTCOME_TRY(to, tensor_of(state));
+        add_call(copy_name, {to, from, values_.boolean(false), to});
+        return boost::outcome_v2::success();
+    }
+
     flatbuffers::Offset<pte_fb::Method> finish(std::string_view name, const std::vector<index>& inputs,
                                                const std::vector<index>& outputs, std::uint64_t planned) {
         const std::vector<std::int64_t> sizes{0, static_cast<std::int64_t>(planned)};
@@ -104,10 +128,12 @@ private:
         tensor_place place;
         const value origin = origin_of(v);
         if (const auto* constant = match<builtin::constant>(origin)) {
-            place.constant = constants_.add(constant->data, *meta_of(origin));
+            place.constant = pools_.constants.add(constant->data, *meta_of(origin));
         } else if (const planned_tensor* const planned = plan_->find(v)) {
             place.memory = 1;
             place.offset = planned->offset;
+            if (const auto state = initial_.find(v.producer); state != initial_.end())
+                place.constant = state->second;
         } else {
             return invalid(message_prefix(*v.producer) + "a tensor without a place");
         }
@@ -135,17 +161,21 @@ private:
         if (!is_of_dialect<executorch::dialect>(n))
             return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
         std::vector<index> arguments;
+        const argument_writer writer(values_, [&](value v) { return tensor_of(v); });
         for (const field_info& f : *n.op) {
             if (is_left_out(*n.op, f)) continue;
-            BOOST_OUTCOME_TRY(argument, argument_of(n, f));
+            BOOST_OUTCOME_TRY(argument, writer.write(n, f));
             arguments.push_back(argument);
         }
         BOOST_OUTCOME_TRY(add_results(n, arguments));
-        const std::int32_t called = operator_of(*n.op);
+        add_call(n.op->name, arguments);
+        return boost::outcome_v2::success();
+    }
+    void add_call(std::string_view kernel, const std::vector<index>& arguments) {
+        const std::int32_t called = operator_of(kernel);
         const auto given = builder_.CreateVector(arguments);
         const auto made = pte_fb::CreateKernelCall(builder_, called, given);
         instructions_.push_back(pte_fb::CreateInstruction(builder_, pte_fb::Call::KernelCall, made.Union()));
-        return boost::outcome_v2::success();
     }
 
     // What the backend takes, and then what it gives.
@@ -185,103 +215,28 @@ private:
         return boost::outcome_v2::success();
     }
 
-    std::int32_t operator_of(const op_info& op) {
+    std::int32_t operator_of(std::string_view kernel) {
         const auto [known, is_new] =
-            operator_numbers_.try_emplace(&op, static_cast<std::int32_t>(operators_.size()));
+            operator_numbers_.try_emplace(kernel, static_cast<std::int32_t>(operators_.size()));
         if (is_new) {
-            const std::size_t dot = op.name.find('.');
-            const auto name = builder_.CreateString(op.name.substr(0, dot));
-            const auto overload = builder_.CreateString(op.name.substr(dot + 1));
+            const std::size_t dot = std::min(kernel.find('.'), kernel.size());
+            const auto name = builder_.CreateString(kernel.substr(0, dot));
+            const auto overload = builder_.CreateString(kernel.substr(std::min(dot + 1, kernel.size())));
             operators_.push_back(pte_fb::CreateOperator(builder_, name, overload));
         }
         return known->second;
     }
 
-    // --- arguments ---------------------------------------------------------------------
-
-    template <class T>
-    static std::optional<T> read(const node& n, const field_info& f) {
-        const std::byte* const at = static_cast<const std::byte*>(n.arguments) + f.offset;
-        if (f.optional) return *reinterpret_cast<const std::optional<T>*>(at);
-        return *reinterpret_cast<const T*>(at);
-    }
-    template <class T, class Make>
-    index optional(const node& n, const field_info& f, Make&& make) {
-        const std::optional<T> given = read<T>(n, f);
-        return given ? make(*given) : values_.null();
-    }
-
-    result<index> argument_of(const node& n, const field_info& f) {
-        switch (f.kind) {
-            case field_kind::tensor: {
-                const std::optional<value> v = read<value>(n, f);
-                return v && *v ? tensor_of(*v) : result<index>(values_.null());
-            }
-            case field_kind::tensors:
-                return list_of(*read<list<value>>(n, f));
-            case field_kind::optional_tensors:
-                return optional_list_of(*read<list<std::optional<value>>>(n, f));
-            case field_kind::integer:
-                return optional<std::int64_t>(n, f, [&](std::int64_t i) { return values_.integer(i); });
-            case field_kind::integers:
-                return optional<int_list>(n, f, [&](const int_list& i) { return values_.integers(i); });
-            case field_kind::floating:
-                return optional<double>(n, f, [&](double d) { return values_.floating(d); });
-            case field_kind::floatings:
-                return optional<list<double>>(n, f, [&](const auto& d) { return values_.floatings(d); });
-            case field_kind::boolean:
-                return optional<bool>(n, f, [&](bool b) { return values_.boolean(b); });
-            case field_kind::number:
-                return optional<scalar>(n, f, [&](const scalar& s) { return number(s, f); });
-            case field_kind::text:
-                return optional<std::string_view>(n, f, [&](std::string_view s) { return values_.text(s); });
-            case field_kind::element_type:
-                return optional<dtype>(
-                    n, f, [&](dtype t) { return values_.integer(scalar_type_of(t).value_or(-1)); });
-            case field_kind::format:  // all tensors are contiguous
-                return values_.null();
-            default:
-                return invalid(message_prefix(n) + "no kernel takes an argument such as " +
-                               std::pmr::string(f.name));
-        }
-    }
-    // Kernels read factors such as `alpha` as numbers of the result's type, where a bool is refused.
-    index number(const scalar& s, const field_info& f) {
-        const bool is_factor = f.name == "alpha" || f.name == "beta";
-        if (s.kind() == scalar::kind_type::boolean && !is_factor) return values_.boolean(s.to_int() != 0);
-        return s.is_floating() ? values_.floating(s.to_double()) : values_.integer(s.to_int());
-    }
-    result<index> list_of(const list<value>& items) {
-        std::vector<index> indices;
-        for (const value v : items) {
-            BOOST_OUTCOME_TRY(item, tensor_of(v));
-            indices.push_back(item);
-        }
-        return values_.tensors(indices);
-    }
-    result<index> optional_list_of(const list<std::optional<value>>& items) {
-        std::vector<index> indices;
-        for (const auto& v : items) {
-            if (!v) {
-                indices.push_back(-1);
-                continue;
-            }
-            BOOST_OUTCOME_TRY(item, tensor_of(*v));
-            indices.push_back(item);
-        }
-        return values_.optional_tensors(indices);
-    }
-
     flatbuffers::FlatBufferBuilder& builder_;
-    constant_pool& constants_;
-    delegate_pool& delegates_;
+    file_pools& pools_;
     const pte_method& method_;
     const graph& graph_;
     const memory_plan* plan_ = nullptr;
     value_table values_;
     std::vector<std::uint32_t> segments_;  // of the delegates
     std::map<std::pair<const node*, std::uint32_t>, index> tensors_;
-    std::unordered_map<const op_info*, std::int32_t> operator_numbers_;
+    std::unordered_map<const node*, std::uint32_t> initial_;  // of states
+    std::unordered_map<std::string_view, std::int32_t> operator_numbers_;
     std::vector<flatbuffers::Offset<pte_fb::Operator>> operators_;
     std::vector<flatbuffers::Offset<pte_fb::Instruction>> instructions_;
 };

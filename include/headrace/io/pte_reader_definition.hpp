@@ -40,6 +40,7 @@ public:
             method_.chains() == nullptr)
             return malformed("a method lacks its values, inputs, outputs or chains");
         values_.emplace(*method_.values(), most_reads_for_each_byte * file_.program_bytes());
+        tensors_.emplace(file_, *values_, graph_);
         for (const std::int32_t index : *method_.inputs()) {
             BOOST_OUTCOME_TRY(add_input(index));
         }
@@ -51,7 +52,7 @@ public:
         }
         std::vector<value> outputs;
         for (const std::int32_t index : *method_.outputs()) {
-            BOOST_OUTCOME_TRY(output, tensor(index));
+            BOOST_OUTCOME_TRY(output, tensors_->tensor(index));
             outputs.push_back(output);
         }
         graph_.create<builtin::output>({.values = list<value>(outputs)});
@@ -62,62 +63,13 @@ private:
     // Each argument takes four bytes at least, and is looked at a few times.
     static constexpr std::uint64_t most_reads_for_each_byte = 8;
 
-    // --- tensors -----------------------------------------------------------------------
-
-    result<const pte_fb::Tensor*> table_of(std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_->at(index));
-        const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t == nullptr) return malformed("value " + number_text(index) + " is no tensor");
-        return t;
-    }
     result<void> add_input(std::int32_t index) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
+        BOOST_OUTCOME_TRY(t, tensors_->table_of(index));
         std::vector<std::int64_t> sizes;
         BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
         const value v = graph_.create<builtin::placeholder>({}).result();
         graph_.set_meta(v, meta);
-        return define(index, v);
-    }
-    result<void> define(std::int64_t index, value v) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
-        if (t->data() != 0) return unsupported("tensors that keep their contents between runs");
-        written_.insert(index);
-        if (t->allocation() != nullptr) {
-            at_places_[place_of(*t->allocation())] = v;
-        } else {
-            unplanned_[index] = v;
-        }
-        return boost::outcome_v2::success();
-    }
-
-    // What a tensor holds now: a constant, or what was written last where it lies.
-    result<value> tensor(std::int64_t index) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
-        std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
-        if (t->data() != 0 && t->allocation() == nullptr) return constant(index, t->data(), meta);
-        value held{};
-        if (t->allocation() != nullptr) {
-            const auto known = at_places_.find(place_of(*t->allocation()));
-            if (known != at_places_.end()) held = known->second;
-        } else if (const auto known = unplanned_.find(index); known != unplanned_.end()) {
-            held = known->second;
-        }
-        if (!held) return unsupported("tensor " + number_text(index) + " is read before it is written");
-        const tensor_meta& written = *meta_of(held);
-        if (written == meta) return held;
-        if (written.dtype != meta.dtype || written.elements() != meta.elements())
-            return unsupported("tensor " + number_text(index) + " is read as another type than was written");
-        const value v = graph_.create<executorch::reshape>({held, meta.shape}).result();
-        graph_.set_meta(v, meta);
-        return v;
-    }
-    result<value> constant(std::int64_t index, std::uint32_t number, const tensor_meta& meta) {
-        if (const auto known = constants_.find(index); known != constants_.end()) return known->second;
-        BOOST_OUTCOME_TRY(bytes, file_.constant(number, packed_bytes(meta)));
-        const value v = graph_.create<builtin::constant>({.data = {.bytes = bytes.data()}}).result();
-        graph_.set_meta(v, meta);
-        return constants_[index] = v;
+        return tensors_->define(index, v);
     }
 
     // --- instructions ------------------------------------------------------------------
@@ -139,9 +91,21 @@ private:
         std::string name = named.name() == nullptr ? "" : named.name()->str();
         if (named.overload() != nullptr && named.overload()->size() != 0)
             name += "." + named.overload()->str();
+        if (name == copy_name) return add_copy(*call->args());
         const op_info* const op = find_op<executorch::dialect>(name);
         const bool is_kernel = op != nullptr && op != &info_of<executorch::call_delegate>;
         return is_kernel ? add_kernel(*op, *call->args()) : add_opaque(name, *call->args());
+    }
+
+    // A state holds from then on what is copied into it.
+    result<void> add_copy(const flatbuffers::Vector<std::int32_t>& indices) {
+        if (indices.size() != 4) return malformed("aten::copy_ is given another number of arguments");
+        BOOST_OUTCOME_TRY(to, tensors_->table_of(indices.Get(0)));
+        BOOST_OUTCOME_TRY(from, tensors_->tensor(indices.Get(1)));
+        std::vector<std::int64_t> sizes;
+        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to another type or shape");
+        return tensors_->define(indices.Get(0), from);
     }
 
     // --- delegates ---------------------------------------------------------------------
@@ -167,7 +131,7 @@ private:
                 results.push_back(index);
                 continue;
             }
-            BOOST_OUTCOME_TRY(operand, tensor(index));
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
             operands.push_back(operand);
         }
         const args<delegate::call_delegate> arguments{tosa_backend_id, &region, list<value>(operands)};
@@ -185,13 +149,12 @@ private:
         std::vector<std::int64_t> results;
         std::vector<value> operands;
         for (const std::int32_t index : indices) {
-            BOOST_OUTCOME_TRY(t, table_of(index));
-            const bool is_constant = t->data() != 0 && t->allocation() == nullptr;
-            if (!is_constant && !written_.contains(index)) {
+            BOOST_OUTCOME_TRY(t, tensors_->table_of(index));
+            if (t->data() == 0 && !tensors_->is_written(index)) {
                 results.push_back(index);
                 continue;
             }
-            BOOST_OUTCOME_TRY(operand, tensor(index));
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
             operands.push_back(operand);
         }
         const std::string name = "delegate of " + id;
@@ -208,7 +171,7 @@ private:
         const std::size_t written = op.results == variadic_results ? 1 : static_cast<std::size_t>(op.results);
         if (indices.size() != given + written + 1)
             return malformed(std::pmr::string(op.name) + " is given another number of arguments");
-        argument_reader reader(*values_, op, [&](std::int64_t index) { return tensor(index); });
+        argument_reader reader(*values_, op, [&](std::int64_t index) { return tensors_->tensor(index); });
         std::vector<std::int64_t> results;
         flatbuffers::uoffset_t next = static_cast<flatbuffers::uoffset_t>(given);
         BOOST_OUTCOME_TRY(
@@ -218,7 +181,7 @@ private:
             if (!is_left_out(op, f)) {
                 BOOST_OUTCOME_TRY(reader.read(f, indices.Get(next++)));
             } else if (!results.empty()) {
-                BOOST_OUTCOME_TRY(t, table_of(results[0]));
+                BOOST_OUTCOME_TRY(t, tensors_->table_of(results[0]));
                 reader.put(f, dtype_of(t->scalar_type()));
             }
         }
@@ -246,10 +209,10 @@ private:
         if (indices.size() != 0) {
             BOOST_OUTCOME_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
         }
-        std::erase_if(results, [&](std::int64_t index) { return !table_of(index); });
+        std::erase_if(results, [&](std::int64_t index) { return !tensors_->table_of(index); });
         for (const std::int32_t index : indices) {
-            if (!table_of(index) || std::ranges::find(results, index) != results.end()) continue;
-            BOOST_OUTCOME_TRY(operand, tensor(index));
+            if (!tensors_->table_of(index) || std::ranges::find(results, index) != results.end()) continue;
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
             operands.push_back(operand);
         }
         const args<builtin::opaque> arguments{name, list<value>(operands)};
@@ -259,11 +222,11 @@ private:
                           const std::vector<std::int64_t>& results) {
         node& n = graph_.create(op, arguments, results.size());
         for (std::uint32_t i = 0; i != results.size(); ++i) {
-            BOOST_OUTCOME_TRY(t, table_of(results[i]));
+            BOOST_OUTCOME_TRY(t, tensors_->table_of(results[i]));
             std::vector<std::int64_t> sizes;
             BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
             graph_.set_meta(n.result(i), meta);
-            BOOST_OUTCOME_TRY(define(results[i], n.result(i)));
+            BOOST_OUTCOME_TRY(tensors_->define(results[i], n.result(i)));
         }
         return boost::outcome_v2::success();
     }
@@ -272,10 +235,7 @@ private:
     const pte_fb::Method& method_;
     graph& graph_;
     std::optional<value_source> values_;
-    std::map<place, value> at_places_;
-    std::map<std::int64_t, value> unplanned_;
-    std::map<std::int64_t, value> constants_;
-    std::set<std::int64_t> written_;
+    std::optional<tensor_source> tensors_;
     std::uint64_t restored_left_ = largest_restored(file_.size());
 };
 

@@ -19,17 +19,11 @@
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/lower_pte.hpp>
+#include <headrace/lowering/pte_states.hpp>
 
 namespace headrace {
 
 namespace detail {
-
-inline result<void> refuse_state(const program& p) {
-    if (p.mutations.empty()) return boost::outcome_v2::success();
-    return unsupported(join_text(p.mutations.front().name,
-                                 ": the program writes it back when it ends, which is not supported for .pte "
-                                 "files; return the new value as an output instead"));
-}
 
 /// The methods of one file on their way into it.
 class pte_lowering {
@@ -41,8 +35,9 @@ public:
 
     [[nodiscard]] result<lowered_pte> run() {
         for (const auto& [name, p] : made_.methods) {
-            BOOST_OUTCOME_TRY(refuse_state(p));
+            BOOST_OUTCOME_TRY(refuse_written_inputs(p));
         }
+        for (auto& [name, p] : made_.methods) states_[name] = states_as_inputs(p);
         if (options_.delegate) {
             BOOST_OUTCOME_TRY(find_delegates());
             clock_.end("delegate");
@@ -51,7 +46,8 @@ public:
             pass_context context(&infer_node);
             BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, {.clock = &steady_nanoseconds}));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
-            written_.push_back({name, p.graph.get(), delegates_[name]});
+            copy_kept_inputs(*p.graph, states_[name].size());
+            written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
         }
         clock_.end("lower");
         if (made_.refusals.empty()) {
@@ -118,6 +114,7 @@ private:
     lowered_pte made_;
     stage_clock clock_;
     std::map<std::string, std::vector<pte_delegate>, std::less<>> delegates_;
+    std::map<std::string, std::vector<pte_state>, std::less<>> states_;
     std::vector<pte_method> written_;
 };
 
