@@ -36,6 +36,7 @@ struct lower_options {
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
     bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
     std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
+    std::string vela;                   ///< the program that compiles delegates for Ethos-U
     bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch at work at once; 0: as many as processors

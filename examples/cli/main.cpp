@@ -53,6 +53,9 @@ of the package or of --batch. Files are written whole or not at all)";
 constexpr const char* target_help =
     R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
 without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+constexpr const char* delegate_help =
+    R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
+configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
 constexpr const char* quantize_help =
     R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -109,11 +112,13 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "--partition", o.partition,
         "Leave what cannot be lowered on the host: write a package of delegates and a host graph, or a .pte "
         "file as --delegate tosa does");
-    lower
-        ->add_option("--delegate", o.delegate,
-                     "Of a .pte file: tosa makes delegates of what can be lowered to TOSA, the runtime's own "
-                     "kernels compute the rest")
-        ->check(CLI::IsMember({"tosa"}));
+    CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
+    delegate->check(CLI::IsMember({"tosa", "ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256",
+                                   "ethos-u65-256", "ethos-u65-512", "ethos-u85-128", "ethos-u85-256",
+                                   "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"}));
+    delegate->type_name("NAME");
+    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; the one in the path without it")
+        ->needs(delegate);
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers that lie where a plan says");
     lower->add_option("--target", o.target, target_help);

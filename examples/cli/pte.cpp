@@ -28,6 +28,7 @@
 #include "messages.hpp"
 #include "package.hpp"
 #include "quantize.hpp"
+#include "vela.hpp"
 
 namespace headrace::cli {
 
@@ -89,7 +90,12 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.calibration));
         programs.emplace(name, std::move(model));
     }
-    BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), {delegates(options), target}));
+    pte_options lowering{.delegate = delegates(options), .target = target};
+    if (is_accelerator(options.delegate)) {
+        lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
+        if (!target) lowering.target = target_of_accelerator(options.delegate);
+    }
+    BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, names_of(models));
     if (!options.report.empty()) {
         const auto written = write_atomically(options.report, report_of(made) + '\n');
@@ -184,6 +190,8 @@ int lower_pte(const lower_options& options) {
         return report_usage(
             "--io, --io-layout, --dot, --verify and --plan-memory are not for .pte files, whose memory is "
             "always planned");
+    if (!options.vela.empty() && !is_accelerator(options.delegate))
+        return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");
     if (target && !delegates(options))
         return report_usage("--target is for the delegates of a .pte file: add --delegate tosa");
     if (!options.methods.empty() && !options.calibration.samples.empty())

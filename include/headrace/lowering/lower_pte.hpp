@@ -7,6 +7,7 @@
 #include <map>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,12 @@
 
 namespace headrace {
 
+/// Makes of a TOSA flatbuffer what another backend takes.
+using delegate_compiler = std::function<result<pte_delegate>(std::span<const std::byte> flatbuffer)>;
+
 struct pte_options {
-    bool delegate = false;  ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
+    bool delegate = false;        ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
+    delegate_compiler compile{};  ///< or of another, for which this compiles them
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by what the graph holds
 };
 

@@ -73,7 +73,8 @@ private:
             std::vector<pte_delegate>& delegates = delegates_[name];
             for (lowered_delegate& d : m.delegates) {
                 replace_call(*d.call, delegates.size());
-                delegates.push_back(stored(d.processed));
+                BOOST_OUTCOME_TRY(made, stored(d.processed));
+                delegates.push_back(std::move(made));
             }
         }
         return boost::outcome_v2::success();
@@ -92,11 +93,13 @@ private:
         g.inherit_annotations(made, call);
         g.erase(call);
     }
-    [[nodiscard]] pte_delegate stored(preprocess_result& processed) const {
+    [[nodiscard]] result<pte_delegate> stored(preprocess_result& processed) const {
         pte_delegate d{std::string(tosa_backend_id), std::move(processed.processed_bytes)};
         for (const std::string& key : processed.data_keys)
             d.constants.emplace_back(made_.data.buffers[made_.data.keys.find(key)->second]->bytes);
-        return d;
+        if (!options_.compile) return d;
+        BOOST_OUTCOME_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
+        return options_.compile(flatbuffer);
     }
     // Neither the runtime nor TOSA has it: both reasons.
     [[nodiscard]] diagnostic explained(std::string_view method, diagnostic d) const {
