@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory_resource>
 #include <optional>
@@ -18,10 +17,12 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_argument_writer.hpp>
 #include <headrace/io/pte_constants.hpp>
 #include <headrace/io/pte_delegates.hpp>
+#include <headrace/io/pte_instructions.hpp>
 #include <headrace/io/pte_method.hpp>
 #include <headrace/io/pte_values.hpp>
 #include <headrace/ir/graph.hpp>
@@ -37,7 +38,12 @@ public:
     using index = value_table::index;
 
     method_writer(flatbuffers::FlatBufferBuilder& builder, file_pools& pools, const pte_method& method)
-        : builder_(builder), pools_(pools), method_(method), graph_(*method.code), values_(builder) {}
+        : builder_(builder),
+          pools_(pools),
+          method_(method),
+          graph_(*method.code),
+          values_(builder),
+          instructions_(builder) {}
 
     result<flatbuffers::Offset<pte_fb::Method>> write(std::string_view name, pte_method_size& size) {
         BOOST_OUTCOME_TRY(plan, make_memory_plan(graph_));
@@ -91,20 +97,20 @@ private:
         if (origin_of(next) == state) return boost::outcome_v2::success();
         BOOST_OUTCOME_TRY(from, tensor_of(next));
         BOOST_OUTCOME_TRY(to, tensor_of(state));
-        add_call(copy_name, {to, from, values_.boolean(false), to});
+        instructions_.call(copy_name, {to, from, values_.boolean(false), to});
         return boost::outcome_v2::success();
     }
 
     flatbuffers::Offset<pte_fb::Method> finish(std::string_view name, const std::vector<index>& inputs,
                                                const std::vector<index>& outputs, std::uint64_t planned) {
         const std::vector<std::int64_t> sizes{0, static_cast<std::int64_t>(planned)};
-        const auto chain = pte_fb::CreateChain(builder_, 0, 0, builder_.CreateVector(instructions_));
+        const auto chain = pte_fb::CreateChain(builder_, 0, 0, instructions_.write());
         const auto called = builder_.CreateString(name);
         const auto values = values_.finish();
         const auto given = builder_.CreateVector(inputs);
         const auto made = builder_.CreateVector(outputs);
         const auto chains = builder_.CreateVector(std::vector{chain});
-        const auto operators = builder_.CreateVector(operators_);
+        const auto operators = instructions_.write_operators();
         const auto delegates = delegate_pool::write(builder_, method_.delegates, segments_);
         const auto memory = builder_.CreateVector(sizes);
         return pte_fb::CreateMethod(builder_, called, 0, values, given, made, chains, operators, delegates,
@@ -113,10 +119,19 @@ private:
 
     // --- tensors -----------------------------------------------------------------------
 
-    // What reshapes show is theirs to say, where it lies is their operand's.
-    static value origin_of(value v) {
-        while (is<executorch::reshape>(*v.producer)) v = v.producer->operand(0);
-        return v;
+    // What reshapes show is theirs to say, where it lies is their operand's. Inputs of nested graphs are what
+    // the node gives that holds the graph.
+    [[nodiscard]] value origin_of(value v) const {
+        for (;;) {
+            const auto bound = bound_.find({v.producer, v.result});
+            if (bound != bound_.end()) {
+                v = bound->second;
+            } else if (is<executorch::reshape>(*v.producer)) {
+                v = v.producer->operand(0);
+            } else {
+                return v;
+            }
+        }
     }
 
     result<index> tensor_of(value v) {
@@ -124,40 +139,29 @@ private:
         if (const auto known = tensors_.find(key); known != tensors_.end()) return known->second;
         const tensor_meta* const meta = meta_of(v);
         if (meta == nullptr) return invalid(message_prefix(*v.producer) + "a tensor of unknown type");
-        BOOST_OUTCOME_TRY(check(*v.producer, *meta));
+        BOOST_OUTCOME_TRY(check_tensor(*v.producer, *meta));
         tensor_place place;
         const value origin = origin_of(v);
         if (const auto* constant = match<builtin::constant>(origin)) {
             place.constant = pools_.constants.add(constant->data, *meta_of(origin));
-        } else if (const planned_tensor* const planned = plan_->find(v)) {
+        } else if (const planned_tensor* const planned = plan_->find(origin)) {
             place.memory = 1;
             place.offset = planned->offset;
-            if (const auto state = initial_.find(v.producer); state != initial_.end())
+            if (const auto state = initial_.find(origin.producer); state != initial_.end())
                 place.constant = state->second;
         } else {
             return invalid(message_prefix(*v.producer) + "a tensor without a place");
         }
         return tensors_[key] = values_.tensor(*meta, place);
     }
-    static result<void> check(const node& n, const tensor_meta& meta) {
-        if (!scalar_type_of(meta.dtype))
-            return unsupported(message_prefix(n) + "ExecuTorch's programs have no tensors of " +
-                               std::pmr::string(name_of(meta.dtype)));
-        if (meta.rank() > max_rank)
-            return unsupported(message_prefix(n) + "ExecuTorch's tensors have at most 16 axes");
-        for (const std::int64_t size : meta.shape) {
-            if (size > std::numeric_limits<std::int32_t>::max())
-                return unsupported(message_prefix(n) + "ExecuTorch's tensors have sizes below 2^31");
-        }
-        return boost::outcome_v2::success();
-    }
-
     // --- instructions ------------------------------------------------------------------
 
     result<void> call(const node& n) {
         if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n))
             return boost::outcome_v2::success();
         if (const auto* delegated = match<executorch::call_delegate>(n)) return call_delegate(n, *delegated);
+        if (const auto* condition = match<higher_order::cond>(n)) return branch(n, *condition);
+        if (const auto* loop = match<higher_order::while_loop>(n)) return repeat(n, *loop);
         if (!is_of_dialect<executorch::dialect>(n))
             return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
         std::vector<index> arguments;
@@ -168,15 +172,74 @@ private:
             arguments.push_back(argument);
         }
         BOOST_OUTCOME_TRY(add_results(n, arguments));
-        add_call(n.op->name, arguments);
+        instructions_.call(n.op->name, arguments);
         return boost::outcome_v2::success();
     }
-    void add_call(std::string_view kernel, const std::vector<index>& arguments) {
-        const std::int32_t called = operator_of(kernel);
-        const auto given = builder_.CreateVector(arguments);
-        const auto made = pte_fb::CreateKernelCall(builder_, called, given);
-        instructions_.push_back(pte_fb::CreateInstruction(builder_, pte_fb::Call::KernelCall, made.Union()));
+
+    // --- control flow ------------------------------------------------------------------
+
+    result<void> branch(const node& n, const args<higher_order::cond>& a) {
+        BOOST_OUTCOME_TRY(condition, tensor_of(a.pred));
+        const std::size_t to_false = instructions_.jump_unless(condition);
+        BOOST_OUTCOME_TRYV(choose(n, *a.true_graph, a.operands));
+        const std::size_t to_end = instructions_.jump_unless(values_.boolean(false));
+        instructions_.land(to_false);
+        BOOST_OUTCOME_TRYV(choose(n, *a.false_graph, a.operands));
+        instructions_.land(to_end);
+        return boost::outcome_v2::success();
     }
+    result<void> choose(const node& n, const graph& region, const list<value>& operands) {
+        BOOST_OUTCOME_TRYV(enter(region, operands));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            BOOST_OUTCOME_TRYV(copy(region.outputs()[i], {const_cast<node*>(&n), i}));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // The results are the carried values all along. What the body gives is no carried value that it takes,
+    // but for the same.
+    result<void> repeat(const node& n, const args<higher_order::while_loop>& a) {
+        std::vector<value> inputs;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            inputs.push_back({const_cast<node*>(&n), i});
+            BOOST_OUTCOME_TRYV(copy(a.carried_inputs[i], inputs[i]));
+        }
+        inputs.insert(inputs.end(), a.additional_inputs.begin(), a.additional_inputs.end());
+        const std::size_t begin = instructions_.size();
+        BOOST_OUTCOME_TRYV(enter(*a.cond_graph, inputs));
+        BOOST_OUTCOME_TRY(condition, tensor_of(a.cond_graph->outputs()[0]));
+        const std::size_t to_end = instructions_.jump_unless(condition);
+        BOOST_OUTCOME_TRYV(enter(*a.body_graph, inputs));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            BOOST_OUTCOME_TRYV(copy(a.body_graph->outputs()[i], inputs[i]));
+        }
+        instructions_.jump_unless(values_.boolean(false), begin);
+        instructions_.land(to_end);
+        return boost::outcome_v2::success();
+    }
+
+    // The instructions of a nested graph, given its inputs.
+    template <class Values>
+    result<void> enter(const graph& region, const Values& inputs) {
+        std::size_t next = 0;
+        for (node& n : region.inputs()) bound_[{&n, 0}] = inputs[next++];
+        // Another node may have held it, and given it others.
+        std::erase_if(tensors_, [&](const auto& t) { return t.first.first->owner == &region; });
+        for (const node& n : region.nodes()) {
+            BOOST_OUTCOME_TRYV(call(n));
+        }
+        return boost::outcome_v2::success();
+    }
+    result<void> copy(value from, value to) {
+        if (origin_of(from) == to) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(given, tensor_of(from));
+        BOOST_OUTCOME_TRY(made, tensor_of(to));
+        instructions_.call(executorch::kernel_for(info_of<aten::_to_copy>).kernel->name,
+                           {given, values_.boolean(false), values_.null(), made, made});
+        return boost::outcome_v2::success();
+    }
+
+    // --- calls -------------------------------------------------------------------------
 
     // What the backend takes, and then what it gives.
     result<void> call_delegate(const node& n, const args<executorch::call_delegate>& a) {
@@ -191,10 +254,7 @@ private:
             BOOST_OUTCOME_TRY(made, tensor_of({const_cast<node*>(&n), i}));
             arguments.push_back(made);
         }
-        const auto given = builder_.CreateVector(arguments);
-        const auto made = pte_fb::CreateDelegateCall(builder_, static_cast<std::int32_t>(a.number), given);
-        instructions_.push_back(
-            pte_fb::CreateInstruction(builder_, pte_fb::Call::DelegateCall, made.Union()));
+        instructions_.call_delegate(static_cast<index>(a.number), arguments);
         return boost::outcome_v2::success();
     }
 
@@ -215,18 +275,6 @@ private:
         return boost::outcome_v2::success();
     }
 
-    std::int32_t operator_of(std::string_view kernel) {
-        const auto [known, is_new] =
-            operator_numbers_.try_emplace(kernel, static_cast<std::int32_t>(operators_.size()));
-        if (is_new) {
-            const std::size_t dot = std::min(kernel.find('.'), kernel.size());
-            const auto name = builder_.CreateString(kernel.substr(0, dot));
-            const auto overload = builder_.CreateString(kernel.substr(std::min(dot + 1, kernel.size())));
-            operators_.push_back(pte_fb::CreateOperator(builder_, name, overload));
-        }
-        return known->second;
-    }
-
     flatbuffers::FlatBufferBuilder& builder_;
     file_pools& pools_;
     const pte_method& method_;
@@ -236,9 +284,8 @@ private:
     std::vector<std::uint32_t> segments_;  // of the delegates
     std::map<std::pair<const node*, std::uint32_t>, index> tensors_;
     std::unordered_map<const node*, std::uint32_t> initial_;  // of states
-    std::unordered_map<std::string_view, std::int32_t> operator_numbers_;
-    std::vector<flatbuffers::Offset<pte_fb::Operator>> operators_;
-    std::vector<flatbuffers::Offset<pte_fb::Instruction>> instructions_;
+    instruction_list instructions_;
+    std::map<std::pair<const node*, std::uint32_t>, value> bound_;  // inputs of nested graphs
 };
 
 }  // namespace headrace::detail::pte

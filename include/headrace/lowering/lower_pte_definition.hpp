@@ -19,7 +19,7 @@
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/lower_pte.hpp>
-#include <headrace/lowering/pte_states.hpp>
+#include <headrace/lowering/pte_copies.hpp>
 
 namespace headrace {
 
@@ -47,6 +47,7 @@ public:
             BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, {.clock = &steady_nanoseconds}));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
             copy_kept_inputs(*p.graph, states_[name].size());
+            copy_carried_values(*p.graph);
             written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
         }
         clock_.end("lower");
@@ -74,6 +75,7 @@ private:
             for (lowered_delegate& d : m.delegates) {
                 replace_call(*d.call, delegates.size());
                 BOOST_OUTCOME_TRY(made, stored(d.processed));
+                made_.reports[name].delegates[delegates.size()].backend = made.id;
                 delegates.push_back(std::move(made));
             }
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Defines how a program that writes its buffers back becomes one of functions: states are inputs and outputs.
-#ifndef HEADRACE_LOWERING_PTE_STATES_HPP
-#define HEADRACE_LOWERING_PTE_STATES_HPP
+// Defines how states become inputs and outputs, and where methods of .pte files need copies.
+#ifndef HEADRACE_LOWERING_PTE_COPIES_HPP
+#define HEADRACE_LOWERING_PTE_COPIES_HPP
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,10 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pte_method.hpp>
+#include <headrace/ir/regions.hpp>
 
 namespace headrace::detail {
 
@@ -65,6 +68,44 @@ namespace headrace::detail {
     return states;
 }
 
+/// A node before the output that copies one of its values.
+inline void copy_output(graph& g, node& output, edge& e) {
+    const tensor_meta meta = *meta_of(*e.slot);
+    const args<aten::_to_copy> whole{.self = *e.slot, .dtype = meta.dtype};
+    node& copy = g.create(*executorch::kernel_for(info_of<aten::_to_copy>).kernel, &whole, 1, &output);
+    g.set_meta(copy.result(), meta);
+    g.set_operand(e, copy.result());
+}
+
+[[nodiscard]] inline value origin_of_reshapes(value v) {
+    while (is<executorch::reshape>(*v.producer)) v = v.producer->operand(0);
+    return v;
+}
+
+/// Carried values are written in turn when the body of a loop ends: what is another input of the body needs a
+/// copy.
+inline void copy_carried_values(graph& g) {
+    for (node& n : g.nodes()) {
+        for_each_region(n, [](const field_info&, graph* region) {
+            if (region != nullptr) copy_carried_values(*region);
+        });
+        const auto* loop = match<higher_order::while_loop>(n);
+        if (loop == nullptr) continue;
+        graph& body = *loop->body_graph;
+        node& output = *body.output();
+        std::size_t next = 0;
+        std::vector<value> inputs;
+        for (node& input : body.inputs()) inputs.push_back(input.result());
+        for (edge& e : std::span(output.operands, output.operand_count)) {
+            const value origin = origin_of_reshapes(*e.slot);
+            const bool is_input =
+                is<builtin::placeholder>(*origin.producer) && origin.producer->owner == &body;
+            if (is_input && origin != inputs[next]) copy_output(body, output, e);
+            ++next;
+        }
+    }
+}
+
 /// States are written in turn when the method ends: an output, or another state, that is what a state was
 /// needs a copy.
 inline void copy_kept_inputs(graph& g, std::size_t states) {
@@ -73,16 +114,11 @@ inline void copy_kept_inputs(graph& g, std::size_t states) {
     const std::size_t count = output.operand_count - states;
     for (std::size_t i = 0; i != count; ++i) {
         edge& e = output.operands[i];
-        value origin = *e.slot;
-        while (is<executorch::reshape>(*origin.producer)) origin = origin.producer->operand(0);
+        const value origin = origin_of_reshapes(*e.slot);
         std::size_t held = count;
         while (held != output.operand_count && *output.operands[held].slot != origin) ++held;
         if (held == output.operand_count || held == i + states) continue;
-        const tensor_meta meta = *meta_of(*e.slot);
-        const args<aten::_to_copy> whole{.self = *e.slot, .dtype = meta.dtype};
-        node& copy = g.create(*executorch::kernel_for(info_of<aten::_to_copy>).kernel, &whole, 1, &output);
-        g.set_meta(copy.result(), meta);
-        g.set_operand(e, copy.result());
+        copy_output(g, output, e);
     }
 }
 
