@@ -185,6 +185,67 @@ def check_methods(program, folder):
     call(program, "run", cut, status=MALFORMED, says="cut off")
 
 
+# Stands for Vela: takes what Vela is given and writes what Vela writes.
+VELA = """#!{python}
+import pathlib, sys
+sys.path.insert(0, {folder!r})
+from embed import write_vela
+model, rest = pathlib.Path(sys.argv[1]), sys.argv[2:]
+assert model.read_bytes()[4:8] == b"TOSA"
+assert rest[:4] == ["--accelerator-config", "ethos-u55-128", "--output-format", "raw"], rest
+print("CPU operators = {left} ({left}.0%)")
+write_vela(pathlib.Path(rest[5]) / (model.stem + "_vela.npz"))
+sys.exit({ended})
+"""
+
+
+def blocks_of(blob):
+    """The names and data of an Ethos-U blob."""
+    at, blocks = 0, []
+    while at < len(blob):
+        name, size = blob[at:at + 16].rstrip(b"\0").decode(), int.from_bytes(blob[at + 16:at + 20], "little")
+        expect(blob[at + 20:at + 32] == bytes(12), f"block {name}: its head is not zero behind the size")
+        blocks.append((name, blob[at + 32:at + 32 + size]))
+        at += 32 + -(-size // 16) * 16
+    expect(at == len(blob), "the last block ends behind the blob")
+    return blocks
+
+
+def check_vela(program, folder):
+    """Delegates for an NPU are what Vela makes of them, in the backend's blocks."""
+    model, file, vela = ROOT / "tests/fixtures/quantized_cnn/model.pt2", folder / "npu.pte", folder / "vela"
+
+    def lower(left=0, ended=0, **expected):
+        vela.write_text(VELA.format(python=sys.executable, folder=str(ROOT / "tests/end_to_end"), left=left,
+                                    ended=ended))
+        vela.chmod(0o755)
+        file.unlink(missing_ok=True)
+        return call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--report",
+                    folder / "report.json", **expected)
+
+    lower()
+    method = json.loads((folder / "report.json").read_text())["methods"]["forward"]
+    expect({d["backend"] for d in method["delegates"]} == {"EthosUBackend"}, f"delegates: {method['delegates']}")
+    content = file.read_bytes()
+    begin = content.index(b"vela_bin_stream")
+    expect(begin % 16 == 0, "the blob is not aligned")
+    end = content.index(b"vela_end_stream")
+    blocks = blocks_of(content[begin:end + 32])
+    expect([name for name, _ in blocks] == ["vela_bin_stream", "cmd_data", "weight_data", "scratch_size", "inputs",
+                                            "outputs", "vela_end_stream"], f"blocks: {[n for n, _ in blocks]}")
+    data = dict(blocks)
+    expect(data["cmd_data"].startswith(b"COP1") and data["weight_data"] == b"abcde", "commands or weights differ")
+    expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
+    call(program, "show", file, says="delegate of EthosUBackend")
+    call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
+    lower(left=3, status=UNSUPPORTED, says="to the CPU")
+    expect(not file.exists(), "Vela has failed, but there is a file")
+    lower(ended=1, status=UNSUPPORTED, says="Vela ended with status 1")
+    call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
+         status=UNSUPPORTED, says="cannot run Vela")
+    call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:
@@ -200,6 +261,7 @@ def main():
         check_methods(program, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)
+        check_vela(program, folder)
     return report()
 
 

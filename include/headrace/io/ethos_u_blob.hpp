@@ -49,20 +49,23 @@ private:
     std::vector<std::byte> blob_;
 };
 
-/// The number of tensors, then of each its six sizes, the bytes of an element, its offset and its region.
+/// The number of tensors, then of each its six sizes, the first of which may be ones that fill up; the bytes
+/// of an element, its offset and its region.
 [[nodiscard]] inline result<std::vector<std::uint32_t>> ethos_u_tensors(const vela_arrays& in,
                                                                         const std::string& kind) {
-    constexpr std::size_t rank = 6;
+    constexpr std::size_t max_rank = 6;
     BOOST_OUTCOME_TRY(shapes, in.integers(kind + "_shape"));
     BOOST_OUTCOME_TRY(widths, in.integers(kind + "_elem_size"));
     BOOST_OUTCOME_TRY(offsets, in.integers(kind + "_offset"));
     BOOST_OUTCOME_TRY(regions, in.integers(kind + "_region"));
     const std::size_t count = offsets.size();
-    if (shapes.size() != rank * count || widths.size() != count || regions.size() != count)
+    const std::size_t rank = count == 0 ? 0 : shapes.size() / count;
+    if (rank > max_rank || shapes.size() != rank * count || widths.size() != count || regions.size() != count)
         return malformed("the lists of the " + kind + "s differ in length");
     std::vector<std::uint32_t> numbers{static_cast<std::uint32_t>(count)};
     const auto put = [&](std::uint64_t n) { numbers.push_back(static_cast<std::uint32_t>(n)); };
     for (std::size_t i = 0; i != count; ++i) {
+        numbers.insert(numbers.end(), max_rank - rank, 1U);
         std::for_each_n(shapes.begin() + static_cast<std::ptrdiff_t>(rank * i), rank, put);
         put(widths[i]);
         put(offsets[i]);
