@@ -185,6 +185,21 @@ def check_methods(program, folder):
     call(program, "run", cut, status=MALFORMED, says="cut off")
 
 
+def check_state(program, runner, folder):
+    """A buffer that is written back counts from one execution to the next."""
+    model, file = ROOT / "tests/fixtures/buffer_update", folder / "state.pte"
+    for options in ((), ("--delegate", "tosa")):
+        call(program, "lower", model / "model.pt2", "-o", file, *options)
+        if not runner:
+            continue
+        for runs in (1, 2, 3):
+            done = subprocess.run([runner, file, "forward", model / "in0.npy", "--", folder / "state.npy"],
+                                  capture_output=True, text=True, env=dict(os.environ, HEADRACE_RUNS=str(runs)))
+            expect(done.returncode == 0, f"state: {done.stderr[-500:]}")
+            expect(np.allclose(np.load(folder / "state.npy"), runs * np.load(model / "out0.npy")),
+                   f"the state is wrong after {runs} executions")
+
+
 # Stands for Vela: takes what Vela is given and writes what Vela writes.
 VELA = """#!{python}
 import pathlib, sys
@@ -261,6 +276,7 @@ def main():
         check_methods(program, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)
+        check_state(program, runner, folder)
         check_vela(program, folder)
     return report()
 

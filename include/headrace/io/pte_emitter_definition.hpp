@@ -73,7 +73,7 @@ private:
     }
 
     // Constants first, then delegates, then the first values of states.
-    auto write_segments() {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Segment>>> write_segments() {
         pools_.delegates.place_behind(pools_.constants.bytes());
         segment_bytes_ = pools_.delegates.end_of_parts();
         std::vector segments{pte_fb::CreateSegment(builder_, 0, pools_.constants.bytes())};

@@ -159,9 +159,9 @@ private:
     result<void> call(const node& n) {
         if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n))
             return boost::outcome_v2::success();
-        if (const auto* delegated = match<executorch::call_delegate>(n)) return call_delegate(n, *delegated);
-        if (const auto* condition = match<higher_order::cond>(n)) return branch(n, *condition);
-        if (const auto* loop = match<higher_order::while_loop>(n)) return repeat(n, *loop);
+        if (is<executorch::call_delegate>(n)) return call_delegate(n, args_of<executorch::call_delegate>(n));
+        if (is<higher_order::cond>(n)) return branch(n, args_of<higher_order::cond>(n));
+        if (is<higher_order::while_loop>(n)) return repeat(n, args_of<higher_order::while_loop>(n));
         if (!is_of_dialect<executorch::dialect>(n))
             return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
         std::vector<index> arguments;

@@ -89,9 +89,8 @@ inline void copy_carried_values(graph& g) {
         for_each_region(n, [](const field_info&, graph* region) {
             if (region != nullptr) copy_carried_values(*region);
         });
-        const auto* loop = match<higher_order::while_loop>(n);
-        if (loop == nullptr) continue;
-        graph& body = *loop->body_graph;
+        if (!is<higher_order::while_loop>(n)) continue;
+        graph& body = *args_of<higher_order::while_loop>(n).body_graph;
         node& output = *body.output();
         std::size_t next = 0;
         std::vector<value> inputs;
