@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/pte_emitter.hpp>
 #include <headrace/io/pte_reader.hpp>
@@ -270,6 +271,110 @@ TEST_CASE("pte: delegates come back, and share constants with the host", "[pte]"
     CHECK(ops == std::vector<std::string_view>{"builtin.placeholder", "delegate.call_delegate",
                                                "aten::relu.out", "delegate.call_delegate", "builtin.constant",
                                                "builtin.output"});
+}
+
+namespace {
+
+using logical_not = executorch::kernel<aten::logical_not, "aten::logical_not.out">;
+
+const tensor_meta one_flag{dtype::boolean, {1}, {}};
+const tensor_meta four_floats{dtype::float32, {4}, {}};
+
+value input_of(graph& g, const tensor_meta& meta) {
+    const value v = g.create<builtin::placeholder>({}).result();
+    g.set_meta(v, meta);
+    return v;
+}
+template <class Kernel>
+value apply(graph& g, value x) {
+    const value v = g.create<Kernel>({x}).result();
+    g.set_meta(v, *meta_of(x));
+    return v;
+}
+
+// A letter for each instruction, K for a kernel's and J for a jump, which its destination follows.
+std::string instructions_of(const file_bytes& bytes) {
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto method = file.value().method("");
+    REQUIRE(method);
+    std::string text;
+    for (const pte_fb::Instruction* const i : *method.value()->chains()->Get(0)->instructions()) {
+        const pte_fb::JumpFalseCall* const jump = i->call_as_JumpFalseCall();
+        text += jump == nullptr ? "K " : "J" + std::to_string(jump->destination()) + " ";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("pte: a condition jumps over the branch that is not taken", "[pte]") {
+    builder b;
+    const value flag = input_of(b.g, one_flag);
+    const value x = b.input({4});
+    graph& relued = b.g.create_region();
+    const std::vector<value> made{apply<relu>(relued, input_of(relued, four_floats))};
+    relued.create<builtin::output>({.values = list<value>(made)});
+    graph& same = b.g.create_region();
+    const std::vector<value> given{input_of(same, four_floats)};
+    same.create<builtin::output>({.values = list<value>(given)});
+    b.output({b.typed(b.g.create<higher_order::cond>({flag, &relued, &same, {x}}, 1), {four_floats})});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    CHECK(instructions_of(bytes) == "J4 K K J5 K ");  // relu, copy; copy
+    const auto read = read_pte(pte_file::open(bytes.all()).value(), "m");
+    REQUIRE(!read);
+    CHECK(read.error().kind == error_kind::unsupported);
+}
+
+TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
+    builder b;
+    const value flag = input_of(b.g, one_flag);
+    const value x = b.input({4});
+    graph& goes_on = b.g.create_region();
+    const std::vector<value> condition{input_of(goes_on, one_flag)};
+    static_cast<void>(input_of(goes_on, four_floats));
+    goes_on.create<builtin::output>({.values = list<value>(condition)});
+    graph& body = b.g.create_region();
+    const value before = input_of(body, one_flag);
+    const std::vector<value> next{apply<logical_not>(body, before),
+                                  apply<relu>(body, input_of(body, four_floats))};
+    body.create<builtin::output>({.values = list<value>(next)});
+    node& loop = b.g.create<higher_order::while_loop>({&goes_on, &body, {flag, x}, {}}, 2);
+    b.typed(loop, {one_flag, four_floats});
+    b.output({loop.result(1)});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    // Both values are copied, before the loop and at its end.
+    CHECK(instructions_of(file_bytes(bytes_of(written.value()))) == "K K J8 K K K K J2 ");
+}
+
+TEST_CASE("pte: a state has a first value, and is written when the method ends", "[pte]") {
+    builder b;
+    const value x = b.input({4});
+    const value held = input_of(b.g, four_floats);
+    const value next = apply<relu>(b.g, x);
+    b.output({held, next, held});
+    float first[4] = {1, 2, 3, 4};
+    const std::vector<pte_state> states{{{reinterpret_cast<const std::byte*>(first), {}}, four_floats}};
+    const pte_method method{"m", &b.g, {}, states};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    CHECK(instructions_of(bytes) == "K K ");
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto planned = file.value().method("m");
+    REQUIRE(planned);
+    CHECK(planned.value()->inputs()->size() == 1);
+    CHECK(planned.value()->operators()->Get(1)->name()->string_view() == "aten::copy_");
+    const auto value_of_state = file.value().initial_value(1, sizeof first);
+    REQUIRE(value_of_state);
+    CHECK(std::memcmp(value_of_state.value().data(), first, sizeof first) == 0);
+    CHECK(!file.value().initial_value(1, sizeof first + 1));
 }
 
 TEST_CASE("pte: a call of a delegate that is not there is refused", "[pte]") {
