@@ -36,8 +36,9 @@ def runner_in(folder, compiler):
         return None
     libraries = ["", "_kernels_optimized", "_kernels_quantized", "_threadpool"]
     command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
-               f"-I{package}/include", f"-I{package}/include/executorch/runtime/core/portable_type/c10",
-               ROOT / "tests" / "executorch" / "runner.cpp", "-o", folder / "runner", "-Wl,--no-as-needed",
+               "-isystem", f"{package}/include", "-isystem",
+               f"{package}/include/executorch/runtime/core/portable_type/c10",
+               *(ROOT / "tests" / "executorch").glob("*.cpp"), "-o", folder / "runner", "-Wl,--no-as-needed",
                f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")
@@ -92,7 +93,9 @@ def check_delegates(program, model, folder):
     """The report, and that each flatbuffer comes back: the same as from a package."""
     file, report_file, package = folder / f"{model.name}.pte", folder / "report.json", folder / "package"
     call(program, "lower", model / "model.pt2", "-o", file, "--delegate", "tosa", "--report", report_file)
-    call(program, "lower", model / "model.pt2", "-o", package, "--partition")
+    packaged = model.name != "buffer_update"  # packages hold no state
+    if packaged:
+        call(program, "lower", model / "model.pt2", "-o", package, "--partition")
     told = json.loads(report_file.read_text())
     method = told["methods"]["forward"]
     expect(told["bytes"] == file.stat().st_size, f"{model.name}: the report has another size than the file")
@@ -101,11 +104,13 @@ def check_delegates(program, model, folder):
     for i in range(len(method["delegates"])):
         ours, theirs = folder / "ours.tosa", folder / "theirs.tosa"
         call(program, "unpack", file, "--delegate", i, "-o", ours)
+        if not packaged:
+            continue
         call(program, "unpack", package, "--delegate", i, "-o", theirs)
         expect(ours.read_bytes() == theirs.read_bytes(), f"{model.name}: flatbuffer {i} does not come back")
     call(program, "unpack", file, "--delegate", len(method["delegates"]), "-o", folder / "none.tosa",
          status=UNSUPPORTED, says="the first is 0")
-    shutil.rmtree(package)
+    shutil.rmtree(package, ignore_errors=True)
 
 
 def check_shared_constants(program, runner, folder):

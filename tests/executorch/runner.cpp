@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/pte_tosa.hpp>
+#include "delegated_tosa.hpp"
 
 namespace {
 
@@ -105,15 +105,13 @@ struct delegated {
     std::filesystem::path folder;
     std::size_t inputs = 0;
 
-    explicit delegated(std::span<const std::byte> flatbuffer) {
+    explicit delegated(const delegated_tosa& tosa) : inputs(tosa.inputs) {
         std::string name = (std::filesystem::temp_directory_path() / "headrace_runner_XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr) fail(name + ": cannot be made");
         folder = name;
         std::ofstream file(folder / "model.tosa", std::ios::binary);
-        file.write(reinterpret_cast<const char*>(flatbuffer.data()),
-                   static_cast<std::streamsize>(flatbuffer.size()));
-        const auto* graph = headrace::tosa_fb::GetTosaGraph(flatbuffer.data());
-        inputs = graph->regions()->Get(0)->blocks()->Get(0)->inputs()->size();
+        file.write(reinterpret_cast<const char*>(tosa.flatbuffer.data()),
+                   static_cast<std::streamsize>(tosa.flatbuffer.size()));
     }
     delegated(const delegated&) = delete;
     delegated& operator=(const delegated&) = delete;
@@ -131,17 +129,16 @@ public:
     runtime::Result<runtime::DelegateHandle*> init(runtime::BackendInitContext& context,
                                                    runtime::FreeableBuffer* processed,
                                                    runtime::ArrayRef<runtime::CompileSpec>) const override {
-        const std::string key(headrace::detail::pte::shared_constants_key);
         const runtime::NamedDataMap* const named = context.get_named_data_map();
         auto constants = named == nullptr ? runtime::Result<runtime::FreeableBuffer>(runtime::Error::NotFound)
-                                          : named->get_data(key);
+                                          : named->get_data(tosa_constants_key);
         const auto shared = constants.ok() ? bytes_of(*constants) : std::span<const std::byte>();
-        const auto flatbuffer = headrace::restore_tosa(bytes_of(*processed), shared, std::uint64_t{1} << 31U);
-        if (!flatbuffer) {
-            std::fprintf(stderr, "%s\n", flatbuffer.error().message.c_str());
+        const delegated_tosa tosa = restore_delegate(bytes_of(*processed), shared);
+        if (!tosa.fault.empty()) {
+            std::fprintf(stderr, "%s\n", tosa.fault.c_str());
             return runtime::Error::DelegateInvalidCompatibility;
         }
-        return new delegated(flatbuffer.value());
+        return new delegated(tosa);
     }
 
     runtime::Error execute(runtime::BackendExecutionContext&, runtime::DelegateHandle* handle,
@@ -213,7 +210,7 @@ int run_one(std::istream& command) {
 int main(int argc, char** argv) {
     runtime::runtime_init();
     static tosa_backend tosa;
-    if (runtime::register_backend({headrace::tosa_backend_id.data(), &tosa}) != runtime::Error::Ok) return 1;
+    if (runtime::register_backend({tosa_backend_name, &tosa}) != runtime::Error::Ok) return 1;
     if (argc == 2 && std::strcmp(argv[1], "-") == 0) {
         for (std::string line; std::getline(std::cin, line);) {
             std::istringstream command(line);
