@@ -43,11 +43,12 @@ void restore_delegates(const pte_file& file, const pte_fb::Method& method) {
 // The numbers of a flatbuffer lie at multiples of four bytes: offsets, counts, indices, sizes.
 void change_numbers(bytes& file, std::mt19937& random) {
     static constexpr std::uint32_t numbers[] = {0, 1, 2, 3, 4, 16, 64, 1U << 20U, 1U << 31U, ~0U};
-    for (unsigned n = 1 + random() % 3; n != 0; --n) {
+    for (std::size_t n = 1 + random() % 3; n != 0; --n) {
         const std::size_t at = random() % (file.size() / 4) * 4;
         std::uint32_t number = 0;
         std::memcpy(&number, &file[at], sizeof number);
-        number = random() % 2 == 0 ? numbers[random() % std::size(numbers)] : number + 3 - random() % 7;
+        const auto near = static_cast<std::uint32_t>(number + 3 - random() % 7);
+        number = random() % 2 == 0 ? numbers[random() % std::size(numbers)] : near;
         std::memcpy(&file[at], &number, sizeof number);
     }
 }
