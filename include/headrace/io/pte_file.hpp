@@ -127,7 +127,7 @@ public:
 private:
     [[nodiscard]] result<std::span<const std::byte>> part_of(const pte_fb::Offsets* all, std::uint32_t number,
                                                              std::uint64_t size) const {
-        if (all == nullptr || all->offsets() == nullptr || number >= all->offsets()->size())
+        if (all == nullptr || !detail::pte::is_readable(all->offsets()) || number >= all->offsets()->size())
             return malformed("it has no constant " + number_text(number));
         BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
         const std::uint64_t at = all->offsets()->Get(number);

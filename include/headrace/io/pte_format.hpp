@@ -72,6 +72,13 @@ struct extended_header {
     std::uint64_t segment_bytes = 0;
 };
 
+/// Is the vector there, and do its numbers lie where they can be read? Verifiers look at the place of its
+/// length alone, which needs less alignment than wide numbers.
+template <class Vector>
+[[nodiscard]] bool is_readable(const Vector* v) {
+    return v != nullptr && reinterpret_cast<std::uintptr_t>(v->data()) % sizeof(v->Get(0)) == 0;
+}
+
 template <class Number>
 void put_little_endian(Number n, std::span<std::byte> to) {
     for (std::size_t i = 0; i != sizeof(Number); ++i) to[i] = static_cast<std::byte>(n >> (8 * i));
