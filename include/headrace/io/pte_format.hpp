@@ -76,7 +76,8 @@ struct extended_header {
 /// length alone, which needs less alignment than wide numbers.
 template <class Vector>
 [[nodiscard]] bool is_readable(const Vector* v) {
-    return v != nullptr && reinterpret_cast<std::uintptr_t>(v->data()) % sizeof(v->Get(0)) == 0;
+    if (v == nullptr || v->size() == 0) return v != nullptr;
+    return reinterpret_cast<std::uintptr_t>(v->data()) % sizeof(v->Get(0)) == 0;
 }
 
 template <class Number>
