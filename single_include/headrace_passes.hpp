@@ -3727,15 +3727,6 @@ struct kernel {
 /// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
 using reshape = kernel<aten::view, "executorch.reshape">;
 
-/// Calls the program's delegate of that number, whose backend takes `operands`. It is what is left of
-/// delegate.call_delegate where the delegate's own graph has been lowered.
-struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands", variadic_results> {
-    struct args {
-        std::int64_t number;
-        list<value> operands;
-    };
-};
-
 /// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
 /// libraries, and of its quantized library. Copies that only give another shape are not listed.
 using kernels = ops<
@@ -3888,7 +3879,7 @@ using kernels = ops<
 
 namespace detail {
 template <class... Kernels>
-dialect_of<"executorch", reshape, Kernels..., call_delegate> dialect_with(ops<Kernels...>);
+dialect_of<"executorch", reshape, Kernels...> dialect_with(ops<Kernels...>);
 }
 
 struct dialect : decltype(detail::dialect_with(kernels{})) {
@@ -6481,8 +6472,8 @@ using normalize_passes =
 
 namespace headrace {
 
-/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
-/// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
+/// What a program for ExecuTorch's host kernels may consist of: ATen and PT2E's quantization, without what no
+/// kernel and no pass computes.
 struct executorch_source {
     using without_kernels =
         ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
@@ -6498,16 +6489,13 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
-               executorch::call_delegate>;
+        ops_in<higher_order::wrap_with_set_grad_enabled>;
 };
 
 template <class Evaluator>
 struct executorch_lowering
     : pipeline_of<
-          from<executorch_source>,
-          to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
-             nodes_sorted>,
+          from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
           pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
                     canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
                     decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>, saturate_quantization,
