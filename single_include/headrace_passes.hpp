@@ -3750,6 +3750,15 @@ struct kernel {
 /// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
 using reshape = kernel<aten::view, "executorch.reshape">;
 
+/// Calls the program's delegate of that number, whose backend takes `operands`. It is what is left of
+/// delegate.call_delegate where the delegate's own graph has been lowered.
+struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands", variadic_results> {
+    struct args {
+        std::int64_t number;
+        list<value> operands;
+    };
+};
+
 /// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
 /// libraries, and of its quantized library. Copies that only give another shape are not listed.
 using kernels = ops<
@@ -3902,7 +3911,7 @@ using kernels = ops<
 
 namespace detail {
 template <class... Kernels>
-dialect_of<"executorch", reshape, Kernels...> dialect_with(ops<Kernels...>);
+dialect_of<"executorch", reshape, Kernels..., call_delegate> dialect_with(ops<Kernels...>);
 }
 
 struct dialect : decltype(detail::dialect_with(kernels{})) {
@@ -6502,8 +6511,8 @@ using normalize_passes =
 
 namespace headrace {
 
-/// What a program for ExecuTorch's host kernels may consist of: ATen and PT2E's quantization, without what no
-/// kernel and no pass computes.
+/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
+/// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels =
         ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
@@ -6519,13 +6528,16 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::wrap_with_set_grad_enabled>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
+               executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.
 template <class Evaluator>
 struct executorch_lowering
-    : pipeline_of<from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
+    : pipeline_of<from<executorch_source>,
+                  to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional,
+                     no_dead_code, nodes_sorted>,
                   pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
                             canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
                             decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,
@@ -11520,14 +11532,20 @@ struct quantization {
         if (x >= static_cast<double>(highest)) return highest;
         return static_cast<std::int64_t>(std::nearbyint(x));
     }
-    /// The same for a real number that has a quantized value: it lies on the grid, or beyond its ends.
+    /// The same for a real number that lies on the grid of the quantized ones, and for infinities, which are
+    /// its ends.
     [[nodiscard]] std::optional<std::int64_t> exact(double real) const {
         constexpr double tolerance = 1e-4;
         const auto found = nearest(real);
-        if (!found) return std::nullopt;
+        if (std::isinf(real)) return found;
+        const bool on_grid = found && std::abs(position(real) - static_cast<double>(*found)) < tolerance;
+        return on_grid ? found : std::nullopt;
+    }
+    /// The same for a bound: beyond the ends of the grid it is an end.
+    [[nodiscard]] std::optional<std::int64_t> exact_bound(double real) const {
         const double x = position(real);
         const bool is_beyond = x < static_cast<double>(lowest) || x > static_cast<double>(highest);
-        return is_beyond || std::abs(x - static_cast<double>(*found)) < tolerance ? found : std::nullopt;
+        return is_beyond ? nearest(real) : exact(real);
     }
     /// The real number that a quantized value of that channel stands for.
     [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
@@ -11878,7 +11896,7 @@ private:
             return std::nullopt;
         if (!keeps_some(inner->parameters, a)) return std::nullopt;
         const auto is_off_grid = [&](const std::optional<scalar>& bound) {
-            return bound && !inner->parameters.exact(bound->to_double());
+            return bound && !inner->parameters.exact_bound(bound->to_double());
         };
         if (is_off_grid(a.min) || is_off_grid(a.max)) {
             constexpr double room = 1 << 30;
@@ -14290,6 +14308,7 @@ struct resize_axis {
     /// How often each element is repeated; 0 if they are not all repeated as often.
     [[nodiscard]] std::int64_t repeats() const {
         const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
+        if (out != factor * size) return 0;
         for (std::int64_t o = 0; o != out; ++o) {
             if (inside(start(o)) != o / factor) return 0;
         }

@@ -38,8 +38,10 @@ struct lower_options {
     std::string dot_directory;
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
-    std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is then a package
+    std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
     bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
+    std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
+    std::string vela;                   ///< the program that compiles delegates for Ethos-U
     bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch at work at once; 0: as many as processors
@@ -49,8 +51,8 @@ struct lower_options {
 [[nodiscard]] int lower(const lower_options& options);
 
 struct unpack_options {
-    std::string package;
-    std::string method;  ///< may be empty if the package has one
+    std::string package;  ///< or a .pte file
+    std::string method;   ///< may be empty if there is one
     std::string output;
     int delegate = -1;  ///< of a partitioned method, which
 };
@@ -58,7 +60,7 @@ struct unpack_options {
 
 struct show_options {
     std::string model;
-    std::string method;  ///< of a package; empty: all
+    std::string method;  ///< of a package or a .pte file; empty: all
     bool pipeline = false;
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
@@ -80,7 +82,7 @@ struct opt_options {
 
 struct run_model_options {
     std::string model;
-    std::string method;  ///< of a package; may be empty if it has one
+    std::string method;  ///< of a package or a .pte file; may be empty if it has one
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };
@@ -110,7 +112,7 @@ struct compare_options {
 
 struct plan_options {
     std::string model;
-    std::string method;  ///< of a package; empty: all
+    std::string method;  ///< of a package or a .pte file; empty: all
     std::string algorithm = "greedy";
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed

@@ -147,6 +147,7 @@ std::string text_of(const file_outcome& outcome, const std::string& model) {
 
 int lower(const lower_options& options) {
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
+    if (!options.delegate.empty()) return report_usage("--delegate is for .pte files: give -o such a name");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");

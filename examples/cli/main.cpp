@@ -39,7 +39,8 @@ Examples:
   headrace lower --partition model.pt2 -o package
   headrace lower model.pt2 -o model.pte
   headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package
-  headrace unpack package --method encode -o encode.tosa)";
+  headrace lower model.pt2 -o model.pte --delegate tosa
+  headrace unpack model.pte -o model.tosa)";
 
 // Texts of options of more than one line, as the help shows them.
 constexpr const char* batch_help =
@@ -56,6 +57,9 @@ cosine, saturated; or model, in the model's order)";
 constexpr const char* target_help =
     R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
 without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+constexpr const char* delegate_help =
+    R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
+configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
 constexpr const char* quantize_help =
     R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -66,8 +70,8 @@ without it)";
 void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
-    for (const char* other :
-         {"model", "--method", "--partition", "--plan-memory", "--io", "--dot", "--in", "--quantize"}) {
+    for (const char* other : {"model", "--method", "--partition", "--delegate", "--plan-memory", "--io",
+                              "--dot", "--in", "--quantize"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -123,7 +127,15 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->allow_extra_args(false);
     lower->add_flag(
         "--partition", o.partition,
-        "Leave what cannot be lowered on the host: write a package of delegates and a host graph");
+        "Leave what cannot be lowered on the host: write a package of delegates and a host graph, or a .pte "
+        "file as --delegate tosa does");
+    CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
+    delegate->check(CLI::IsMember({"tosa", "ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256",
+                                   "ethos-u65-256", "ethos-u65-512", "ethos-u85-128", "ethos-u85-256",
+                                   "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"}));
+    delegate->type_name("NAME");
+    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; the one in the path without it")
+        ->needs(delegate);
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers that lie where a plan says");
     lower->add_option("--target", o.target, target_help);
@@ -145,17 +157,16 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
          {"--config", "--observer", "--activations", "--weights", "--per-tensor", "--equalize", "--smooth",
           "--headroom", "--best", "--int16-share", "--correct-biases"})
         lower->get_option(of_it)->needs(quantize);
-    for (const char* other : {"--method", "--partition", "--plan-memory"})
-        quantize->excludes(lower->get_option(other));
+    for (const char* other : {"--method", "--plan-memory"}) quantize->excludes(lower->get_option(other));
     add_batch(*lower, o);
     lower->callback([&] { status = guarded(o.model, [&] { return headrace::cli::lower(o); }); });
 }
 
 void add_unpack(CLI::App& app, unpack_options& o, int& status) {
-    CLI::App* unpack = app.add_subcommand("unpack", "Restore a flatbuffer of a package");
-    unpack->add_option("package", o.package, "Directory that lower wrote")->required();
+    CLI::App* unpack = app.add_subcommand("unpack", "Restore a TOSA flatbuffer of a .pte file or a package");
+    unpack->add_option("package", o.package, "A .pte file, or a directory, that lower wrote")->required();
     unpack->add_option("--method", o.method, "Which method; may be left out if there is one");
-    unpack->add_option("--delegate", o.delegate, "Which delegate of a partitioned method, from 0");
+    unpack->add_option("--delegate", o.delegate, "Which delegate of the method, from 0");
     unpack->add_option("-o,--output", o.output, "TOSA flatbuffer to write")->required();
     unpack->callback([&] { status = guarded(o.package, [&] { return headrace::cli::unpack(o); }); });
 }

@@ -31,18 +31,6 @@ bool add_method(const std::string& text, file_map& models) {
     return is_plain_name(name) && models.emplace(name, text.substr(at + 1)).second;
 }
 
-void print_notes(const lowered_package& package) {
-    for (const auto& [name, m] : package.methods) {
-        fmt::print("{}: {} delegate{}, {} node{} on the host\n", name, m.delegates.size(),
-                   m.delegates.size() == 1 ? "" : "s", m.host_nodes.size(),
-                   m.host_nodes.size() == 1 ? "" : "s");
-        for (const host_note& n : m.host_nodes) {
-            fmt::print("  {} ({}): {}\n", printable(n.node), printable(n.op),
-                       printable(n.reason, max_printed_message));
-        }
-    }
-}
-
 result<int> write_package(const lower_options& options, const std::optional<target_spec>& target,
                           const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
@@ -60,7 +48,7 @@ result<int> write_package(const lower_options& options, const std::optional<targ
         if (!written) return written.error();
     }
     BOOST_OUTCOME_TRY(package.files.write(options.output));
-    if (options.partition) print_notes(package);
+    if (options.partition) print_reports(package.methods);
     return status_ok;
 }
 
@@ -87,6 +75,18 @@ result<void> unpack_delegate(const unpack_options& options) {
 }
 
 }  // namespace
+
+void print_reports(const std::map<std::string, method_report, std::less<>>& methods) {
+    for (const auto& [name, m] : methods) {
+        fmt::print("{}: {} delegate{}, {} node{} on the host\n", name, m.delegates.size(),
+                   m.delegates.size() == 1 ? "" : "s", m.host_nodes.size(),
+                   m.host_nodes.size() == 1 ? "" : "s");
+        for (const host_note& n : m.host_nodes) {
+            fmt::print("  {} ({}): {}\n", printable(n.node), printable(n.op),
+                       printable(n.reason, max_printed_message));
+        }
+    }
+}
 
 int methods_of(const lower_options& options, file_map& models) {
     if (!options.model.empty()) {
@@ -143,7 +143,8 @@ int check_method_option(const std::string& model, const std::string& method) {
 int unpack(const unpack_options& options) {
     if (const int status = check_method_option(options.package, options.method); status != status_ok)
         return status;
-    const result<void> done = unpack_delegate(options);
+    const bool is_pte = !pte_methods(options.package).empty();
+    const result<void> done = is_pte ? unpack_pte(options) : unpack_delegate(options);
     if (done) return status_ok;
     return done.error().kind == error_kind::invalid ? report_usage(done.error().message)
                                                     : report_error(done.error());

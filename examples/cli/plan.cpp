@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "messages.hpp"
 #include "package.hpp"
+#include "pte.hpp"
 
 namespace headrace::cli {
 
@@ -85,14 +86,19 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
 }
 
 result<void> plan_all(const plan_options& options, json_writer& out) {
-    if (!package::is_package(options.model)) return plan_model(options, "", out);
-    BOOST_OUTCOME_TRY(opened, package::open(options.model));
-    if (!options.method.empty()) {
-        BOOST_OUTCOME_TRYV(opened.method(options.method));
+    std::vector<std::string> names = pte_methods(options.model);
+    if (package::is_package(options.model)) {
+        BOOST_OUTCOME_TRY(opened, package::open(options.model));
+        if (!options.method.empty()) {
+            BOOST_OUTCOME_TRYV(opened.method(options.method));
+        }
+        for (const auto& [name, method] : opened.methods()) names.push_back(name);
     }
+    if (names.empty() || (names.size() == 1 && !package::is_package(options.model)))
+        return plan_model(options, "", out);
     out.begin_object();
     out.begin_object("methods");
-    for (const auto& [name, method] : opened.methods()) {
+    for (const std::string& name : names) {
         if (!options.method.empty() && options.method != name) continue;
         BOOST_OUTCOME_TRY(plan_model(options, name, out));
     }

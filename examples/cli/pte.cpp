@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +19,8 @@
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/pte_file.hpp>
+#include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/tosa_reader.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
@@ -21,16 +28,40 @@
 #include "messages.hpp"
 #include "package.hpp"
 #include "quantize.hpp"
+#include "vela.hpp"
 
 namespace headrace::cli {
 
 namespace {
+
+void write_delegates(json_writer& w, const method_report& m) {
+    w.member("target", m.target);
+    w.begin_array("delegates");
+    for (const delegate_report& d : m.delegates) {
+        w.begin_object();
+        w.member("backend", d.backend);
+        w.member("nodes_out", d.nodes_out);
+        w.member("nodes_in", d.nodes_in.value_or(0));
+        w.end_object();
+    }
+    w.end_array();
+    w.begin_array("host_nodes");
+    for (const host_note& n : m.host_nodes) {
+        w.begin_object();
+        w.member("node", n.node);
+        w.member("op", n.op);
+        w.member("reason", n.reason);
+        w.end_object();
+    }
+    w.end_array();
+}
 
 std::string report_of(const lowered_pte& made) {
     json_writer w;
     w.begin_object();
     w.member("bytes", made.file.size());
     w.member("constant_bytes", made.file.constant_bytes());
+    w.member("delegate_bytes", made.file.delegate_bytes());
     w.begin_object("methods");
     for (const pte_method_size& m : made.file.methods()) {
         w.begin_object(m.name);
@@ -38,6 +69,8 @@ std::string report_of(const lowered_pte& made) {
         w.member("lower_bound", m.lower_bound);
         w.member("values", m.values);
         w.member("instructions", m.instructions);
+        if (const auto told = made.reports.find(m.name); told != made.reports.end())
+            write_delegates(w, told->second);
         w.end_object();
     }
     w.end_object();
@@ -48,13 +81,21 @@ std::string report_of(const lowered_pte& made) {
     return std::move(w).text();
 }
 
-result<int> write_pte(const lower_options& options, const file_map& models) {
+bool delegates(const lower_options& options) { return options.partition || !options.delegate.empty(); }
+
+result<int> write_pte(const lower_options& options, const std::optional<target_spec>& target,
+                      const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.calibration));
         programs.emplace(name, std::move(model));
     }
-    BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs)));
+    pte_options lowering{.delegate = delegates(options), .target = target};
+    if (is_accelerator(options.delegate)) {
+        lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
+        if (!target) lowering.target = target_of_accelerator(options.delegate);
+    }
+    BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, names_of(models));
     if (!options.report.empty()) {
         const auto written = write_atomically(options.report, report_of(made) + '\n');
@@ -68,7 +109,33 @@ result<int> write_pte(const lower_options& options, const file_map& models) {
         return boost::outcome_v2::success();
     };
     const auto written = write_atomically(options.output, file);
-    return written ? result<int>(status_ok) : written.error();
+    if (!written) return written.error();
+    print_reports(made.reports);
+    return status_ok;
+}
+
+// The number of the delegate that the options name, of those that a method calls.
+result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) {
+    const std::size_t count = method.delegates() == nullptr ? 0 : method.delegates()->size();
+    if (count == 0) return unsupported("the method has no delegate; lower it with --delegate tosa");
+    if (number < 0 && count != 1)
+        return unsupported(fmt::format("the method has {} delegates; choose one by --delegate", count));
+    const auto chosen = static_cast<std::size_t>(std::max(number, 0));
+    if (chosen >= count)
+        return unsupported(fmt::format("the method has {} delegates, the first is 0", count));
+    return static_cast<std::uint32_t>(chosen);
+}
+
+result<std::vector<std::byte>> restore_delegate(const pte_file& file, const unpack_options& options) {
+    BOOST_OUTCOME_TRY(method, file.method(options.method));
+    BOOST_OUTCOME_TRY(number, chosen_delegate(*method, options.delegate));
+    const pte_fb::Delegate& d = *method->delegates()->Get(number);
+    const std::string_view id = d.id() == nullptr ? std::string_view() : d.id()->string_view();
+    if (id != tosa_backend_id)
+        return unsupported("the delegate is for the backend '" + printable(id) + "', it is not TOSA");
+    BOOST_OUTCOME_TRY(blob, file.delegate(d));
+    BOOST_OUTCOME_TRY(constants, file.named_data(detail::pte::shared_constants_key));
+    return restore_tosa(blob, constants, largest_restored(file.size()));
 }
 
 }  // namespace
@@ -104,13 +171,29 @@ int show_pte(const show_options& options) {
     return status_ok;
 }
 
+result<void> unpack_pte(const unpack_options& options) {
+    BOOST_OUTCOME_TRY(mapped, open_mapped(options.package));
+    const auto file = pte_file::open(mapped.bytes());
+    auto flatbuffer = file ? restore_delegate(file.value(), options) : file.error();
+    BOOST_OUTCOME_TRY(mapped.check());
+    if (!flatbuffer) return flatbuffer.error().in(options.package);
+    BOOST_OUTCOME_TRYV(read_tosa(flatbuffer.value()));
+    if (auto written = write_atomically(options.output, flatbuffer.value()); !written) return written.error();
+    return boost::outcome_v2::success();
+}
+
 int lower_pte(const lower_options& options) {
+    std::optional<target_spec> target;
+    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     if (!options.io.empty() || !options.dot_directory.empty() || options.verify ||
-        options.io_layout != "nchw" || options.partition || options.plan_memory || !options.target.empty())
+        options.io_layout != "nchw" || options.plan_memory)
         return report_usage(
-            "--io, --io-layout, --dot, --verify, --partition, --plan-memory and --target are not for .pte "
-            "files, "
-            "whose memory is always planned");
+            "--io, --io-layout, --dot, --verify and --plan-memory are not for .pte files, whose memory is "
+            "always planned");
+    if (!options.vela.empty() && !is_accelerator(options.delegate))
+        return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");
+    if (target && !delegates(options))
+        return report_usage("--target is for the delegates of a .pte file: add --delegate tosa");
     if (!options.methods.empty() && !options.calibration.samples.empty())
         return report_usage("--quantize is for one model, not for several methods");
     file_map models;  // by method
@@ -118,7 +201,7 @@ int lower_pte(const lower_options& options) {
     if (const int status = check_distinct_files(std::vector{options.output, options.report}, options.model);
         status != status_ok)
         return status;
-    const result<int> status = write_pte(options, models);
+    const result<int> status = write_pte(options, target, models);
     return status ? status.value() : report_error(status.error());
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/error.hpp>
+
 #include "commands.hpp"
 
 namespace headrace::cli {
@@ -23,6 +25,9 @@ namespace headrace::cli {
 [[nodiscard]] int show_pte(const show_options& options);
 
 [[nodiscard]] int lower_pte(const lower_options& options);
+
+/// `unpack`: the flatbuffer of a delegate.
+[[nodiscard]] result<void> unpack_pte(const unpack_options& options);
 
 }  // namespace headrace::cli
 

@@ -4,11 +4,12 @@
 # headrace::program, imported or built here, else what the path has.
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
-#                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [CONTRACT])
+#                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [PTE [DELEGATE <backend>]] [CONTRACT])
 #
 # lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
 # executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
 # the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
+# PTE makes it a program for ExecuTorch's runtime, which says itself what it takes, so that there is no <NAME>_io;
 # CONTRACT adds <NAME>_contract.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
 
 # As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
@@ -65,7 +66,7 @@ endfunction()
 
 # The rules of one model, and the target that has them run once for all that link it.
 function(headrace_model_rules rules folder name model)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT" "TARGET;IO_LAYOUT;VELA" "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE" "TARGET;IO_LAYOUT;VELA;DELEGATE" "VELA_OPTIONS")
   headrace_find_program(program)
   file(MAKE_DIRECTORY ${folder}/new)
   set(target_option)
@@ -80,10 +81,25 @@ function(headrace_model_rules rules folder name model)
     set(layout_option --io-layout ${arg_IO_LAYOUT})
   endif()
 
-  set(embedded ${name}.tosa)
-  headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
-    COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
-      --report ${folder}/report.json ${target_option} ${layout_option})
+  set(io ${folder}/io.json)
+  set(io_option --io ${io})
+  if(arg_PTE)
+    set(embedded ${name}.pte)
+    set(io)
+    set(io_option)
+    set(delegate_option)
+    if(arg_DELEGATE)
+      set(delegate_option --delegate ${arg_DELEGATE})
+    endif()
+    headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} DEPENDS ${model} ${program}
+      COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --report ${folder}/report.json ${delegate_option}
+        ${target_option})
+  else()
+    set(embedded ${name}.tosa)
+    headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
+      COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
+        --report ${folder}/report.json ${target_option} ${layout_option})
+  endif()
   if(arg_VELA)
     find_program(HEADRACE_VELA vela DOC "Arm's compiler for Ethos-U NPUs" NO_CMAKE_FIND_ROOT_PATH REQUIRED)
     set(embedded ${name}_vela.npz)
@@ -94,8 +110,8 @@ function(headrace_model_rules rules folder name model)
   endif()
   set(made ${name}_model.c ${name}_model.h)
   headrace_model_rule(${folder} "Embedding ${name}" OUTPUT ${made}
-    DEPENDS ${folder}/${embedded} ${folder}/io.json ${program}
-    COMMAND ${program} embed ${folder}/${embedded} --io ${folder}/io.json --name ${name} -o ${folder}/new)
+    DEPENDS ${folder}/${embedded} ${io} ${program}
+    COMMAND ${program} embed ${folder}/${embedded} ${io_option} --name ${name} -o ${folder}/new)
   if(arg_CONTRACT)
     list(APPEND made ${name}_contract.hpp)
     headrace_model_rule(${folder} "Writing the contract of ${name}" OUTPUT ${name}_contract.hpp
@@ -127,6 +143,11 @@ macro(headrace_check_model_arguments)
   endif()
   cmake_path(ABSOLUTE_PATH arg_MODEL NORMALIZE OUTPUT_VARIABLE model)
   get_source_file_property(generated ${model} GENERATED)
+  if(arg_PTE AND (arg_IO_LAYOUT OR arg_VELA))
+    message(FATAL_ERROR "${place}: IO_LAYOUT and VELA are for TOSA flatbuffers, not for PTE")
+  elseif(arg_DELEGATE AND NOT arg_PTE)
+    message(FATAL_ERROR "${place}: DELEGATE needs PTE")
+  endif()
   if(NOT EXISTS ${model} AND NOT generated)
     message(FATAL_ERROR "${place}: no file ${model}")
   endif()
@@ -149,17 +170,19 @@ macro(headrace_check_model_arguments)
 endmacro()
 
 function(headrace_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT" "MODEL;NAME;TARGET;IO_LAYOUT;VELA" "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE" "MODEL;NAME;TARGET;IO_LAYOUT;VELA;DELEGATE" "VELA_OPTIONS")
   headrace_check_model_arguments()
   set(options)
-  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS)
+  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS DELEGATE)
     if(arg_${option})
       list(APPEND options ${option} ${arg_${option}})
     endif()
   endforeach()
-  if(arg_CONTRACT)
-    list(APPEND options CONTRACT)
-  endif()
+  foreach(option CONTRACT PTE)
+    if(arg_${option})
+      list(APPEND options ${option})
+    endif()
+  endforeach()
 
   # Another target may link the same, or in another image a different model of that name.
   set(rules headrace_model_${arg_NAME})

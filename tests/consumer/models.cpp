@@ -8,6 +8,7 @@
 // Each defines the types that they share.
 #include "kws_dscnn_model.h"
 #include "kws_model.h"
+#include "kws_program_model.h"
 #ifdef WITH_NPU
 #include "npu_model.h"
 #endif
@@ -23,8 +24,8 @@ static_assert(kws::flatbuffer_bytes == sizeof(kws_model));
 
 namespace {
 
-bool is_flatbuffer(const unsigned char* bytes, std::size_t size) {
-    return size > 8 && std::memcmp(bytes + 4, "TOSA", 4) == 0 &&
+bool is_flatbuffer(const unsigned char* bytes, std::size_t size, const char* identifier = "TOSA") {
+    return size > 8 && std::memcmp(bytes + 4, identifier, 4) == 0 &&
            reinterpret_cast<std::uintptr_t>(bytes) % 16 == 0;
 }
 
@@ -47,6 +48,7 @@ bool models_are_sound() {
     const headrace_tensor& words = kws_io.outputs[0];
     const headrace_tensor& real = kws_dscnn_io.inputs[0];
     return npu_is_sound() && is_flatbuffer(kws_model, kws_model_size) &&
+           is_flatbuffer(kws_program_model, kws_program_model_size, "ET12") &&
            is_flatbuffer(kws_dscnn_model, kws_dscnn_model_size) && kws_model_size == sizeof(kws_model) &&
            kws_io.input_count == 1 && kws_io.output_count == 1 && std::strcmp(sound.dtype, "INT8") == 0 &&
            sound.rank == 4 && sound.shape[2] == 49 && sound.bytes == 490 && sound.scale > 0 &&

@@ -6,7 +6,9 @@ it is installed (tests/setup.sh brings it).
     pte.py PROGRAM COMPILER
 """
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -20,11 +22,11 @@ except ImportError:
 from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODELS = [p.parent for folder in ("tests/fixtures", "examples/models")
+MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fixtures/partition")
           for p in sorted((ROOT / folder).glob("*/model.pt2"))]
-# What a program for the host cannot have yet.
-REFUSED = {"buffer_update": "writes it back", "control_flow": "no kernel for this op",
-           "dynamic_shape": "dynamic size"}
+REFUSED = {"dynamic_shape": "dynamic size"}
+# What our own reader makes no graph of: these are for the runtime alone.
+WITH_JUMPS = {"control_flow", "branch"}
 
 
 def runner_in(folder, compiler):
@@ -33,9 +35,10 @@ def runner_in(folder, compiler):
     if not (package / "lib" / "libexecutorch_kernels_quantized.so").exists():
         return None
     libraries = ["", "_kernels_optimized", "_kernels_quantized", "_threadpool"]
-    command = [compiler, "-std=c++17", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
-               f"-I{package}/include", f"-I{package}/include/executorch/runtime/core/portable_type/c10",
-               ROOT / "tests" / "executorch" / "runner.cpp", "-o", folder / "runner", "-Wl,--no-as-needed",
+    command = [compiler, "-std=c++20", f"-I{ROOT}/include", "-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
+               "-isystem", f"{package}/include", "-isystem",
+               f"{package}/include/executorch/runtime/core/portable_type/c10",
+               *(ROOT / "tests" / "executorch").glob("*.cpp"), "-o", folder / "runner", "-Wl,--no-as-needed",
                f"-L{package}/lib", *(f"-lexecutorch{name}" for name in libraries), f"-Wl,-rpath,{package}/lib"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     expect(done.returncode == 0, f"the runner cannot be compiled: {done.stderr[:500]}")
@@ -61,25 +64,105 @@ def check_outputs(model, outputs, what):
         expect(same, f"{model.name}: output {i} of {what} is wrong")
 
 
-def check_model(program, runner, model, folder):
+def check_model(program, runner, model, folder, options):
+    """Whether there is a file: it is then called as the model."""
     name = model.name
     file = folder / f"{name}.pte"
+    file.unlink(missing_ok=True)
     if name in REFUSED:
-        call(program, "lower", model / "model.pt2", "-o", file, status=UNSUPPORTED, says=REFUSED[name])
+        call(program, "lower", model / "model.pt2", "-o", file, *options, status=UNSUPPORTED, says=REFUSED[name])
         expect(not file.exists(), f"{name}: refused, but there is a file")
-        return
-    call(program, "lower", model / "model.pt2", "-o", file)
+        return False
+    call(program, "lower", model / "model.pt2", "-o", file, *options)
     inputs = sorted(model.glob("in*.npy"))
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
     given = [a for x in inputs for a in ("--in", x)]
-    call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
-    check_outputs(model, outputs, "`run`")
+    if name not in WITH_JUMPS:
+        call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
+        check_outputs(model, outputs, "`run`")
     if runner:
         outputs = [folder / f"{name}.runtime.{i}.npy" for i in range(count)]
         done = subprocess.run([runner, file, "forward", *inputs, "--", *outputs], capture_output=True, text=True)
         expect(done.returncode == 0, f"{name}: ExecuTorch's runtime: {done.stderr[-500:]}")
         check_outputs(model, outputs, "ExecuTorch's runtime")
+    return True
+
+
+def check_delegates(program, model, folder):
+    """The report, and that each flatbuffer comes back: the same as from a package."""
+    file, report_file, package = folder / f"{model.name}.pte", folder / "report.json", folder / "package"
+    call(program, "lower", model / "model.pt2", "-o", file, "--delegate", "tosa", "--report", report_file)
+    packaged = model.name != "buffer_update"  # packages hold no state
+    if packaged:
+        call(program, "lower", model / "model.pt2", "-o", package, "--partition")
+    told = json.loads(report_file.read_text())
+    method = told["methods"]["forward"]
+    expect(told["bytes"] == file.stat().st_size, f"{model.name}: the report has another size than the file")
+    expect(len(method["delegates"]) > 0, f"{model.name}: nothing is delegated")
+    expect(all(n["reason"] for n in method["host_nodes"]), f"{model.name}: nodes on the host without a reason")
+    for i in range(len(method["delegates"])):
+        ours, theirs = folder / "ours.tosa", folder / "theirs.tosa"
+        call(program, "unpack", file, "--delegate", i, "-o", ours)
+        if not packaged:
+            continue
+        call(program, "unpack", package, "--delegate", i, "-o", theirs)
+        expect(ours.read_bytes() == theirs.read_bytes(), f"{model.name}: flatbuffer {i} does not come back")
+    call(program, "unpack", file, "--delegate", len(method["delegates"]), "-o", folder / "none.tosa",
+         status=UNSUPPORTED, says="the first is 0")
+    shutil.rmtree(package, ignore_errors=True)
+
+
+def check_shared_constants(program, runner, folder):
+    """Methods share what host and delegates have of constants."""
+    parts = [ROOT / "tests" / "fixtures" / "partition" / f"two_methods.{m}" for m in ("encode", "decode")]
+    sizes = []
+    for part in parts:
+        call(program, "lower", part / "model.pt2", "-o", folder / "one.pte", "--delegate", "tosa", "--report",
+             folder / "report.json")
+        sizes.append(json.loads((folder / "report.json").read_text())["constant_bytes"])
+    both = folder / "both.pte"
+    call(program, "lower", *(a for p in parts for a in ("--method", f"{p.suffix[1:]}={p / 'model.pt2'}")), "-o", both,
+         "--partition", "--report", folder / "report.json")
+    together = json.loads((folder / "report.json").read_text())["constant_bytes"]
+    expect(max(sizes) <= together < sum(sizes), f"constants of two methods: {sizes}, together {together}")
+    call(program, "plan", both, says="method decode")
+    call(program, "unpack", both, "-o", folder / "x.tosa", status=USAGE, says="decode, encode")
+    call(program, "unpack", both, "--method", "encode", "-o", folder / "x.tosa")
+    call(program, "show", both, "--method", "encode", says="delegate.call_delegate")
+    for part in parts:
+        count = len(list(part.glob("out*.npy")))
+        inputs = sorted(part.glob("in*.npy"))
+        outputs = [folder / f"both.{i}.npy" for i in range(count)]
+        call(program, "run", both, "--method", part.suffix[1:], "--in", *inputs, "--out", *outputs)
+        check_outputs(part, outputs, "a method")
+        if runner:
+            done = subprocess.run([runner, both, part.suffix[1:], *inputs, "--", *outputs], capture_output=True,
+                                  text=True)
+            expect(done.returncode == 0, f"{part.name}: ExecuTorch's runtime: {done.stderr[-500:]}")
+            check_outputs(part, outputs, "a method in ExecuTorch's runtime")
+
+
+def check_damage(program, folder):
+    """A file that is damaged where its delegates or constants are."""
+    model = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
+    whole, damaged = folder / "whole.pte", folder / "damaged.pte"
+    call(program, "lower", model, "-o", whole, "--delegate", "tosa")
+    content = whole.read_bytes()
+    at = content.index(b"HRTOSA02")
+    base = int.from_bytes(content[24:32], "little")
+    for place, said in ((at, "the mark is missing"), (at + 9, "not those that were written"),
+                        (base + 1, "not those that were written")):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        damaged.write_bytes(changed)
+        for command in (("run",), ("show",), ("unpack", "-o", folder / "none.tosa")):
+            call(program, command[0], damaged, *command[1:], status=MALFORMED, says=said)
+    expect(not (folder / "none.tosa").exists(), "a damaged file, but a flatbuffer of it")
+    call(program, "lower", model, "-o", folder / "x.tosa", "--delegate", "tosa", status=USAGE, says=".pte")
+    call(program, "lower", model, "-o", damaged, "--delegate", "tpu", status=USAGE, says="tosa")
+    call(program, "lower", model, "-o", whole)
+    call(program, "unpack", whole, "-o", folder / "x.tosa", status=UNSUPPORTED, says="no delegate")
 
 
 def check_methods(program, folder):
@@ -107,15 +190,99 @@ def check_methods(program, folder):
     call(program, "run", cut, status=MALFORMED, says="cut off")
 
 
+def check_state(program, runner, folder):
+    """A buffer that is written back counts from one execution to the next."""
+    model, file = ROOT / "tests/fixtures/buffer_update", folder / "state.pte"
+    for options in ((), ("--delegate", "tosa")):
+        call(program, "lower", model / "model.pt2", "-o", file, *options)
+        if not runner:
+            continue
+        for runs in (1, 2, 3):
+            done = subprocess.run([runner, file, "forward", model / "in0.npy", "--", folder / "state.npy"],
+                                  capture_output=True, text=True, env=dict(os.environ, HEADRACE_RUNS=str(runs)))
+            expect(done.returncode == 0, f"state: {done.stderr[-500:]}")
+            expect(np.allclose(np.load(folder / "state.npy"), runs * np.load(model / "out0.npy")),
+                   f"the state is wrong after {runs} executions")
+
+
+# Stands for Vela: takes what Vela is given and writes what Vela writes.
+VELA = """#!{python}
+import pathlib, sys
+sys.path.insert(0, {folder!r})
+from embed import write_vela
+model, rest = pathlib.Path(sys.argv[1]), sys.argv[2:]
+assert model.read_bytes()[4:8] == b"TOSA"
+assert rest[:4] == ["--accelerator-config", "ethos-u55-128", "--output-format", "raw"], rest
+print("CPU operators = {left} ({left}.0%)")
+write_vela(pathlib.Path(rest[5]) / (model.stem + "_vela.npz"))
+sys.exit({ended})
+"""
+
+
+def blocks_of(blob):
+    """The names and data of an Ethos-U blob."""
+    at, blocks = 0, []
+    while at < len(blob):
+        name, size = blob[at:at + 16].rstrip(b"\0").decode(), int.from_bytes(blob[at + 16:at + 20], "little")
+        expect(blob[at + 20:at + 32] == bytes(12), f"block {name}: its head is not zero behind the size")
+        blocks.append((name, blob[at + 32:at + 32 + size]))
+        at += 32 + -(-size // 16) * 16
+    expect(at == len(blob), "the last block ends behind the blob")
+    return blocks
+
+
+def check_vela(program, folder):
+    """Delegates for an NPU are what Vela makes of them, in the backend's blocks."""
+    model, file, vela = ROOT / "tests/fixtures/quantized_cnn/model.pt2", folder / "npu.pte", folder / "vela"
+
+    def lower(left=0, ended=0, **expected):
+        vela.write_text(VELA.format(python=sys.executable, folder=str(ROOT / "tests/end_to_end"), left=left,
+                                    ended=ended))
+        vela.chmod(0o755)
+        file.unlink(missing_ok=True)
+        return call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, "--report",
+                    folder / "report.json", **expected)
+
+    lower()
+    method = json.loads((folder / "report.json").read_text())["methods"]["forward"]
+    expect({d["backend"] for d in method["delegates"]} == {"EthosUBackend"}, f"delegates: {method['delegates']}")
+    content = file.read_bytes()
+    begin = content.index(b"vela_bin_stream")
+    expect(begin % 16 == 0, "the blob is not aligned")
+    end = content.index(b"vela_end_stream")
+    blocks = blocks_of(content[begin:end + 32])
+    expect([name for name, _ in blocks] == ["vela_bin_stream", "cmd_data", "weight_data", "scratch_size", "inputs",
+                                            "outputs", "vela_end_stream"], f"blocks: {[n for n, _ in blocks]}")
+    data = dict(blocks)
+    expect(data["cmd_data"].startswith(b"COP1") and data["weight_data"] == b"abcde", "commands or weights differ")
+    expect(len(data["inputs"]) == 40 and data["inputs"][0] == 1, "not one input of nine numbers")
+    call(program, "show", file, says="delegate of EthosUBackend")
+    call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
+    lower(left=3, status=UNSUPPORTED, says="to the CPU")
+    expect(not file.exists(), "Vela has failed, but there is a file")
+    lower(ended=1, status=UNSUPPORTED, says="Vela ended with status 1")
+    call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
+         status=UNSUPPORTED, says="cannot run Vela")
+    call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")
+
+
 def main():
     program, compiler = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         runner = runner_in(folder, compiler)
         print("ExecuTorch's runtime:", "there" if runner else "not installed, left out")
+        os.environ["HEADRACE"] = program
         for model in MODELS:
-            check_model(program, runner, model, folder)
+            check_model(program, runner, model, folder, ())
+            delegated = check_model(program, runner, model, folder, ("--delegate", "tosa"))
+            if delegated:
+                check_delegates(program, model, folder)
         check_methods(program, folder)
+        check_shared_constants(program, runner, folder)
+        check_damage(program, folder)
+        check_state(program, runner, folder)
+        check_vela(program, folder)
     return report()
 
 

@@ -13,11 +13,16 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/io/pte_emitter.hpp>
 #include <headrace/io/pte_reader.hpp>
+#include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
 
 using namespace headrace;
@@ -187,6 +192,238 @@ TEST_CASE("pte: methods share constants and are sorted by name", "[pte]") {
     const auto refused = emit_pte(twice);
     REQUIRE(!refused);
     CHECK(refused.error().message == "two methods are called 'm'");
+}
+
+namespace {
+
+// x plus a constant as TOSA, and what a file has of it.
+struct tosa_part {
+    std::vector<std::byte> flatbuffer;
+    std::vector<std::byte> rest;
+    std::vector<std::span<const std::byte>> constants;
+};
+
+tosa_part make_part(float addend) {
+    graph g;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    const value x = g.create<builtin::placeholder>({}).result();
+    g.set_meta(x, row);
+    const value addends = create_constant(g, row, nullptr, [&](std::span<std::byte> data) {
+        for (std::size_t i = 0; i != data.size(); i += 4) std::memcpy(&data[i], &addend, 4);
+    });
+    const value sum = g.create<tosa::add>({x, addends}).result();
+    g.set_meta(sum, row);
+    g.create<builtin::output>({.values = {sum}});
+    const auto emitted = emit_tosa(g);
+    REQUIRE(emitted);
+    tosa_part part;
+    part.flatbuffer.assign(emitted.value().bytes().begin(), emitted.value().bytes().end());
+    const auto split = split_tosa(part.flatbuffer);
+    REQUIRE(split);
+    part.rest = split.value().delegate;
+    part.constants = split.value().constants;
+    return part;
+}
+
+// Two calls of delegates that have the same bytes; the constant of the host is that of the delegates.
+std::vector<std::byte> delegated_file(const tosa_part& part) {
+    builder b;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    value v = b.input({4});
+    v = b.typed(b.g.create<executorch::call_delegate>({0, {v}}, 1), {row});
+    v = b.typed(b.g.create<relu>({v}), {row});
+    v = b.typed(b.g.create<executorch::call_delegate>({1, {v}}, 1), {row});
+    const value same = create_constant(b.g, row, nullptr, [&](std::span<std::byte> data) {
+        std::ranges::copy(part.constants[0], data.begin());
+    });
+    b.output({v, same});
+    const std::vector<pte_delegate> delegates(2, {"tosa", part.rest, part.constants});
+    const pte_method method{"forward", &b.g, delegates};
+    const auto file = emit_pte(std::span(&method, 1));
+    REQUIRE(file);
+    CHECK(file.value().constant_bytes() == 16);
+    return bytes_of(file.value());
+}
+
+}  // namespace
+
+TEST_CASE("pte: delegates come back, and share constants with the host", "[pte]") {
+    const tosa_part part = make_part(2);
+    const file_bytes bytes(delegated_file(part));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    CHECK(file.value().program().segments()->size() == 2);  // equal delegates are one segment
+    const auto method = file.value().method("");
+    REQUIRE(method);
+    REQUIRE(method.value()->delegates()->size() == 2);
+    const auto blob = file.value().delegate(*method.value()->delegates()->Get(1));
+    const auto constants = file.value().named_data("headrace.constants");
+    REQUIRE((blob && constants));
+    const auto restored = restore_tosa(blob.value(), constants.value(), part.flatbuffer.size());
+    REQUIRE(restored);
+    CHECK(std::ranges::equal(restored.value(), part.flatbuffer));
+    CHECK(!restore_tosa(blob.value(), constants.value(), part.flatbuffer.size() - 1));
+    CHECK(!restore_tosa(blob.value(), constants.value().first(15), part.flatbuffer.size()));
+    const auto read = read_pte(file.value(), "");
+    REQUIRE(read);
+    std::vector<std::string_view> ops;
+    for (const node& n : read.value()->nodes()) ops.push_back(n.op->name);
+    CHECK(ops == std::vector<std::string_view>{"builtin.placeholder", "delegate.call_delegate",
+                                               "aten::relu.out", "delegate.call_delegate", "builtin.constant",
+                                               "builtin.output"});
+}
+
+namespace {
+
+using logical_not = executorch::kernel<aten::logical_not, "aten::logical_not.out">;
+
+const tensor_meta one_flag{dtype::boolean, {1}, {}};
+const tensor_meta four_floats{dtype::float32, {4}, {}};
+
+value input_of(graph& g, const tensor_meta& meta) {
+    const value v = g.create<builtin::placeholder>({}).result();
+    g.set_meta(v, meta);
+    return v;
+}
+template <class Kernel>
+value apply(graph& g, value x) {
+    const value v = g.create<Kernel>({x}).result();
+    g.set_meta(v, *meta_of(x));
+    return v;
+}
+
+// A letter for each instruction, K for a kernel's and J for a jump, which its destination follows.
+std::string instructions_of(const file_bytes& bytes) {
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto method = file.value().method("");
+    REQUIRE(method);
+    std::string text;
+    for (const pte_fb::Instruction* const i : *method.value()->chains()->Get(0)->instructions()) {
+        const pte_fb::JumpFalseCall* const jump = i->call_as_JumpFalseCall();
+        text += jump == nullptr ? "K " : "J" + std::to_string(jump->destination()) + " ";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("pte: a condition jumps over the branch that is not taken", "[pte]") {
+    builder b;
+    const value flag = input_of(b.g, one_flag);
+    const value x = b.input({4});
+    graph& relued = b.g.create_region();
+    const std::vector<value> made{apply<relu>(relued, input_of(relued, four_floats))};
+    relued.create<builtin::output>({.values = list<value>(made)});
+    graph& same = b.g.create_region();
+    const std::vector<value> given{input_of(same, four_floats)};
+    same.create<builtin::output>({.values = list<value>(given)});
+    b.output({b.typed(b.g.create<higher_order::cond>({flag, &relued, &same, {x}}, 1), {four_floats})});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    CHECK(instructions_of(bytes) == "J4 K K J5 K ");  // relu, copy; copy
+    const auto read = read_pte(pte_file::open(bytes.all()).value(), "m");
+    REQUIRE(!read);
+    CHECK(read.error().kind == error_kind::unsupported);
+}
+
+TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
+    builder b;
+    const value flag = input_of(b.g, one_flag);
+    const value x = b.input({4});
+    graph& goes_on = b.g.create_region();
+    const std::vector<value> condition{input_of(goes_on, one_flag)};
+    static_cast<void>(input_of(goes_on, four_floats));
+    goes_on.create<builtin::output>({.values = list<value>(condition)});
+    graph& body = b.g.create_region();
+    const value before = input_of(body, one_flag);
+    const std::vector<value> next{apply<logical_not>(body, before),
+                                  apply<relu>(body, input_of(body, four_floats))};
+    body.create<builtin::output>({.values = list<value>(next)});
+    node& loop = b.g.create<higher_order::while_loop>({&goes_on, &body, {flag, x}, {}}, 2);
+    b.typed(loop, {one_flag, four_floats});
+    b.output({loop.result(1)});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    // Both values are copied, before the loop and at its end.
+    CHECK(instructions_of(file_bytes(bytes_of(written.value()))) == "K K J8 K K K K J2 ");
+}
+
+TEST_CASE("pte: a state has a first value, and is written when the method ends", "[pte]") {
+    builder b;
+    const value x = b.input({4});
+    const value held = input_of(b.g, four_floats);
+    const value next = apply<relu>(b.g, x);
+    b.output({held, next, held});
+    float first[4] = {1, 2, 3, 4};
+    const std::vector<pte_state> states{{{reinterpret_cast<const std::byte*>(first), {}}, four_floats}};
+    const pte_method method{"m", &b.g, {}, states};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    CHECK(instructions_of(bytes) == "K K ");
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto planned = file.value().method("m");
+    REQUIRE(planned);
+    CHECK(planned.value()->inputs()->size() == 1);
+    CHECK(planned.value()->operators()->Get(1)->name()->string_view() == "aten::copy_");
+    const auto value_of_state = file.value().initial_value(1, sizeof first);
+    REQUIRE(value_of_state);
+    CHECK(std::memcmp(value_of_state.value().data(), first, sizeof first) == 0);
+    CHECK(!file.value().initial_value(1, sizeof first + 1));
+}
+
+TEST_CASE("pte: a call of a delegate that is not there is refused", "[pte]") {
+    builder b;
+    const value x = b.input({4});
+    b.output({b.typed(b.g.create<executorch::call_delegate>({0, {x}}, 1), {{dtype::float32, {4}, {}}})});
+    const pte_method method{"m", &b.g};
+    const auto refused = emit_pte(std::span(&method, 1));
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("no delegate 0") != std::pmr::string::npos);
+}
+
+TEST_CASE("pte: the delegate of another backend is an unknown op", "[pte]") {
+    builder b;
+    const tensor_meta row{dtype::float32, {4}, {}};
+    const value x = b.input({4});
+    node& call = b.g.create<executorch::call_delegate>({0, {x}}, 2);
+    b.typed(call, {row, row});
+    b.output({call.result(1)});
+    const std::vector<pte_delegate> delegates{{"OtherBackend", std::vector<std::byte>(40)}};
+    const pte_method method{"m", &b.g, delegates};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    CHECK(written.value().delegate_bytes() == 40);
+    const file_bytes bytes(bytes_of(written.value()));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto read = read_pte(file.value(), "m");
+    REQUIRE(read);
+    CHECK(listing(*read.value())
+              .find("builtin.opaque(target=\"delegate of OtherBackend\", "
+                    "operands=[%placeholder])") != std::string::npos);
+    CHECK(read.value()->outputs()[0].result == 1);
+}
+
+TEST_CASE("pte: a damaged delegate gives a graph or an error", "[pte]") {
+    const std::vector<std::byte> whole = delegated_file(make_part(3));
+    std::mt19937 random(1);
+    std::size_t refused = 0;
+    for (int i = 0; i != 1000; ++i) {
+        std::vector<std::byte> damaged = whole;
+        for (int k = 0; k != 1 + i % 3; ++k)
+            damaged[random() % whole.size()] = static_cast<std::byte>(random());
+        const file_bytes bytes(damaged);
+        const auto file = pte_file::open(bytes.all());
+        const auto read = file ? read_pte(file.value(), "forward") : file.error();
+        refused += !read;
+    }
+    CHECK(refused > 500);
 }
 
 TEST_CASE("pte: a type that the runtime lacks is refused", "[pte]") {

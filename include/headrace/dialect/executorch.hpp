@@ -57,6 +57,15 @@ struct kernel {
 /// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
 using reshape = kernel<aten::view, "executorch.reshape">;
 
+/// Calls the program's delegate of that number, whose backend takes `operands`. It is what is left of
+/// delegate.call_delegate where the delegate's own graph has been lowered.
+struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands", variadic_results> {
+    struct args {
+        std::int64_t number;
+        list<value> operands;
+    };
+};
+
 /// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
 /// libraries, and of its quantized library. Copies that only give another shape are not listed.
 using kernels = ops<
@@ -209,7 +218,7 @@ using kernels = ops<
 
 namespace detail {
 template <class... Kernels>
-dialect_of<"executorch", reshape, Kernels...> dialect_with(ops<Kernels...>);
+dialect_of<"executorch", reshape, Kernels..., call_delegate> dialect_with(ops<Kernels...>);
 }
 
 struct dialect : decltype(detail::dialect_with(kernels{})) {

@@ -19,6 +19,7 @@ struct mutation {
     kind_type kind = kind_type::buffer;
     std::string name;          ///< of the buffer, the parameter or the input that is written
     std::size_t position = 0;  ///< of the new value among the output node's values
+    std::string tensor{};      ///< the graph's name for what is written; only what is read is in the graph
 };
 
 /// An exported program. Its placeholders are the tensors among the user's inputs, in order; constants view

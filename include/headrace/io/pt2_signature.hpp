@@ -4,6 +4,8 @@
 #ifndef HEADRACE_IO_PT2_SIGNATURE_HPP
 #define HEADRACE_IO_PT2_SIGNATURE_HPP
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +53,7 @@ public:
         out.user_outputs = users_.size();
         for (mutation& m : mutations_) {
             m.position += users_.size();
+            if (const auto known = tensors_.find(m.name); known != tensors_.end()) m.tensor = known->second;
             out.mutations.push_back(std::move(m));
         }
         std::vector<value> values;
@@ -115,7 +118,9 @@ private:
         simdjson::dom::element inner;
         if (spec.content["arg"].get(inner)) fail_malformed("a specification in the signature has no 'arg'");
         std::string name(json_get<std::string_view>(inner, "name"));
-        names_.define_weight(name, json_get<std::string_view>(spec.content, key), weights_);
+        const auto fqn = json_get<std::string_view>(spec.content, key);
+        names_.define_weight(name, fqn, weights_);
+        tensors_.emplace(fqn, name);
         return name;
     }
 
@@ -164,6 +169,7 @@ private:
     std::vector<result_name> users_;
     std::vector<result_name> written_;
     std::vector<mutation> mutations_;
+    std::map<std::string, std::string, std::less<>> tensors_;  // names of weights in the graph
 };
 
 }  // namespace headrace::pt2

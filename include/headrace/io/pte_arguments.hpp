@@ -162,7 +162,7 @@ private:
     }
     result<void> read_integers(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::IntList* const given = v.kind_as_IntList();
-        if (given == nullptr || given->items() == nullptr) return wrong(f);
+        if (given == nullptr || !is_readable(given->items())) return wrong(f);
         std::vector<std::int64_t>& items = integers_.emplace_back();
         for (const std::int64_t index : *given->items()) {
             BOOST_OUTCOME_TRY(item, values_.at(index));
@@ -174,7 +174,7 @@ private:
     }
     result<void> read_floatings(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::DoubleList* const given = v.kind_as_DoubleList();
-        if (given == nullptr || given->items() == nullptr) return wrong(f);
+        if (given == nullptr || !is_readable(given->items())) return wrong(f);
         BOOST_OUTCOME_TRYV(values_.spend(given->items()->size()));
         std::vector<double>& items = floatings_.emplace_back(given->items()->begin(), given->items()->end());
         store(f, list<double>(items));

@@ -36,6 +36,11 @@ public:
         return number;
     }
 
+    /// Where bytes that no tensor of the host has begin in the segment.
+    [[nodiscard]] std::uint64_t place_of(std::span<const std::byte> bytes) {
+        return parts_[add(bytes) - 1].offset;
+    }
+
     /// Where each begins in the segment; the first entry is reserved.
     [[nodiscard]] std::vector<std::uint64_t> offsets() const {
         std::vector<std::uint64_t> all{0};

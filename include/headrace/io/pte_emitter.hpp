@@ -21,7 +21,9 @@ class emitted_pte {
 public:
     /// Bytes of the file.
     [[nodiscard]] std::uint64_t size() const { return segment_base_ + segment_bytes_; }
-    [[nodiscard]] std::uint64_t constant_bytes() const { return segment_bytes_; }
+    [[nodiscard]] std::uint64_t constant_bytes() const { return constant_bytes_; }
+    /// Of what backends are given, without the constants of "tosa".
+    [[nodiscard]] std::uint64_t delegate_bytes() const { return delegate_bytes_; }
     [[nodiscard]] std::span<const pte_method_size> methods() const { return methods_; }
     /// Gives all bytes, from first to last, to `sink(bytes) -> bool`. False as soon as the sink says so.
     [[nodiscard]] bool write_to(const std::function<bool(std::span<const std::byte>)>& sink) const;
@@ -32,13 +34,17 @@ private:
     std::vector<std::byte> head_;  // the flatbuffer, with its header
     std::uint64_t segment_base_ = 0;
     std::uint64_t segment_bytes_ = 0;
+    std::uint64_t constant_bytes_ = 0;
+    std::uint64_t delegate_bytes_ = 0;
     std::vector<detail::pte::segment_part> parts_;
     std::deque<std::vector<std::byte>> copies_;  // of constants whose elements lie in another order
+    std::deque<std::vector<std::byte>> initial_copies_;
+    std::deque<std::vector<std::byte>> blobs_;  // of delegates
     std::vector<pte_method_size> methods_;
 };
 
-/// Writes methods, in the order of their names, with each distinct constant once. What is written has been
-/// verified. Errors name the method.
+/// Writes methods, in the order of their names, with each distinct constant and each distinct delegate once.
+/// What is written has been verified. Errors name the method.
 [[nodiscard]] result<emitted_pte> emit_pte(std::span<const pte_method> methods);
 
 }  // namespace headrace

@@ -27,8 +27,7 @@ public:
         pte_file_writer w;
         BOOST_OUTCOME_TRY(w.write_flatbuffer(methods));
         w.insert_header();
-        w.file_.parts_ = w.constants_.take_parts();
-        w.file_.copies_ = w.constants_.take_copies();
+        w.take_parts();
         return std::move(w.file_);
     }
 
@@ -44,18 +43,28 @@ private:
             if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
                 return invalid("two methods are called '" + std::pmr::string(m->name) + "'");
             pte_method_size size;
-            auto method = detail::pte::method_writer(builder_, constants_, *m->code).write(m->name, size);
+            auto method = detail::pte::method_writer(builder_, pools_, *m).write(m->name, size);
             if (!method) return method.error().in("method " + std::string(m->name));
             written.push_back(method.value());
             file_.methods_.push_back(std::move(size));
         }
-        const auto segment = pte_fb::CreateSegment(builder_, 0, constants_.bytes());
-        const auto all_segments = builder_.CreateVector(std::vector{segment});
+        const auto all_segments = write_segments();
         const auto constants =
-            pte_fb::CreateOffsets(builder_, 0, builder_.CreateVector(constants_.offsets()));
+            pte_fb::CreateOffsets(builder_, 0, builder_.CreateVector(pools_.constants.offsets()));
         const auto all_methods = builder_.CreateVector(written);
-        pte_fb::FinishProgramBuffer(
-            builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0, all_segments, constants));
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Offsets>>> initial;
+        if (pools_.initial.bytes() != 0) {
+            const auto segment = static_cast<std::uint32_t>(pools_.delegates.parts().size() + 1);
+            const auto offsets = builder_.CreateVector(pools_.initial.offsets());
+            initial = builder_.CreateVector(std::vector{pte_fb::CreateOffsets(builder_, segment, offsets)});
+        }
+        flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::NamedData>>> named;
+        if (pools_.delegates.share_constants()) {
+            const auto key = builder_.CreateString(detail::pte::shared_constants_key);
+            named = builder_.CreateVector(std::vector{pte_fb::CreateNamedData(builder_, key, 0)});
+        }
+        pte_fb::FinishProgramBuffer(builder_, pte_fb::CreateProgram(builder_, 0, all_methods, 0, 0,
+                                                                    all_segments, constants, initial, named));
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!pte_fb::VerifyProgramBuffer(verifier))
@@ -63,10 +72,36 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // A file without constants is the flatbuffer alone.
+    // Constants first, then delegates, then the first values of states.
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Segment>>> write_segments() {
+        pools_.delegates.place_behind(pools_.constants.bytes());
+        segment_bytes_ = pools_.delegates.end_of_parts();
+        std::vector segments{pte_fb::CreateSegment(builder_, 0, pools_.constants.bytes())};
+        for (const detail::pte::segment_part& p : pools_.delegates.parts())
+            segments.push_back(pte_fb::CreateSegment(builder_, p.offset, p.bytes.size()));
+        if (pools_.initial.bytes() != 0) {
+            initial_at_ = detail::pte::next_segment(segment_bytes_);
+            segments.push_back(pte_fb::CreateSegment(builder_, initial_at_, pools_.initial.bytes()));
+            segment_bytes_ = initial_at_ + pools_.initial.bytes();
+        }
+        return builder_.CreateVector(segments);
+    }
+    void take_parts() {
+        file_.parts_ = pools_.constants.take_parts();
+        for (const detail::pte::segment_part& p : pools_.delegates.parts()) file_.parts_.push_back(p);
+        for (const detail::pte::segment_part& p : pools_.initial.take_parts())
+            file_.parts_.push_back({initial_at_ + p.offset, p.bytes});
+        file_.blobs_ = pools_.delegates.take_blobs();
+        file_.copies_ = pools_.constants.take_copies();
+        file_.initial_copies_ = pools_.initial.take_copies();
+    }
+
+    // A file without segments is the flatbuffer alone.
     void insert_header() {
         const std::span<const std::byte> made = std::as_bytes(builder_.GetBufferSpan());
-        file_.segment_bytes_ = constants_.bytes();
+        file_.constant_bytes_ = pools_.constants.bytes();
+        file_.delegate_bytes_ = pools_.delegates.bytes();
+        file_.segment_bytes_ = segment_bytes_;
         if (file_.segment_bytes_ == 0) {
             file_.head_.assign(made.begin(), made.end());
             file_.segment_base_ = made.size();
@@ -80,8 +115,7 @@ private:
         head.resize(header::at + header::bytes);
         head.insert(head.end(), made.begin() + header::at, made.end());
         const std::uint64_t program = head.size();
-        constexpr std::uint64_t alignment = detail::pte::segment_alignment;
-        file_.segment_base_ = (program + alignment - 1) / alignment * alignment;
+        file_.segment_base_ = detail::pte::next_segment(program);
         const std::span<std::byte> at = std::span(head).subspan(header::at, header::bytes);
         std::memcpy(at.data(), header::magic.data(), header::magic.size());
         put_little_endian<std::uint32_t>(header::bytes, at.subspan(4));
@@ -91,7 +125,9 @@ private:
     }
 
     flatbuffers::FlatBufferBuilder builder_;
-    detail::pte::constant_pool constants_;
+    detail::pte::file_pools pools_;
+    std::uint64_t initial_at_ = 0;  // where the segment of first values begins
+    std::uint64_t segment_bytes_ = 0;
     emitted_pte file_;
 };
 

@@ -93,8 +93,41 @@ public:
     /// The first `size` bytes of a constant, which has a number from 1.
     [[nodiscard]] result<std::span<const std::byte>> constant(std::uint32_t number,
                                                               std::uint64_t size) const {
-        const pte_fb::Offsets* const all = program_->constants();
-        if (all == nullptr || all->offsets() == nullptr || number >= all->offsets()->size())
+        return part_of(program_->constants(), number, size);
+    }
+    /// The first `size` bytes of what a state holds at first.
+    [[nodiscard]] result<std::span<const std::byte>> initial_value(std::uint32_t number,
+                                                                   std::uint64_t size) const {
+        const auto* const all = program_->initial_values();
+        return part_of(all == nullptr || all->size() == 0 ? nullptr : all->Get(0), number, size);
+    }
+
+    /// What the backend of a delegate is given.
+    [[nodiscard]] result<std::span<const std::byte>> delegate(const pte_fb::Delegate& d) const {
+        if (d.data() == nullptr) return malformed("a delegate has no data");
+        const std::uint32_t number = d.data()->index();
+        if (d.data()->location() == pte_fb::DelegateLocation::SEGMENT) return segment(number);
+        const auto* const all = program_->inline_delegates();
+        if (all == nullptr || number >= all->size() || all->Get(number)->bytes() == nullptr)
+            return malformed("it has no delegate data " + number_text(number));
+        return std::as_bytes(std::span(all->Get(number)->bytes()->data(), all->Get(number)->bytes()->size()));
+    }
+    /// The segment that backends are given by that name; empty if there is none.
+    [[nodiscard]] result<std::span<const std::byte>> named_data(std::string_view key) const {
+        if (program_->named_data() == nullptr) return std::span<const std::byte>();
+        for (const pte_fb::NamedData* const n : *program_->named_data()) {
+            if (n->key() != nullptr && n->key()->string_view() == key) return segment(n->segment());
+        }
+        return std::span<const std::byte>();
+    }
+
+    /// Bytes of the file.
+    [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
+
+private:
+    [[nodiscard]] result<std::span<const std::byte>> part_of(const pte_fb::Offsets* all, std::uint32_t number,
+                                                             std::uint64_t size) const {
+        if (all == nullptr || !detail::pte::is_readable(all->offsets()) || number >= all->offsets()->size())
             return malformed("it has no constant " + number_text(number));
         BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
         const std::uint64_t at = all->offsets()->Get(number);
@@ -103,7 +136,6 @@ public:
         return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
     }
 
-private:
     std::span<const std::byte> bytes_;
     const pte_fb::Program* program_ = nullptr;
     std::uint64_t program_bytes_ = 0;

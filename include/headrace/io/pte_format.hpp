@@ -48,9 +48,17 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     return std::ranges::find(typed_by_result, op.name) != std::end(typed_by_result);
 }
 
+/// The kernel that writes a state.
+inline constexpr std::string_view copy_name = "aten::copy_";
+
 inline constexpr std::size_t max_rank = 16;
 inline constexpr std::size_t constant_alignment = 16;
 inline constexpr std::size_t segment_alignment = 128;
+
+/// Where a segment can begin behind so many bytes.
+[[nodiscard]] constexpr std::uint64_t next_segment(std::uint64_t bytes) {
+    return (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
+}
 
 /// What lies between the flatbuffer's identifier and its rest in a file with segments. Numbers are little
 /// endian.
@@ -63,6 +71,14 @@ struct extended_header {
     std::uint64_t segment_base = 0;   ///< from which segments' offsets count
     std::uint64_t segment_bytes = 0;
 };
+
+/// Is the vector there, and do its numbers lie where they can be read? Verifiers look at the place of its
+/// length alone, which needs less alignment than wide numbers.
+template <class Vector>
+[[nodiscard]] bool is_readable(const Vector* v) {
+    if (v == nullptr || v->size() == 0) return v != nullptr;
+    return reinterpret_cast<std::uintptr_t>(v->data()) % sizeof(v->Get(0)) == 0;
+}
 
 template <class Number>
 void put_little_endian(Number n, std::span<std::byte> to) {

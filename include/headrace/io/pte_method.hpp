@@ -9,15 +9,38 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace {
 
-/// A method of a program: a graph of the executorch dialect alone.
+/// What a method hands to a backend of the runtime.
+struct pte_delegate {
+    std::string id;  ///< the backend's name in the runtime
+    /// What the backend is given; of "tosa", what split_tosa left (io/tosa_delegate.hpp).
+    std::vector<std::byte> bytes;
+    /// Of "tosa", what split_tosa cut out: it is stored among the host's constants.
+    std::vector<std::span<const std::byte>> constants{};
+};
+
+/// The first value of a tensor that a method keeps from one execution to the next.
+struct pte_state {
+    tensor_data data;
+    tensor_meta meta;
+};
+
+/// A method of a program: a graph of the executorch dialect alone, and the delegates that it calls by number.
+///
+/// With n states, the last n inputs of the graph are what they hold when an execution begins, and its last 2n
+/// outputs are what they hold when it ends, followed by those inputs once more, which therefore keep their
+/// places. None of these is an input or an output of the method.
 struct pte_method {
     std::string_view name;
     const graph* code = nullptr;
+    std::span<const pte_delegate> delegates{};
+    std::span<const pte_state> states{};
 };
 
 /// What a method needs of the runtime.

@@ -15,12 +15,13 @@
 namespace headrace {
 
 /// Reads a method: instructions become nodes, constants view the file, and where a tensor lies where another
-/// one does, it is a reshape of what was written there last. Kernels that Headrace does not know become
-/// builtin.opaque. The file may be hostile: whatever it holds gives a graph or an error, in time and memory
-/// that its size bounds.
+/// one does, it is a reshape of what was written there last. Calls of a "tosa" delegate hold its graph;
+/// kernels and backends that Headrace does not know become builtin.opaque. States hold what they hold
+/// when the method runs for the first time. The file may be hostile: whatever
+/// it holds gives a graph or an error, in time and memory that its size bounds.
 ///
-/// Fails with `malformed` if the file breaks the format, and with `unsupported` on jumps, delegates, state,
-/// external data and layouts other than row by row.
+/// Fails with `malformed` if the file breaks the format, and with `unsupported` on jumps, external data
+/// and layouts other than row by row.
 [[nodiscard]] result<std::unique_ptr<graph>> read_pte(const pte_file& file, std::string_view method);
 
 }  // namespace headrace

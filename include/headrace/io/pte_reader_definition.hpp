@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,9 +17,13 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte_arguments.hpp>
 #include <headrace/io/pte_reader.hpp>
+#include <headrace/io/pte_tensors.hpp>
+#include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/tosa_reader.hpp>
 
 namespace headrace {
 
@@ -35,6 +40,7 @@ public:
             method_.chains() == nullptr)
             return malformed("a method lacks its values, inputs, outputs or chains");
         values_.emplace(*method_.values(), most_reads_for_each_byte * file_.program_bytes());
+        tensors_.emplace(file_, *values_, graph_);
         for (const std::int32_t index : *method_.inputs()) {
             BOOST_OUTCOME_TRY(add_input(index));
         }
@@ -46,7 +52,7 @@ public:
         }
         std::vector<value> outputs;
         for (const std::int32_t index : *method_.outputs()) {
-            BOOST_OUTCOME_TRY(output, tensor(index));
+            BOOST_OUTCOME_TRY(output, tensors_->tensor(index));
             outputs.push_back(output);
         }
         graph_.create<builtin::output>({.values = list<value>(outputs)});
@@ -56,87 +62,14 @@ public:
 private:
     // Each argument takes four bytes at least, and is looked at a few times.
     static constexpr std::uint64_t most_reads_for_each_byte = 8;
-    using place = std::pair<std::uint32_t, std::uint64_t>;
-
-    // --- tensors -----------------------------------------------------------------------
-
-    result<const pte_fb::Tensor*> table_of(std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_->at(index));
-        const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t == nullptr) return malformed("value " + number_text(index) + " is no tensor");
-        return t;
-    }
-    // Sizes stay in the vector.
-    static result<tensor_meta> meta_of_table(const pte_fb::Tensor& t, std::vector<std::int64_t>& sizes) {
-        if (t.sizes() == nullptr || t.dim_order() == nullptr || t.sizes()->size() != t.dim_order()->size() ||
-            t.sizes()->size() > max_rank || t.storage_offset() != 0)
-            return malformed("a tensor lacks its sizes or their order, or begins inside its storage");
-        for (flatbuffers::uoffset_t i = 0; i != t.sizes()->size(); ++i) {
-            if (t.sizes()->Get(i) < 0) return malformed("a tensor has a negative size");
-            sizes.push_back(t.sizes()->Get(i));
-            if (t.dim_order()->Get(i) != i)
-                return unsupported("a tensor that does not lie row by row; export the model contiguous");
-        }
-        if (t.extra() != nullptr && t.extra()->location() != pte_fb::TensorLocation::SEGMENT)
-            return unsupported("constants in another file (.ptd)");
-        const tensor_meta meta{dtype_of(t.scalar_type()), int_list(sizes), {}};
-        if (meta.dtype == dtype::unknown)
-            return unsupported("a tensor of ScalarType " + number_text(int{t.scalar_type()}));
-        if (meta.checked_elements().value_or(INT64_MAX) > INT64_MAX / 8)
-            return malformed("a tensor is too large");
-        return meta;
-    }
-    static place place_of(const pte_fb::Allocation& a) {
-        return {a.memory(), std::uint64_t{a.offset_high()} << 32 | a.offset_low()};
-    }
 
     result<void> add_input(std::int32_t index) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
+        BOOST_OUTCOME_TRY(t, tensors_->table_of(index));
         std::vector<std::int64_t> sizes;
         BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
         const value v = graph_.create<builtin::placeholder>({}).result();
         graph_.set_meta(v, meta);
-        return define(index, v);
-    }
-    result<void> define(std::int64_t index, value v) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
-        if (t->data() != 0) return unsupported("tensors that keep their contents between runs");
-        if (t->allocation() != nullptr) {
-            at_places_[place_of(*t->allocation())] = v;
-        } else {
-            unplanned_[index] = v;
-        }
-        return boost::outcome_v2::success();
-    }
-
-    // What a tensor holds now: a constant, or what was written last where it lies.
-    result<value> tensor(std::int64_t index) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
-        std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
-        if (t->data() != 0 && t->allocation() == nullptr) return constant(index, t->data(), meta);
-        value held{};
-        if (t->allocation() != nullptr) {
-            const auto known = at_places_.find(place_of(*t->allocation()));
-            if (known != at_places_.end()) held = known->second;
-        } else if (const auto known = unplanned_.find(index); known != unplanned_.end()) {
-            held = known->second;
-        }
-        if (!held) return unsupported("tensor " + number_text(index) + " is read before it is written");
-        const tensor_meta& written = *meta_of(held);
-        if (written == meta) return held;
-        if (written.dtype != meta.dtype || written.elements() != meta.elements())
-            return unsupported("tensor " + number_text(index) + " is read as another type than was written");
-        const value v = graph_.create<executorch::reshape>({held, meta.shape}).result();
-        graph_.set_meta(v, meta);
-        return v;
-    }
-    result<value> constant(std::int64_t index, std::uint32_t number, const tensor_meta& meta) {
-        if (const auto known = constants_.find(index); known != constants_.end()) return known->second;
-        BOOST_OUTCOME_TRY(bytes, file_.constant(number, packed_bytes(meta)));
-        const value v = graph_.create<builtin::constant>({.data = {.bytes = bytes.data()}}).result();
-        graph_.set_meta(v, meta);
-        return constants_[index] = v;
+        return tensors_->define(index, v);
     }
 
     // --- instructions ------------------------------------------------------------------
@@ -144,10 +77,12 @@ private:
     result<void> add_instruction(const pte_fb::Instruction& i) {
         BOOST_OUTCOME_TRYV(values_->spend(1));
         if (i.call_type() == pte_fb::Call::FreeCall) return boost::outcome_v2::success();
+        if (const pte_fb::DelegateCall* const call = i.call_as_DelegateCall())
+            return add_delegate_call(*call);
         const pte_fb::KernelCall* const call = i.call_as_KernelCall();
         if (call == nullptr)
             return unsupported(std::pmr::string(pte_fb::EnumNameCall(i.call_type())) +
-                               " instructions; only kernel calls are read");
+                               " instructions; only calls of kernels and delegates are read");
         const auto* const operators = method_.operators();
         if (operators == nullptr || call->op() < 0 ||
             static_cast<std::uint32_t>(call->op()) >= operators->size() || call->args() == nullptr)
@@ -156,9 +91,78 @@ private:
         std::string name = named.name() == nullptr ? "" : named.name()->str();
         if (named.overload() != nullptr && named.overload()->size() != 0)
             name += "." + named.overload()->str();
+        if (name == copy_name) return add_copy(*call->args());
         const op_info* const op = find_op<executorch::dialect>(name);
-        return op == nullptr ? add_opaque(name, *call->args()) : add_kernel(*op, *call->args());
+        const bool is_kernel = op != nullptr && op != &info_of<executorch::call_delegate>;
+        return is_kernel ? add_kernel(*op, *call->args()) : add_opaque(name, *call->args());
     }
+
+    // A state holds from then on what is copied into it.
+    result<void> add_copy(const flatbuffers::Vector<std::int32_t>& indices) {
+        if (indices.size() != 4) return malformed("aten::copy_ is given another number of arguments");
+        BOOST_OUTCOME_TRY(to, tensors_->table_of(indices.Get(0)));
+        BOOST_OUTCOME_TRY(from, tensors_->tensor(indices.Get(1)));
+        std::vector<std::int64_t> sizes;
+        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to another type or shape");
+        return tensors_->define(indices.Get(0), from);
+    }
+
+    // --- delegates ---------------------------------------------------------------------
+
+    result<void> add_delegate_call(const pte_fb::DelegateCall& call) {
+        const auto* const all = method_.delegates();
+        if (all == nullptr || call.delegate() < 0 ||
+            static_cast<std::uint32_t>(call.delegate()) >= all->size() || call.args() == nullptr)
+            return malformed("a call of a delegate that it does not list");
+        const pte_fb::Delegate& d = *all->Get(static_cast<flatbuffers::uoffset_t>(call.delegate()));
+        const std::string_view id = d.id() == nullptr ? std::string_view() : d.id()->string_view();
+        if (id != tosa_backend_id) return add_foreign(std::string(id), *call.args());
+        graph& region = graph_.create_region();
+        BOOST_OUTCOME_TRYV(read_delegate(d, region));
+        std::size_t taken = 0;
+        for ([[maybe_unused]] const node& n : region.inputs()) ++taken;
+        if (call.args()->size() != taken + region.outputs().size())
+            return malformed("a delegate is given another number of arguments than it takes and gives");
+        std::vector<value> operands;
+        std::vector<std::int64_t> results;
+        for (const std::int32_t index : *call.args()) {
+            if (operands.size() == taken) {
+                results.push_back(index);
+                continue;
+            }
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
+            operands.push_back(operand);
+        }
+        const args<delegate::call_delegate> arguments{tosa_backend_id, &region, list<value>(operands)};
+        return add_node(info_of<delegate::call_delegate>, &arguments, results);
+    }
+    result<void> read_delegate(const pte_fb::Delegate& d, graph& region) {
+        BOOST_OUTCOME_TRY(blob, file_.delegate(d));
+        BOOST_OUTCOME_TRY(constants, file_.named_data(shared_constants_key));
+        BOOST_OUTCOME_TRY(flatbuffer, restore_tosa(blob, constants, restored_left_));
+        restored_left_ -= flatbuffer.size();
+        return read_tosa(flatbuffer, region);
+    }
+    // What its backend takes and gives is known to that alone: what nothing has written before, it writes.
+    result<void> add_foreign(const std::string& id, const flatbuffers::Vector<std::int32_t>& indices) {
+        std::vector<std::int64_t> results;
+        std::vector<value> operands;
+        for (const std::int32_t index : indices) {
+            BOOST_OUTCOME_TRY(t, tensors_->table_of(index));
+            if (t->data() == 0 && !tensors_->is_written(index)) {
+                results.push_back(index);
+                continue;
+            }
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
+            operands.push_back(operand);
+        }
+        const std::string name = "delegate of " + id;
+        const args<builtin::opaque> arguments{name, list<value>(operands)};
+        return add_node(info_of<builtin::opaque>, &arguments, results);
+    }
+
+    // --- kernels -----------------------------------------------------------------------
 
     // The arguments in the schema's order, the tensors that are written, and these once more.
     result<void> add_kernel(const op_info& op, const flatbuffers::Vector<std::int32_t>& indices) {
@@ -167,7 +171,7 @@ private:
         const std::size_t written = op.results == variadic_results ? 1 : static_cast<std::size_t>(op.results);
         if (indices.size() != given + written + 1)
             return malformed(std::pmr::string(op.name) + " is given another number of arguments");
-        argument_reader reader(*values_, op, [&](std::int64_t index) { return tensor(index); });
+        argument_reader reader(*values_, op, [&](std::int64_t index) { return tensors_->tensor(index); });
         std::vector<std::int64_t> results;
         flatbuffers::uoffset_t next = static_cast<flatbuffers::uoffset_t>(given);
         BOOST_OUTCOME_TRY(
@@ -177,7 +181,7 @@ private:
             if (!is_left_out(op, f)) {
                 BOOST_OUTCOME_TRY(reader.read(f, indices.Get(next++)));
             } else if (!results.empty()) {
-                BOOST_OUTCOME_TRY(t, table_of(results[0]));
+                BOOST_OUTCOME_TRY(t, tensors_->table_of(results[0]));
                 reader.put(f, dtype_of(t->scalar_type()));
             }
         }
@@ -205,10 +209,10 @@ private:
         if (indices.size() != 0) {
             BOOST_OUTCOME_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
         }
-        std::erase_if(results, [&](std::int64_t index) { return !table_of(index); });
+        std::erase_if(results, [&](std::int64_t index) { return !tensors_->table_of(index); });
         for (const std::int32_t index : indices) {
-            if (!table_of(index) || std::ranges::find(results, index) != results.end()) continue;
-            BOOST_OUTCOME_TRY(operand, tensor(index));
+            if (!tensors_->table_of(index) || std::ranges::find(results, index) != results.end()) continue;
+            BOOST_OUTCOME_TRY(operand, tensors_->tensor(index));
             operands.push_back(operand);
         }
         const args<builtin::opaque> arguments{name, list<value>(operands)};
@@ -218,11 +222,11 @@ private:
                           const std::vector<std::int64_t>& results) {
         node& n = graph_.create(op, arguments, results.size());
         for (std::uint32_t i = 0; i != results.size(); ++i) {
-            BOOST_OUTCOME_TRY(t, table_of(results[i]));
+            BOOST_OUTCOME_TRY(t, tensors_->table_of(results[i]));
             std::vector<std::int64_t> sizes;
             BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
             graph_.set_meta(n.result(i), meta);
-            BOOST_OUTCOME_TRY(define(results[i], n.result(i)));
+            BOOST_OUTCOME_TRY(tensors_->define(results[i], n.result(i)));
         }
         return boost::outcome_v2::success();
     }
@@ -231,9 +235,8 @@ private:
     const pte_fb::Method& method_;
     graph& graph_;
     std::optional<value_source> values_;
-    std::map<place, value> at_places_;
-    std::map<std::int64_t, value> unplanned_;
-    std::map<std::int64_t, value> constants_;
+    std::optional<tensor_source> tensors_;
+    std::uint64_t restored_left_ = largest_restored(file_.size());
 };
 
 }  // namespace detail::pte

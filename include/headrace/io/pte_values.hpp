@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,8 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/error.hpp>
+#include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
+#include <headrace/ir/node.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace::detail::pte {
@@ -26,6 +30,20 @@ struct tensor_place {
     std::uint32_t memory = 0;
     std::uint64_t offset = 0;
 };
+
+/// Can files have a tensor that a node gives?
+[[nodiscard]] inline result<void> check_tensor(const node& n, const tensor_meta& meta) {
+    if (!scalar_type_of(meta.dtype))
+        return unsupported(message_prefix(n) + "ExecuTorch's programs have no tensors of " +
+                           std::pmr::string(name_of(meta.dtype)));
+    if (meta.rank() > max_rank)
+        return unsupported(message_prefix(n) + "ExecuTorch's tensors have at most 16 axes");
+    for (const std::int64_t size : meta.shape) {
+        if (size > std::numeric_limits<std::int32_t>::max())
+            return unsupported(message_prefix(n) + "ExecuTorch's tensors have sizes below 2^31");
+    }
+    return boost::outcome_v2::success();
+}
 
 /// The values of one method. Equal numbers are one value: nothing writes to them.
 class value_table {
@@ -81,7 +99,7 @@ public:
                     pte_fb::CreateOptionalTensorList(builder_, builder_.CreateVector(items)));
     }
 
-    /// The tensor's rank, sizes and type must be such that files can have it.
+    /// Of a tensor that files can have, see check_tensor.
     index tensor(const tensor_meta& meta, const tensor_place& place) {
         const auto sizes = once(sizes_, std::vector<std::int32_t>(meta.shape.begin(), meta.shape.end()),
                                 [&](const auto& s) { return builder_.CreateVector(s); });

@@ -162,6 +162,15 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     return split;
 }
 
+/// Bytes of the flatbuffer that a delegate says it was; 0 if it is broken. join_tosa makes no more of them.
+[[nodiscard]] inline std::uint64_t size_of_joined(std::span<const std::byte> delegate) {
+    namespace format = detail::tosa_delegate;
+    if (delegate.size() < format::mark.size()) return 0;
+    format::cursor in{delegate.subspan(format::mark.size())};
+    const std::uint64_t size = in.number();
+    return in.failed ? 0 : size;
+}
+
 /// The flatbuffer that split_tosa took apart, byte for byte, given its constants. The delegate may be
 /// hostile: it gives some bytes or an error, no more of them than it and the constants account for.
 [[nodiscard]] inline result<std::vector<std::byte>> join_tosa(

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_LOWERING_DEFINITIONS_HPP
 #define HEADRACE_LOWERING_DEFINITIONS_HPP
 
+#include <headrace/lowering/delegation_definition.hpp>
 #include <headrace/lowering/execution_definition.hpp>
 #include <headrace/lowering/executorch_pipeline_definition.hpp>
 #include <headrace/lowering/lower_definition.hpp>

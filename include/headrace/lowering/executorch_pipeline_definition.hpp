@@ -4,7 +4,6 @@
 #ifndef HEADRACE_LOWERING_EXECUTORCH_PIPELINE_DEFINITION_HPP
 #define HEADRACE_LOWERING_EXECUTORCH_PIPELINE_DEFINITION_HPP
 
-
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/legality.hpp>

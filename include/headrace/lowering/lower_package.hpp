@@ -17,6 +17,7 @@
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/package_writer.hpp>
 #include <headrace/io/pt2_program.hpp>
+#include <headrace/lowering/delegation.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -27,19 +28,6 @@ struct package_options {
     bool plan_memory = false;  ///< ops of the host graphs write to buffers whose places are planned
 };
 
-/// A delegate of a method that was lowered.
-struct delegate_report {
-    std::string backend;
-    std::size_t nodes_out = 0;              ///< operators of the flatbuffer
-    std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
-};
-
-struct method_report {
-    std::string target;
-    std::vector<delegate_report> delegates{};
-    std::vector<host_note> host_nodes{};  ///< what stays on the host, and why
-};
-
 struct lowered_package {
     package_writer files;  ///< to be written
     std::map<std::string, method_report, std::less<>> methods{};
@@ -47,7 +35,7 @@ struct lowered_package {
 };
 
 // lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a
-// program, as well as standard_pipeline_definition.hpp, execution_definition.hpp and lower_definition.hpp.
+// program, as well as delegation_definition.hpp and what that needs.
 
 /// Lowers methods, by name, to a package. Names become file names: see is_plain_name.
 [[nodiscard]] result<lowered_package> lower_to_package(std::map<std::string, program, std::less<>> methods,

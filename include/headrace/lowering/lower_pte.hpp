@@ -6,30 +6,45 @@
 #include <functional>
 #include <map>
 #include <memory_resource>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <headrace/base/error.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pte_emitter.hpp>
+#include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 
+/// Makes of a TOSA flatbuffer what another backend takes.
+using delegate_compiler = std::function<result<pte_delegate>(std::span<const std::byte> flatbuffer)>;
+
+struct pte_options {
+    bool delegate = false;        ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
+    delegate_compiler compile{};  ///< or of another, for which this compiles them
+    std::optional<target_spec> target{};  ///< of the delegates; none: chosen by what the graph holds
+};
+
 struct lowered_pte {
-    emitted_pte file;                                       ///< of `methods`, which have its constants
-    std::map<std::string, program, std::less<>> methods{};  ///< graphs of the executorch dialect
-    std::pmr::vector<diagnostic> refusals{};                ///< nodes without a kernel: then there is no file
+    emitted_pte file;                                             ///< of `methods` and `data`, which it views
+    std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
+    named_data_store_output data{};                               ///< constants of the delegates
+    std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
+    std::pmr::vector<diagnostic> refusals{};  ///< nodes without a kernel: then there is no file
     std::vector<stage_time> stages{};
 };
 
 // lower_pte_definition.hpp defines this function: include it in exactly one translation unit of a program, as
-// well as executorch_pipeline_definition.hpp.
+// well as executorch_pipeline_definition.hpp, delegation_definition.hpp and what that needs.
 
 /// Lowers methods, by name, to one file in which each distinct constant is once. The host's kernels compute
-/// all of it.
-[[nodiscard]] result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods);
+/// what is not delegated.
+[[nodiscard]] result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods,
+                                               const pte_options& options = {});
 
 }  // namespace headrace
 

@@ -3,52 +3,131 @@
 #ifndef HEADRACE_LOWERING_LOWER_PTE_DEFINITION_HPP
 #define HEADRACE_LOWERING_LOWER_PTE_DEFINITION_HPP
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <headrace/base/strings.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/io/pte_tosa.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/lower_pte.hpp>
+#include <headrace/lowering/pte_copies.hpp>
 
 namespace headrace {
 
 namespace detail {
 
-inline result<void> refuse_state(const program& p) {
-    if (p.mutations.empty()) return boost::outcome_v2::success();
-    return unsupported(join_text(p.mutations.front().name,
-                                 ": the program writes it back when it ends, which is not supported for .pte "
-                                 "files; return the new value as an output instead"));
-}
+/// The methods of one file on their way into it.
+class pte_lowering {
+public:
+    pte_lowering(std::map<std::string, program, std::less<>> methods, const pte_options& options)
+        : options_(options) {
+        made_.methods = std::move(methods);
+    }
+
+    [[nodiscard]] result<lowered_pte> run() {
+        for (const auto& [name, p] : made_.methods) {
+            BOOST_OUTCOME_TRY(refuse_written_inputs(p));
+        }
+        for (auto& [name, p] : made_.methods) states_[name] = states_as_inputs(p);
+        if (options_.delegate) {
+            BOOST_OUTCOME_TRY(find_delegates());
+            clock_.end("delegate");
+        }
+        for (auto& [name, p] : made_.methods) {
+            pass_context context(&infer_node);
+            BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, {.clock = &steady_nanoseconds}));
+            for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
+            copy_kept_inputs(*p.graph, states_[name].size());
+            copy_carried_values(*p.graph);
+            written_.push_back({name, p.graph.get(), delegates_[name], states_[name]});
+        }
+        clock_.end("lower");
+        if (made_.refusals.empty()) {
+            BOOST_OUTCOME_TRY(file, emit_pte(written_));
+            made_.file = std::move(file);
+        }
+        for (const auto& [name, p] : made_.methods) {
+            BOOST_OUTCOME_TRY(p.file.check());
+        }
+        clock_.end("emit");
+        made_.stages = clock_.stages();
+        return std::move(made_);
+    }
+
+private:
+    result<void> find_delegates() {
+        std::map<std::string, graph*, std::less<>> graphs;
+        for (auto& [name, p] : made_.methods) graphs.emplace(name, p.graph.get());
+        BOOST_OUTCOME_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true}));
+        made_.reports = std::move(delegated.reports);
+        made_.data = std::move(delegated.lowered.data);
+        for (auto& [name, m] : delegated.lowered.methods) {
+            std::vector<pte_delegate>& delegates = delegates_[name];
+            for (lowered_delegate& d : m.delegates) {
+                replace_call(*d.call, delegates.size());
+                BOOST_OUTCOME_TRY(made, stored(d.processed));
+                made_.reports[name].delegates[delegates.size()].backend = made.id;
+                delegates.push_back(std::move(made));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // The delegate's own graph is in its bytes: the host's passes need not see it.
+    static void replace_call(node& call, std::size_t number) {
+        graph& g = *call.owner;
+        const args<executorch::call_delegate> arguments{static_cast<std::int64_t>(number),
+                                                        args_of<delegate::call_delegate>(call).operands};
+        node& made = g.create<executorch::call_delegate>(arguments, call.result_count, &call);
+        for (std::uint32_t i = 0; i != call.result_count; ++i) {
+            made.results[i] = call.results[i];
+            g.replace_all_uses(call.result(i), made.result(i));
+        }
+        g.inherit_annotations(made, call);
+        g.erase(call);
+    }
+    [[nodiscard]] result<pte_delegate> stored(preprocess_result& processed) const {
+        pte_delegate d{std::string(tosa_backend_id), std::move(processed.processed_bytes)};
+        for (const std::string& key : processed.data_keys)
+            d.constants.emplace_back(made_.data.buffers[made_.data.keys.find(key)->second]->bytes);
+        if (!options_.compile) return d;
+        BOOST_OUTCOME_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
+        return options_.compile(flatbuffer);
+    }
+    // Neither the runtime nor TOSA has it: both reasons.
+    [[nodiscard]] diagnostic explained(std::string_view method, diagnostic d) const {
+        const auto told = made_.reports.find(method);
+        if (told == made_.reports.end()) return d;
+        for (const host_note& n : told->second.host_nodes) {
+            if (n.node != std::string_view(d.node)) continue;
+            d.reason += "; not delegated to TOSA: " + n.reason;
+            break;
+        }
+        return d;
+    }
+
+    pte_options options_;
+    lowered_pte made_;
+    stage_clock clock_;
+    std::map<std::string, std::vector<pte_delegate>, std::less<>> delegates_;
+    std::map<std::string, std::vector<pte_state>, std::less<>> states_;
+    std::vector<pte_method> written_;
+};
 
 }  // namespace detail
 
-result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods) {
-    lowered_pte made;
-    stage_clock clock;
-    std::vector<pte_method> written;
-    made.methods = std::move(methods);
-    for (auto& [name, p] : made.methods) {
-        BOOST_OUTCOME_TRY(detail::refuse_state(p));
-        pass_context context(&infer_node);
-        BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, {.clock = &steady_nanoseconds}));
-        for (const diagnostic& d : context.diagnostics()) made.refusals.push_back(d);
-        written.push_back({name, p.graph.get()});
-    }
-    clock.end("lower");
-    if (made.refusals.empty()) {
-        BOOST_OUTCOME_TRY(file, emit_pte(written));
-        made.file = std::move(file);
-    }
-    for (const auto& [name, p] : made.methods) {
-        BOOST_OUTCOME_TRY(p.file.check());
-    }
-    clock.end("emit");
-    made.stages = clock.stages();
-    return made;
+result<lowered_pte> lower_to_pte(std::map<std::string, program, std::less<>> methods,
+                                 const pte_options& options) {
+    return detail::pte_lowering(std::move(methods), options).run();
 }
 
 }  // namespace headrace

@@ -21,8 +21,8 @@
 
 namespace headrace {
 
-/// What a program for ExecuTorch's host kernels may consist of: ATen and PT2E's quantization, without what no
-/// kernel and no pass computes.
+/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
+/// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels =
         ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
@@ -38,13 +38,16 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::wrap_with_set_grad_enabled>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
+               executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.
 template <class Evaluator>
 struct executorch_lowering
-    : pipeline_of<from<executorch_source>, to<executorch::dialect, functional, no_dead_code, nodes_sorted>,
+    : pipeline_of<from<executorch_source>,
+                  to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional,
+                     no_dead_code, nodes_sorted>,
                   pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
                             canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
                             decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "vela.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/ethos_u_blob.hpp>
+#include <headrace/io/mapped_file.hpp>
+
+namespace headrace::cli {
+
+namespace {
+
+/// A directory that goes away with what is in it.
+class scratch_directory {
+public:
+    scratch_directory() {
+        constexpr int max_attempts = 1000;
+        const std::string wanted = (std::filesystem::temp_directory_path() / "headrace_vela").string();
+        for (int i = 0; i != max_attempts && !is_made_; ++i) {
+            path_ = detail::temporary_name(wanted);
+            is_made_ = detail::temporaries::of_process().add(
+                path_, [](const char* path) { return ::mkdir(path, 0700) == 0; });
+            if (!is_made_ && errno != EEXIST) return;
+        }
+    }
+    scratch_directory(const scratch_directory&) = delete;
+    scratch_directory& operator=(const scratch_directory&) = delete;
+    ~scratch_directory() {
+        std::error_code ignored;
+        if (is_made_) std::filesystem::remove_all(path_, ignored);
+        detail::temporaries::of_process().forget(path_);
+    }
+    [[nodiscard]] bool is_made() const { return is_made_; }
+    [[nodiscard]] std::string file(const char* name) const { return path_ + '/' + name; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+    bool is_made_ = false;
+};
+
+// Runs a program until it ends; what it prints goes to a file. Its status, or -1 if it cannot be run.
+int run_program(std::vector<std::string> words, const std::string& log) {
+    std::vector<char*> arguments;
+    for (std::string& w : words) arguments.push_back(w.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT, 0600);
+    ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    // This program has signals blocked, which end the other as well.
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    pid_t child = 0;
+    const int failed =
+        ::posix_spawnp(&child, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) return -1;
+    int status = 0;
+    while (::waitpid(child, &status, 0) == -1) {
+        if (errno != EINTR) return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string text_of_file(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
+                             std::span<const std::byte> flatbuffer) {
+    const scratch_directory folder;
+    if (!folder.is_made()) return unwritable("cannot make a temporary directory for Vela");
+    const std::string model = folder.file("model.tosa");
+    const std::string log = folder.file("log");
+    if (auto written = write_atomically(model, flatbuffer); !written) return written.error();
+    const int status = run_program({vela, model, "--accelerator-config", accelerator, "--output-format",
+                                    "raw", "--output-dir", folder.path()},
+                                   log);
+    const std::string said = text_of_file(log);
+    if (status == -1)
+        return unsupported(
+            fmt::format("cannot run Vela as '{}'; install it, or say where it is by --vela", vela));
+    if (status != 0)
+        return unsupported(fmt::format("Vela ended with status {}: {}", status, printable(said, 1000)));
+    // It has status 0 for operators that it leaves to a CPU, which a delegate has not.
+    const bool leaves = said.find("CPU operators = ") != std::string::npos &&
+                        said.find("CPU operators = 0 ") == std::string::npos;
+    if (leaves) return unsupported("Vela leaves operators of the delegate to the CPU");
+    BOOST_OUTCOME_TRY(compiled, open_mapped(folder.file("model_vela.npz")));
+    auto blob = make_ethos_u_blob(compiled.bytes());
+    if (!blob) return blob.error().in("what Vela wrote");
+    return pte_delegate{std::string(ethos_u_backend_id), std::move(blob).value()};
+}
+
+}  // namespace
+
+bool is_accelerator(const std::string& delegate) { return delegate.starts_with("ethos-u"); }
+
+target_spec target_of_accelerator(const std::string& delegate) {
+    const bool is_u85 = delegate.starts_with("ethos-u85");
+    return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4" : "TOSA-1.0+INT+int16+int4+u55").value();
+}
+
+delegate_compiler compile_by_vela(std::string vela, std::string accelerator) {
+    return [vela = std::move(vela), accelerator = std::move(accelerator)](
+               std::span<const std::byte> flatbuffer) { return compile(vela, accelerator, flatbuffer); };
+}
+
+}  // namespace headrace::cli

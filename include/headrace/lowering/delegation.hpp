@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::delegate_to_tosa: methods, or what can be lowered of them, as TOSA delegates.
+#ifndef HEADRACE_LOWERING_DELEGATION_HPP
+#define HEADRACE_LOWERING_DELEGATION_HPP
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/target_spec.hpp>
+#include <headrace/io/package_parts.hpp>
+#include <headrace/partition/backend.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+struct delegation_options {
+    std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
+    bool partition = false;  ///< what cannot be lowered stays in a host graph; if not, it is refused
+};
+
+/// A delegate of a method that was lowered.
+struct delegate_report {
+    std::string backend;
+    std::size_t nodes_out = 0;              ///< operators of the flatbuffer
+    std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
+};
+
+struct method_report {
+    std::string target;
+    std::vector<delegate_report> delegates{};
+    std::vector<host_note> host_nodes{};  ///< what stays on the host, and why
+};
+
+struct delegated_methods {
+    lowered_methods lowered;  ///< its host graphs are those that were given
+    std::map<std::string, method_report, std::less<>> reports{};
+    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then nothing is
+};
+
+// delegation_definition.hpp defines this function: include it in exactly one translation unit of a program,
+// as well as standard_pipeline_definition.hpp, execution_definition.hpp and lower_definition.hpp.
+
+/// Lowers methods, by name, to delegates of the backend "tosa" (io/tosa_backend.hpp), which share constants.
+/// The graphs are changed: they become what calls the delegates.
+[[nodiscard]] result<delegated_methods> delegate_to_tosa(
+    const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options = {});
+
+}  // namespace headrace
+
+#endif

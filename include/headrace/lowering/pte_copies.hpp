@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Defines how states become inputs and outputs, and where methods of .pte files need copies.
+#ifndef HEADRACE_LOWERING_PTE_COPIES_HPP
+#define HEADRACE_LOWERING_PTE_COPIES_HPP
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/io/pte_method.hpp>
+#include <headrace/ir/regions.hpp>
+
+namespace headrace::detail {
+
+/// The runtime copies inputs before a method runs: what is written to them is lost.
+[[nodiscard]] inline result<void> refuse_written_inputs(const program& p) {
+    for (const mutation& m : p.mutations) {
+        if (m.kind != mutation::kind_type::user_input) continue;
+        return unsupported(join_text(m.name,
+                                     ": the program writes this input back when it ends, which ExecuTorch's "
+                                     "runtime does not; return the new value as an output instead"));
+    }
+    return boost::outcome_v2::success();
+}
+
+[[nodiscard]] inline node* find_constant(const graph& g, std::string_view name) {
+    for (node& n : g.nodes_of(info_of<builtin::constant>)) {
+        if (!name.empty() && n.name() == name) return &n;
+    }
+    return nullptr;
+}
+
+/// Makes the buffers that the program writes back inputs, and their next values outputs, as pte_method says.
+/// A buffer that is written and never read is no state: nobody sees it.
+[[nodiscard]] inline std::vector<pte_state> states_as_inputs(program& p) {
+    if (p.mutations.empty()) return {};
+    graph& g = *p.graph;
+    node& before = *g.output();
+    std::vector<pte_state> states;
+    std::vector<std::size_t> positions;
+    std::vector<value> inputs;
+    for (const mutation& m : p.mutations) {
+        node* const buffer = find_constant(g, m.tensor);
+        if (buffer == nullptr) continue;
+        const tensor_meta meta = *meta_of(buffer->result());
+        node& input = g.create<builtin::placeholder>({}, g.first());
+        g.set_meta(input.result(), {meta.dtype, meta.shape, {}});
+        g.set_name(input.result(), m.tensor);
+        g.replace_all_uses(buffer->result(), input.result());
+        states.push_back({args_of<builtin::constant>(*buffer).data, meta});
+        positions.push_back(m.position);
+        inputs.push_back(input.result());
+    }
+    const list<value> made = g.outputs();
+    std::vector<value> outputs(made.begin(), made.begin() + p.user_outputs);
+    for (const std::size_t position : positions) outputs.push_back(made[position]);
+    outputs.insert(outputs.end(), inputs.begin(), inputs.end());
+    g.create<builtin::output>({.values = list<value>(outputs)});
+    g.erase(before);
+    p.mutations.clear();
+    return states;
+}
+
+/// A node before the output that copies one of its values.
+inline void copy_output(graph& g, node& output, edge& e) {
+    const tensor_meta meta = *meta_of(*e.slot);
+    const args<aten::_to_copy> whole{.self = *e.slot, .dtype = meta.dtype};
+    node& copy = g.create(*executorch::kernel_for(info_of<aten::_to_copy>).kernel, &whole, 1, &output);
+    g.set_meta(copy.result(), meta);
+    g.set_operand(e, copy.result());
+}
+
+[[nodiscard]] inline value origin_of_reshapes(value v) {
+    while (is<executorch::reshape>(*v.producer)) v = v.producer->operand(0);
+    return v;
+}
+
+/// Carried values are written in turn when the body of a loop ends: what is another input of the body needs a
+/// copy.
+inline void copy_carried_values(graph& g) {
+    for (node& n : g.nodes()) {
+        for_each_region(n, [](const field_info&, graph* region) {
+            if (region != nullptr) copy_carried_values(*region);
+        });
+        if (!is<higher_order::while_loop>(n)) continue;
+        graph& body = *args_of<higher_order::while_loop>(n).body_graph;
+        node& output = *body.output();
+        std::size_t next = 0;
+        std::vector<value> inputs;
+        for (node& input : body.inputs()) inputs.push_back(input.result());
+        for (edge& e : std::span(output.operands, output.operand_count)) {
+            const value origin = origin_of_reshapes(*e.slot);
+            const bool is_input =
+                is<builtin::placeholder>(*origin.producer) && origin.producer->owner == &body;
+            if (is_input && origin != inputs[next]) copy_output(body, output, e);
+            ++next;
+        }
+    }
+}
+
+/// States are written in turn when the method ends: an output, or another state, that is what a state was
+/// needs a copy.
+inline void copy_kept_inputs(graph& g, std::size_t states) {
+    if (states == 0) return;
+    node& output = *g.output();
+    const std::size_t count = output.operand_count - states;
+    for (std::size_t i = 0; i != count; ++i) {
+        edge& e = output.operands[i];
+        const value origin = origin_of_reshapes(*e.slot);
+        std::size_t held = count;
+        while (held != output.operand_count && *output.operands[held].slot != origin) ++held;
+        if (held == output.operand_count || held == i + states) continue;
+        copy_output(g, output, e);
+    }
+}
+
+}  // namespace headrace::detail
+
+#endif
