@@ -6885,7 +6885,9 @@ inline result<void> infer_arange(inference& out, const scalar& start, const scal
                                  std::optional<dtype> type) {
     const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
     BOOST_OUTCOME_TRY(count, arange_size(start, end, step, !floating));
-    return add_result(out, type.value_or(floating ? default_float : dtype::int64), {count});
+    const dtype given = type.value_or(floating ? default_float : dtype::int64);
+    if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
+    return add_result(out, given, {count});
 }
 
 }  // namespace detail
@@ -8436,6 +8438,12 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     return shape;
 }
 
+/// PyTorch multiplies matrices of one dtype, and none of booleans.
+inline result<void> require_factors(const tensor_meta& a, const tensor_meta& b) {
+    if (is_boolean(a.dtype)) return other_dtype("the first factor", a.dtype, "a type of numbers");
+    return require_dtype("the second factor", b.dtype, a.dtype);
+}
+
 /// A product of two tensors that have exactly those ranks.
 inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes b, std::size_t rank_of_b) {
     if (a.size() != rank_of_a || b.size() != rank_of_b) return cannot_multiply(a, b);
@@ -8445,14 +8453,14 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
-    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
     BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
-    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
     BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
@@ -8634,7 +8642,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
     BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
-    BOOST_OUTCOME_TRY(require_dtype("other", other.dtype, self.dtype));
+    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
@@ -8664,7 +8672,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
-    BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
+    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
         BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
@@ -11306,6 +11314,27 @@ void for_each_region(const node& n, F&& f) {
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
     return std::any_of(op.begin(), op.end(),
                        [](const field_info& f) { return f.kind == field_kind::region; });
+}
+
+/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
+/// dead.
+[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
+    std::pmr::vector<graph*> live;
+    if (g.regions().empty()) return live;
+    for (node& n : g.nodes()) {
+        for_each_region(n, [&](const field_info&, graph* region) {
+            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
+                live.push_back(region);
+        });
+    }
+    return live;
+}
+
+/// Calls `f(graph&)` for `g` and then for each graph that its nodes hold, however deep.
+template <class F>
+void for_each_graph(graph& g, F&& f) {
+    f(g);
+    for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 }  // namespace headrace
@@ -14104,6 +14133,47 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/ir/edits.hpp ----
+
+namespace headrace {
+
+/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
+/// metadata and names, and its annotations.
+inline void replace_node(node& n, const op_info& op, const void* arguments) {
+    graph& g = *n.owner;
+    node& made = g.create(op, arguments, n.result_count, &n);
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        made.results[i] = n.results[i];
+        g.replace_all_uses(n.result(i), made.result(i));
+    }
+    g.inherit_annotations(made, n);
+    g.erase(n);
+}
+
+/// Erases a node that nothing uses, and what only it used.
+inline void erase_dead(graph& g, node& n) {
+    std::pmr::vector<node*> pending{&n};
+    while (!pending.empty()) {
+        node& dead = *pending.back();
+        pending.pop_back();
+        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
+            is<builtin::output>(dead)) {
+            continue;
+        }
+        g.erase(dead);
+        dead.owner = nullptr;
+        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
+    }
+}
+
+/// A result's name goes over to a new value that has none.
+inline void hand_over_name(const result_slot& from, value to) {
+    result_slot& slot = to.producer->results[to.result];
+    if (slot.name.empty()) slot.name = from.name;
+}
+
+}  // namespace headrace
+
 // ---- headrace/pass/driver.hpp ----
 
 namespace headrace {
@@ -14225,22 +14295,6 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
     return boost::outcome_v2::success();
 }
 
-/// Erases a node that nothing uses, and what only it used.
-inline void erase_dead(graph& g, node& n) {
-    std::pmr::vector<node*> pending{&n};
-    while (!pending.empty()) {
-        node& dead = *pending.back();
-        pending.pop_back();
-        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
-            is<builtin::output>(dead)) {
-            continue;
-        }
-        g.erase(dead);
-        dead.owner = nullptr;
-        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
-    }
-}
-
 /// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
 /// in vain. Inputs and outputs are not, if the handler did not fail.
 inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
@@ -14253,32 +14307,6 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
         }
         made = previous;
     }
-}
-
-/// A result's name goes over to a new value that has none.
-inline void hand_over_name(const result_slot& from, value to) {
-    result_slot& slot = to.producer->results[to.result];
-    if (slot.name.empty()) slot.name = from.name;
-}
-
-/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
-/// dead.
-[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
-    std::pmr::vector<graph*> live;
-    if (g.regions().empty()) return live;
-    for (node& n : g.nodes()) {
-        for_each_region(n, [&](const field_info&, graph* region) {
-            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
-                live.push_back(region);
-        });
-    }
-    return live;
-}
-
-template <class F>
-void for_each_graph(graph& g, F&& f) {
-    f(g);
-    for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 /// What a driver does with one node, and what it keeps of that.
@@ -14492,7 +14520,7 @@ private:
         if (pass_.submodule != nullptr) {
             BOOST_OUTCOME_TRY(visit_regions(n, stale));
         }
-        const bool builtin_op = n.op->dialect == &info_of_dialect<builtin::dialect>;
+        const bool builtin_op = is_of_dialect<builtin::dialect>(n);
         const bool missing = !has_val(n);
         const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
         if (inferred) {
@@ -15370,7 +15398,7 @@ public:
     template <class F>
     static void for_each_illegal(graph& g, F&& f) {
         static constexpr auto legal_set = detail::boundary<To>::set;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node& n : sub.nodes()) {
                 if (!legal_set.contains(*n.op)) f(n);
             }

@@ -3953,25 +3953,6 @@ struct kernel_choice {
 
 }  // namespace headrace::executorch
 
-// ---- headrace/ir/replace_node.hpp ----
-
-namespace headrace {
-
-/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
-/// metadata and names, and its annotations.
-inline void replace_node(node& n, const op_info& op, const void* arguments) {
-    graph& g = *n.owner;
-    node& made = g.create(op, arguments, n.result_count, &n);
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        made.results[i] = n.results[i];
-        g.replace_all_uses(n.result(i), made.result(i));
-    }
-    g.inherit_annotations(made, n);
-    g.erase(n);
-}
-
-}  // namespace headrace
-
 // ---- headrace/ir/views.hpp ----
 
 namespace headrace {
@@ -4134,7 +4115,7 @@ struct select_kernels : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node* n = sub.first(); n != nullptr;) {
                 node& current = *n;
                 n = n->next;
@@ -4166,7 +4147,7 @@ struct require_kernels : select_kernels {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         BOOST_OUTCOME_TRY(count, select_kernels::operator()(g, context));
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (const node& n : sub.nodes()) {
                 const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
                 if (choice.kernel != nullptr) context.report(n, detail::kernel_objection(n, choice.types));
@@ -4581,7 +4562,7 @@ struct sort_topologically : pass {
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
-        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
+        for_each_graph(g, [](graph& sub) { sort(sub); });
         return 0;
     }
 
@@ -4688,7 +4669,7 @@ struct fold_constants : pass {
 protected:
     static std::size_t fold(graph& g) {
         std::size_t folded = 0;
-        detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
+        for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
         return folded;
     }
 
@@ -4713,7 +4694,7 @@ private:
                 store(*n);
                 known_[n->id].results.clear();
             }
-            for (node* n : stored) detail::erase_dead(graph_, *n);
+            for (node* n : stored) erase_dead(graph_, *n);
             return viewed + stored.size();
         }
 
@@ -4738,7 +4719,7 @@ private:
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
             }
-            for (node* n : viewed) detail::erase_dead(graph_, *n);
+            for (node* n : viewed) erase_dead(graph_, *n);
             return viewed.size();
         }
         struct constant_view {
@@ -4899,7 +4880,7 @@ struct merge_duplicates : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
-        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
         return merged;
     }
 
@@ -5017,7 +4998,7 @@ struct merge_equal_constants : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
-        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
         return merged;
     }
 
@@ -6181,8 +6162,7 @@ struct functionalize : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t writes = 0;
-        detail::for_each_graph(g,
-                               [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
         return writes;
     }
 };
@@ -6286,7 +6266,7 @@ struct inline_regions : pass {
         result<void> done = boost::outcome_v2::success();
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             while (done) {
                 const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
                 if (calls.empty()) return;
@@ -6308,10 +6288,10 @@ private:
             return invalid(message_prefix(call) + "results do not match its graph");
         std::uint32_t i = 0;
         for (const value v : inline_region(inner, call, a.operands)) {
-            detail::hand_over_name(call.results[i], v);
+            hand_over_name(call.results[i], v);
             call.owner->replace_all_uses(call.result(i++), v);
         }
-        detail::erase_dead(*call.owner, call);
+        erase_dead(*call.owner, call);
         erase_nodes(inner);
         return boost::outcome_v2::success();
     }
@@ -6584,7 +6564,7 @@ struct ensure_distinct_outputs : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t added = 0;
-        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
+        for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
         return added;
     }
 
@@ -8288,7 +8268,7 @@ public:
         for (node* n : replaced_) {
             if (chosen_->stored(n->result()).row_major()) g_->replace_all_uses(n->result(), actual_[n->id]);
         }
-        for (std::size_t i = replaced_.size(); i-- != 0;) detail::erase_dead(*g_, *replaced_[i]);
+        for (std::size_t i = replaced_.size(); i-- != 0;) erase_dead(*g_, *replaced_[i]);
     }
 
 private:
@@ -8370,7 +8350,7 @@ private:
         if (chosen_->stored(n.result()).row_major()) {
             v = build::reshape(e, v, n.results[0].meta->shape);
             if (!v) return;
-            detail::hand_over_name(n.results[0], v);
+            hand_over_name(n.results[0], v);
         }
         actual_[n.id] = v;
         replaced_.push_back(&n);
@@ -8621,7 +8601,7 @@ struct choose_layouts : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t moves = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             layout_search search(sub);
             const std::size_t made = search.run();
             if (made != 0) layout_rewrite(sub, search, context).run();
@@ -11121,7 +11101,7 @@ struct narrow_int64 : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
                 next = n->next;
                 count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
@@ -13024,7 +13004,7 @@ private:
             if (!read) continue;
             node* last = operand.source;
             g.set_operand(operand, read->integers);
-            detail::erase_dead(g, *last);
+            erase_dead(g, *last);
             given[operand.operand] = described(read->parameters);
             ++changed;
         }
@@ -13285,8 +13265,7 @@ private:
         for (const node& n : region.nodes()) {
             if (const auto* a = args_if<tosa::cond_if>(n)) {
                 if (!only_computes(*a->then_graph) || !only_computes(*a->else_graph)) return false;
-            } else if (n.op->dialect != &info_of_dialect<builtin::dialect> && !is_pure(n) &&
-                       !is<tosa::identity>(n)) {
+            } else if (!is_of_dialect<builtin::dialect>(n) && !is_pure(n) && !is<tosa::identity>(n)) {
                 return false;
             }
         }
@@ -13305,10 +13284,10 @@ private:
             const value chosen =
                 e.make<tosa::select>(build::reshape(e, a.condition, one), on_true[i], on_false[i]);
             if (!chosen) return false;
-            detail::hand_over_name(n.results[i], chosen);
+            hand_over_name(n.results[i], chosen);
             g.replace_all_uses(n.result(i), chosen);
         }
-        detail::erase_dead(g, n);
+        erase_dead(g, n);
         erase_nodes(*a.then_graph);
         erase_nodes(*a.else_graph);
         return true;
@@ -15100,7 +15079,7 @@ private:
                 visit(*n);
             }
             for (std::size_t i = replaced_.size(); i-- != 0;) {
-                detail::erase_dead(g_, *replaced_[i]);
+                erase_dead(g_, *replaced_[i]);
             }
             return count_;
         }
@@ -15189,7 +15168,7 @@ private:
         // For results that are not boolean.
         void replace(node& n, value v) {
             if (!v) return;
-            detail::hand_over_name(n.results[0], v);
+            hand_over_name(n.results[0], v);
             g_.replace_all_uses(n.result(), v);
             replaced_.push_back(&n);
             ++count_;
@@ -15222,7 +15201,7 @@ private:
             number& truth = *known(v);
             if (!truth.narrow) {
                 truth.narrow = build::narrow(e, truth.wide, dtype::int8);
-                detail::hand_over_name(v.producer->results[0], truth.narrow);
+                hand_over_name(v.producer->results[0], truth.narrow);
             }
             return truth.narrow;
         }

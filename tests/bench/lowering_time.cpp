@@ -246,7 +246,7 @@ void compare_cache(graph& g, int repetitions) {
     const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
     std::vector<const node*> nodes;
     for (const node& n : g.nodes()) {
-        if (n.op->dialect != &info_of_dialect<builtin::dialect>) nodes.push_back(&n);
+        if (!is_of_dialect<builtin::dialect>(n)) nodes.push_back(&n);
     }
     inference out(g.arena());
     const auto time = [&](auto ask) {

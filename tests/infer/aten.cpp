@@ -207,6 +207,7 @@ TEST_CASE_METHOD(fixture, "creation and casts") {
     CHECK(infer<aten::arange_start_step>({0, 1.0, 0.3}) == "float32[4]");
     CHECK(infer<aten::arange_start_step>({5, 0, -2}) == "int64[3]");
     CHECK(infer<aten::arange_start_step>({5, 0, 0}) == "the range has no end");
+    CHECK(infer<aten::arange>({7, dtype::boolean}) == "the range is bool, but must be a type of numbers");
     CHECK(infer<aten::full>({{2}, true}) == "bool[2]");
     CHECK(infer<aten::zeros>({{2}}) == "float32[2]");
     CHECK(infer<aten::to_dtype>({real({2}), dtype::int8}) == "int8[2]");
@@ -295,6 +296,8 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
                                   real({16, 4})}) == "hx is int64, but must be float32");
     CHECK(infer<aten::mm>({x, tensor(dtype::int64, {6, 2})}) ==
           "the second factor is int64, but must be float32");
+    const value truths = tensor(dtype::boolean, {6, 6});
+    CHECK(infer<aten::matmul>({truths, truths}) == "the first factor is bool, but must be a type of numbers");
     CHECK(infer<aten::gather>({x, 0, index}) == "index [3] does not fit self [2, 6]");
     CHECK(infer<aten::gather>({x, 0, x}) == "index is float32, but must be int64 or int32");
     CHECK(infer<aten::scatter_src>({x, 1, whole, real({2, 5})}) == "index [2, 6] does not fit src [2, 5]");

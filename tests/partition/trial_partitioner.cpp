@@ -126,7 +126,7 @@ TEST_CASE("a node answers for the graphs that it holds", "[trial_partitioner]") 
     p.output(named(p, chosen, "cond"));
     p.finish();
     const auto lower_all = [](graph& program, pass_context& context) -> result<void> {
-        detail::for_each_graph(program, [&](graph& sub) { static_cast<void>(lower_sums(sub, context)); });
+        for_each_graph(program, [&](graph& sub) { static_cast<void>(lower_sums(sub, context)); });
         return boost::outcome_v2::success();
     };
     const auto support = create_op_support<higher_order::cond, aten::add_tensor>();

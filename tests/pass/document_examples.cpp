@@ -71,7 +71,7 @@ struct replace_div_with_mul : becomes<aten::div_tensor, aten::mul_tensor> {};
 
 result<void> check_div_target(const graph& g) {
     for (const node& n : g.nodes()) {
-        if (n.op->dialect == &info_of_dialect<aten::dialect> && !is<aten::div_tensor>(n))
+        if (is_of_dialect<aten::dialect>(n) && !is<aten::div_tensor>(n))
             return invalid("Target should be div!");
     }
     return boost::outcome_v2::success();

@@ -62,15 +62,16 @@ void record_rewriting(const pass_runner& p, driver_kind driver) {
 
 result<node_counts> run_recorded(const pass_runner& p, graph& g, pass_context& context, driver_kind driver) {
     std::map<const graph*, std::uint32_t> bounds;  // nodes from there on are new
-    detail::for_each_graph(g, [&](graph& sub) { bounds[&sub] = sub.id_bound(); });
+    for_each_graph(g, [&](graph& sub) { bounds[&sub] = sub.id_bound(); });
     std::set<const op_info*> emitted;  // also what the pass has erased again
     context.observe_emissions(
-        [](void* ops, const node& n) { static_cast<std::set<const op_info*>*>(ops)->insert(n.op); }, &emitted);
+        [](void* ops, const node& n) { static_cast<std::set<const op_info*>*>(ops)->insert(n.op); },
+        &emitted);
     result<node_counts> counts = p.run(g, context, driver);
     context.observe_emissions(nullptr, nullptr);
     for (const op_info* op : emitted) records().add(text("emitted", p.name, op->name));
     if (!counts) return counts;
-    detail::for_each_graph(g, [&](graph& sub) {
+    for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             if (n.id >= bounds[&sub]) records().add(text("emitted", p.name, n.op->name));
         }

@@ -161,7 +161,7 @@ inline constexpr allowance nearly_with_ties{1, 0.3};
 /// none.
 [[nodiscard]] inline std::pmr::string real_value_of(graph& g) {
     std::pmr::string found;
-    detail::for_each_graph(g, [&](graph& sub) {
+    for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const bool is_used = use_count({const_cast<node*>(&n), i}) != 0;

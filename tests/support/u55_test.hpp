@@ -19,7 +19,7 @@ inline constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+int16+cf+u
 /// The first rule of Ethos-U55 that a graph breaks; empty if it breaks none.
 [[nodiscard]] inline std::pmr::string u55_fault(const graph& g) {
     for (const node& n : g.nodes()) {
-        if (n.op->dialect != &info_of_dialect<tosa::dialect>) continue;
+        if (!is_of_dialect<tosa::dialect>(n)) continue;
         if (std::pmr::string fault = u55::restriction(n); !fault.empty()) return fault;
     }
     return {};
@@ -48,7 +48,8 @@ template <class First, class... Passes>
     if (u55_fault(given).empty()) return "Ethos-U55 has all of it";
     const std::pmr::string fault = u55_fault(lowered<First, Passes...>(after, whole));
     if (!fault.empty()) return fault;
-    return compare_runs<First, may_rewrite<Passes>...>(whole, inputs.empty() ? random_inputs(whole) : inputs, 0);
+    return compare_runs<First, may_rewrite<Passes>...>(whole, inputs.empty() ? random_inputs(whole) : inputs,
+                                                       0);
 }
 
 /// A tensor of those integers.

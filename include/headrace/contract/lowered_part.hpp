@@ -55,7 +55,7 @@ private:
             const tensor_meta& meta = *n.results[0].meta;
             constant_bytes_ += storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
         }
-        if (n.op->dialect != &info_of_dialect<tosa::dialect>) return;
+        if (!is_of_dialect<tosa::dialect>(n)) return;
         if (is<tosa::const_>(n) || is<tosa::const_shape>(n)) return;
         ops_.insert(op_text(*n.op));
         const op_facts f = facts_of(n);

@@ -72,11 +72,11 @@ dialect_spelling spelling_of(std::string_view header) {
 /// The ops of a graph and of the graphs nested in it, in alphabetical order.
 [[nodiscard]] inline exported_ops exported_ops_of(graph& g) {
     exported_ops found;
-    detail::for_each_graph(g, [&](graph& sub) {
+    for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             if (const auto* a = args_if<builtin::opaque>(n))
                 found.types.insert(detail::foreign_op_text(a->target));
-            if (n.op->dialect == &info_of_dialect<builtin::dialect>) continue;
+            if (is_of_dialect<builtin::dialect>(n)) continue;
             found.types.insert(detail::op_text(*n.op));
             if (const detail::dialect_spelling* spelling = detail::find_spelling(*n.op->dialect))
                 found.headers.insert(std::string(spelling->header));

@@ -66,7 +66,7 @@ namespace detail {
         find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
                   tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
             executorch::functional_of(out::functional_of(*n.op)));
-    if (rule == nullptr || n.op->dialect == &info_of_dialect<builtin::dialect>) {
+    if (rule == nullptr || is_of_dialect<builtin::dialect>(n)) {
         return boost::outcome_v2::success();
     }
     if (result<void> done = rule(n.arguments, inferred); !done)

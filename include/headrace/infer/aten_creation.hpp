@@ -41,7 +41,9 @@ inline result<void> infer_arange(inference& out, const scalar& start, const scal
                                  std::optional<dtype> type) {
     const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
     BOOST_OUTCOME_TRY(count, arange_size(start, end, step, !floating));
-    return add_result(out, type.value_or(floating ? default_float : dtype::int64), {count});
+    const dtype given = type.value_or(floating ? default_float : dtype::int64);
+    if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
+    return add_result(out, given, {count});
 }
 
 }  // namespace detail

@@ -39,6 +39,12 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     return shape;
 }
 
+/// PyTorch multiplies matrices of one dtype, and none of booleans.
+inline result<void> require_factors(const tensor_meta& a, const tensor_meta& b) {
+    if (is_boolean(a.dtype)) return other_dtype("the first factor", a.dtype, "a type of numbers");
+    return require_dtype("the second factor", b.dtype, a.dtype);
+}
+
 /// A product of two tensors that have exactly those ranks.
 inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes b, std::size_t rank_of_b) {
     if (a.size() != rank_of_a || b.size() != rank_of_b) return cannot_multiply(a, b);
@@ -48,14 +54,14 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
-    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
     BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
     BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
-    BOOST_OUTCOME_TRY(require_dtype("the second factor", b.dtype, a.dtype));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
     BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
@@ -237,7 +243,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
     BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
-    BOOST_OUTCOME_TRY(require_dtype("other", other.dtype, self.dtype));
+    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
@@ -267,7 +273,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
-    BOOST_OUTCOME_TRY(require_dtype("weight", weight.dtype, input.dtype));
+    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
         BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));

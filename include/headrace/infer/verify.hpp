@@ -227,7 +227,7 @@ private:
             }
         }
         // What an input or a constant is, the program says: no rule can.
-        if (options_->rule_of == nullptr || n.op->dialect == &info_of_dialect<builtin::dialect>) {
+        if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
             return boost::outcome_v2::success();
         }
         const inference_rule rule = options_->rule_of(*n.op);
@@ -286,8 +286,8 @@ private:
 
 /// The same, with the inference rules of these dialects, whose rules must have been included.
 template <class... Dialects>
-requires(sizeof...(Dialects) != 0)
-    [[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
+    requires(sizeof...(Dialects) != 0)
+[[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
     options.rule_of = &find_rule<Dialects...>;
     return verify(g, static_cast<const verify_options&>(options));
 }

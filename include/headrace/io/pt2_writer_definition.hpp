@@ -177,12 +177,12 @@ private:
     }
 
     void write_node(const node& n) {
-        if (n.op->dialect == &info_of_dialect<builtin::dialect>) {
+        if (is_of_dialect<builtin::dialect>(n)) {
             if (is<builtin::opaque>(n)) fail(n, "an op that is not known cannot be written");
             return;
         }
-        const bool written = n.op->dialect == &info_of_dialect<aten::dialect> ||
-                             n.op->dialect == &info_of_dialect<quantized_decomposed::dialect>;
+        const bool written =
+            is_of_dialect<aten::dialect>(n) || is_of_dialect<quantized_decomposed::dialect>(n);
         if (!written) return fail(n, "only ops of aten and quantized_decomposed can be written to a .pt2");
         w_.begin_object();
         w_.member("target", "torch.ops." + std::string(n.op->name));

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::for_each_region, which finds the nested graphs that a node holds, and holds_regions.
+// Defines what finds the graphs that nodes hold: for_each_region, holds_regions, live_regions and
+// for_each_graph.
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
 #include <algorithm>
 #include <cstddef>
+#include <memory_resource>
 #include <optional>
+#include <vector>
 
-#include <headrace/ir/node.hpp>
+#include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
@@ -30,6 +33,27 @@ void for_each_region(const node& n, F&& f) {
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
     return std::any_of(op.begin(), op.end(),
                        [](const field_info& f) { return f.kind == field_kind::region; });
+}
+
+/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
+/// dead.
+[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
+    std::pmr::vector<graph*> live;
+    if (g.regions().empty()) return live;
+    for (node& n : g.nodes()) {
+        for_each_region(n, [&](const field_info&, graph* region) {
+            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
+                live.push_back(region);
+        });
+    }
+    return live;
+}
+
+/// Calls `f(graph&)` for `g` and then for each graph that its nodes hold, however deep.
+template <class F>
+void for_each_graph(graph& g, F&& f) {
+    f(g);
+    for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 }  // namespace headrace

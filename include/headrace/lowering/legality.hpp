@@ -52,7 +52,7 @@ inline bool report_floats(graph& g, pass_context& context) {
 /// Reports each node of a TOSA graph whose types, sizes or constants the graph's target does not allow.
 inline void report_illegal_types(graph& g, pass_context& context) {
     if (!g.target().has(target_feature::profile_fp) && detail::report_floats(g, context)) return;
-    detail::for_each_graph(g, [&](graph& sub) {
+    for_each_graph(g, [&](graph& sub) {
         for (const node& n : sub.nodes()) {
             const auto legal = verify_tosa(n, g.target());
             if (legal) continue;

@@ -163,7 +163,7 @@ public:
             options.name = pattern_name();
             error fault;
             bool failed = false;
-            detail::for_each_graph(g, [&](graph& sub) {
+            for_each_graph(g, [&](graph& sub) {
                 if (failed) return;
                 auto replaced = replace_pattern_with_filters(sub, detail::graph_of<Pattern>(), with, filters,
                                                              context, options);

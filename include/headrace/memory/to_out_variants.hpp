@@ -14,7 +14,7 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/memory.hpp>
-#include <headrace/ir/replace_node.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/memory/liveness.hpp>
 #include <headrace/memory/out_variant.hpp>
 #include <headrace/pass/pass_base.hpp>

@@ -37,7 +37,8 @@ concept supports_nodes = requires(const T& support, const node& n) {
 class operator_support {
 public:
     template <supports_nodes T>
-    requires(!std::same_as<T, operator_support>) operator_support(T support)
+        requires(!std::same_as<T, operator_support>)
+    operator_support(T support)
         : ask_([held = std::make_shared<const T>(std::move(support))](const node& n) {
               return static_cast<bool>(held->is_node_supported(n));
           }) {}
@@ -60,7 +61,8 @@ template <std::predicate<const node&> Predicate>
 
 /// Support for ops: `create_op_support<aten::add_tensor, aten::mul_tensor>()`.
 template <op_tag... Ops>
-requires(sizeof...(Ops) != 0) [[nodiscard]] operator_support create_op_support() {
+    requires(sizeof...(Ops) != 0)
+[[nodiscard]] operator_support create_op_support() {
     return create_op_support([](const node& n) { return (is<Ops>(n) || ...); });
 }
 
@@ -92,7 +94,7 @@ template <class Set>
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region == nullptr) return;
         for (const node& inner : region->nodes()) {
-            const bool always = inner.op->dialect == &info_of_dialect<builtin::dialect>;
+            const bool always = is_of_dialect<builtin::dialect>(inner);
             all = all && (always ? !is<builtin::opaque>(inner) : all_ops_in(set, inner));
         }
     });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/text.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/pass.hpp>
 
@@ -137,22 +138,6 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
     return boost::outcome_v2::success();
 }
 
-/// Erases a node that nothing uses, and what only it used.
-inline void erase_dead(graph& g, node& n) {
-    std::pmr::vector<node*> pending{&n};
-    while (!pending.empty()) {
-        node& dead = *pending.back();
-        pending.pop_back();
-        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
-            is<builtin::output>(dead)) {
-            continue;
-        }
-        g.erase(dead);
-        dead.owner = nullptr;
-        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
-    }
-}
-
 /// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
 /// in vain. Inputs and outputs are not, if the handler did not fail.
 inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
@@ -165,32 +150,6 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
         }
         made = previous;
     }
-}
-
-/// A result's name goes over to a new value that has none.
-inline void hand_over_name(const result_slot& from, value to) {
-    result_slot& slot = to.producer->results[to.result];
-    if (slot.name.empty()) slot.name = from.name;
-}
-
-/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
-/// dead.
-[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
-    std::pmr::vector<graph*> live;
-    if (g.regions().empty()) return live;
-    for (node& n : g.nodes()) {
-        for_each_region(n, [&](const field_info&, graph* region) {
-            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
-                live.push_back(region);
-        });
-    }
-    return live;
-}
-
-template <class F>
-void for_each_graph(graph& g, F&& f) {
-    f(g);
-    for (graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 /// What a driver does with one node, and what it keeps of that.
@@ -404,7 +363,7 @@ private:
         if (pass_.submodule != nullptr) {
             BOOST_OUTCOME_TRY(visit_regions(n, stale));
         }
-        const bool builtin_op = n.op->dialect == &info_of_dialect<builtin::dialect>;
+        const bool builtin_op = is_of_dialect<builtin::dialect>(n);
         const bool missing = !has_val(n);
         const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
         if (inferred) {

@@ -334,7 +334,7 @@ public:
     template <class F>
     static void for_each_illegal(graph& g, F&& f) {
         static constexpr auto legal_set = detail::boundary<To>::set;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node& n : sub.nodes()) {
                 if (!legal_set.contains(*n.op)) f(n);
             }

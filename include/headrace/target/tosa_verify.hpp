@@ -140,7 +140,7 @@ namespace detail {
                                                        detail::features_text(row->profiles, row->extensions);
         return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
     }
-    if (n.op->dialect != &info_of_dialect<tosa::dialect>) {
+    if (!is_of_dialect<tosa::dialect>(n)) {
         return unsupported(message_prefix(n) + "is not an operator of TOSA");
     }
     BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/ir/replace_node.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/ir/views.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
@@ -87,7 +87,7 @@ struct select_kernels : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node* n = sub.first(); n != nullptr;) {
                 node& current = *n;
                 n = n->next;
@@ -119,7 +119,7 @@ struct require_kernels : select_kernels {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         BOOST_OUTCOME_TRY(count, select_kernels::operator()(g, context));
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (const node& n : sub.nodes()) {
                 const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
                 if (choice.kernel != nullptr) context.report(n, detail::kernel_objection(n, choice.types));

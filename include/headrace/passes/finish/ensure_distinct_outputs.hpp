@@ -24,7 +24,7 @@ struct ensure_distinct_outputs : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t added = 0;
-        detail::for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
+        for_each_graph(g, [&](graph& sub) { added += separate(sub, context); });
         return added;
     }
 

@@ -20,7 +20,7 @@ struct sort_topologically : pass {
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
-        detail::for_each_graph(g, [](graph& sub) { sort(sub); });
+        for_each_graph(g, [](graph& sub) { sort(sub); });
         return 0;
     }
 

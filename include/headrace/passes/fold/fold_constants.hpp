@@ -44,7 +44,7 @@ struct fold_constants : pass {
 protected:
     static std::size_t fold(graph& g) {
         std::size_t folded = 0;
-        detail::for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
+        for_each_graph(g, [&](graph& sub) { folded += run(sub).fold(); });
         return folded;
     }
 
@@ -69,7 +69,7 @@ private:
                 store(*n);
                 known_[n->id].results.clear();
             }
-            for (node* n : stored) detail::erase_dead(graph_, *n);
+            for (node* n : stored) erase_dead(graph_, *n);
             return viewed + stored.size();
         }
 
@@ -94,7 +94,7 @@ private:
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
             }
-            for (node* n : viewed) detail::erase_dead(graph_, *n);
+            for (node* n : viewed) erase_dead(graph_, *n);
             return viewed.size();
         }
         struct constant_view {

@@ -30,7 +30,7 @@ struct merge_equal_constants : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t merged = 0;
-        detail::for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
+        for_each_graph(g, [&](graph& sub) { merged += merge(sub); });
         return merged;
     }
 

@@ -24,7 +24,7 @@ struct choose_layouts : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t moves = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             layout_search search(sub);
             const std::size_t made = search.run();
             if (made != 0) layout_rewrite(sub, search, context).run();

@@ -35,7 +35,7 @@ public:
         for (node* n : replaced_) {
             if (chosen_->stored(n->result()).row_major()) g_->replace_all_uses(n->result(), actual_[n->id]);
         }
-        for (std::size_t i = replaced_.size(); i-- != 0;) detail::erase_dead(*g_, *replaced_[i]);
+        for (std::size_t i = replaced_.size(); i-- != 0;) erase_dead(*g_, *replaced_[i]);
     }
 
 private:
@@ -117,7 +117,7 @@ private:
         if (chosen_->stored(n.result()).row_major()) {
             v = build::reshape(e, v, n.results[0].meta->shape);
             if (!v) return;
-            detail::hand_over_name(n.results[0], v);
+            hand_over_name(n.results[0], v);
         }
         actual_[n.id] = v;
         replaced_.push_back(&n);

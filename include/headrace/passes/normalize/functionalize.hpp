@@ -322,8 +322,7 @@ struct functionalize : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t writes = 0;
-        detail::for_each_graph(g,
-                               [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
         return writes;
     }
 };

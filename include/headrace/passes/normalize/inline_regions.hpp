@@ -27,7 +27,7 @@ struct inline_regions : pass {
         result<void> done = boost::outcome_v2::success();
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             while (done) {
                 const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
                 if (calls.empty()) return;
@@ -49,10 +49,10 @@ private:
             return invalid(message_prefix(call) + "results do not match its graph");
         std::uint32_t i = 0;
         for (const value v : inline_region(inner, call, a.operands)) {
-            detail::hand_over_name(call.results[i], v);
+            hand_over_name(call.results[i], v);
             call.owner->replace_all_uses(call.result(i++), v);
         }
-        detail::erase_dead(*call.owner, call);
+        erase_dead(*call.owner, call);
         erase_nodes(inner);
         return boost::outcome_v2::success();
     }

@@ -28,7 +28,7 @@ struct narrow_int64 : pass {
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
-        detail::for_each_graph(g, [&](graph& sub) {
+        for_each_graph(g, [&](graph& sub) {
             for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
                 next = n->next;
                 count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);

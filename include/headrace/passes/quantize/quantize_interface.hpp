@@ -79,7 +79,7 @@ private:
             if (!read) continue;
             node* last = operand.source;
             g.set_operand(operand, read->integers);
-            detail::erase_dead(g, *last);
+            erase_dead(g, *last);
             given[operand.operand] = described(read->parameters);
             ++changed;
         }

@@ -47,8 +47,7 @@ private:
         for (const node& n : region.nodes()) {
             if (const auto* a = args_if<tosa::cond_if>(n)) {
                 if (!only_computes(*a->then_graph) || !only_computes(*a->else_graph)) return false;
-            } else if (n.op->dialect != &info_of_dialect<builtin::dialect> && !is_pure(n) &&
-                       !is<tosa::identity>(n)) {
+            } else if (!is_of_dialect<builtin::dialect>(n) && !is_pure(n) && !is<tosa::identity>(n)) {
                 return false;
             }
         }
@@ -67,10 +66,10 @@ private:
             const value chosen =
                 e.make<tosa::select>(build::reshape(e, a.condition, one), on_true[i], on_false[i]);
             if (!chosen) return false;
-            detail::hand_over_name(n.results[i], chosen);
+            hand_over_name(n.results[i], chosen);
             g.replace_all_uses(n.result(i), chosen);
         }
-        detail::erase_dead(g, n);
+        erase_dead(g, n);
         erase_nodes(*a.then_graph);
         erase_nodes(*a.else_graph);
         return true;

@@ -54,7 +54,7 @@ private:
                 visit(*n);
             }
             for (std::size_t i = replaced_.size(); i-- != 0;) {
-                detail::erase_dead(g_, *replaced_[i]);
+                erase_dead(g_, *replaced_[i]);
             }
             return count_;
         }
@@ -143,7 +143,7 @@ private:
         // For results that are not boolean.
         void replace(node& n, value v) {
             if (!v) return;
-            detail::hand_over_name(n.results[0], v);
+            hand_over_name(n.results[0], v);
             g_.replace_all_uses(n.result(), v);
             replaced_.push_back(&n);
             ++count_;
@@ -176,7 +176,7 @@ private:
             number& truth = *known(v);
             if (!truth.narrow) {
                 truth.narrow = build::narrow(e, truth.wide, dtype::int8);
-                detail::hand_over_name(v.producer->results[0], truth.narrow);
+                hand_over_name(v.producer->results[0], truth.narrow);
             }
             return truth.narrow;
         }
