@@ -131,6 +131,7 @@ private:
             if (best && found.host.size() >= m.found.host.size()) continue;
             best = target;
             m.found = std::move(found);
+            if (m.found.host.empty()) return boost::outcome_v2::success();
         }
         g.set_target(*best);
         if (*best == targets.back()) return boost::outcome_v2::success();
