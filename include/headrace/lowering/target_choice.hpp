@@ -28,8 +28,8 @@ namespace headrace {
     for (const node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            const tensor_meta* meta = meta_of(n.result(i));
-            if (meta != nullptr && !is_floating(meta->dtype) && !is_boolean(meta->dtype)) return true;
+            const auto& meta = n.results[i].meta;
+            if (meta && !is_floating(meta->dtype) && !is_boolean(meta->dtype)) return true;
         }
         bool found = false;
         for_each_region(n, [&](const field_info&, const graph* region) {

@@ -25,7 +25,7 @@ namespace headrace {
 /// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels =
-        ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
+        ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
             aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
             aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
             aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,

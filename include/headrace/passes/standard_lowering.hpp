@@ -25,7 +25,7 @@ namespace headrace {
 /// or named here, or the pipeline does not compile.
 struct exported_program {
     using not_lowered =
-        ops<aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+        ops<aten::fft_rfft2,
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
