@@ -38,8 +38,8 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
-               executorch::call_delegate>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_autocast,
+               higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.

@@ -7,7 +7,7 @@
 #include <headrace/passes/legalize/legalize_cast.hpp>
 #include <headrace/passes/legalize/legalize_clamp.hpp>
 #include <headrace/passes/legalize/legalize_comparison.hpp>
-#include <headrace/passes/legalize/legalize_cumulative.hpp>
+#include <headrace/passes/legalize/legalize_cumsum.hpp>
 #include <headrace/passes/legalize/legalize_products.hpp>
 #include <headrace/passes/legalize/legalize_sums.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
@@ -78,7 +78,7 @@ TEST_CASE("the dtype argument of a reduction is that of its operand") {
         p.output(p.make<aten::cumsum>({.self = x, .dim = 1, .dtype = dtype::int32}));
     };
     CHECK(compare_runs<canonicalize_casts>(reductions, {}, 1e-2) == "");
-    CHECK(compare_runs<canonicalize_casts, legalize_cast, legalize_sums, legalize_products, legalize_cumulative>(
+    CHECK(compare_runs<canonicalize_casts, legalize_cast, legalize_sums, legalize_products, legalize_cumsum>(
               reductions, {}, 1e-2) == "");
     program p;
     reductions(p);

@@ -6,7 +6,7 @@
 
 #include <headrace/passes/legalize/legalize_any_all.hpp>
 #include <headrace/passes/legalize/legalize_argmax.hpp>
-#include <headrace/passes/legalize/legalize_cumulative.hpp>
+#include <headrace/passes/legalize/legalize_cumsum.hpp>
 #include <headrace/passes/legalize/legalize_limits.hpp>
 #include <headrace/passes/legalize/legalize_products.hpp>
 #include <headrace/passes/legalize/legalize_sums.hpp>
@@ -23,7 +23,7 @@ template <class Pass>
 constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of<Pass>::target_set;
 static_assert(removes_its_targets<legalize_sums> && removes_its_targets<legalize_products>);
 static_assert(removes_its_targets<legalize_limits> && removes_its_targets<legalize_argmax>);
-static_assert(removes_its_targets<legalize_any_all> && removes_its_targets<legalize_cumulative>);
+static_assert(removes_its_targets<legalize_any_all> && removes_its_targets<legalize_cumsum>);
 
 template <class Pass, class Op>
 std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a, dtype type = fp32,
@@ -126,12 +126,12 @@ TEST_CASE("any and all") {
 
 TEST_CASE("cumsum keeps infinities where they are") {
     for (const std::int64_t size : {1, 2, 3, 8, 13}) {
-        CHECK(compare<legalize_cumulative, aten::cumsum>({2, size, 3}, {.self = {}, .dim = 1}) == "");
-        CHECK(compare<legalize_cumulative, aten::cumsum>({size}, {.self = {}, .dim = -1}, dtype::int32) == "");
+        CHECK(compare<legalize_cumsum, aten::cumsum>({2, size, 3}, {.self = {}, .dim = 1}) == "");
+        CHECK(compare<legalize_cumsum, aten::cumsum>({size}, {.self = {}, .dim = -1}, dtype::int32) == "");
     }
-    CHECK(compare<legalize_cumulative, aten::cumsum>({}, {.self = {}, .dim = 0}) == "");
-    CHECK(compare<legalize_cumulative, aten::cumsum>({5}, {.self = {}, .dim = 0, .dtype = fp32},
+    CHECK(compare<legalize_cumsum, aten::cumsum>({}, {.self = {}, .dim = 0}) == "");
+    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0, .dtype = fp32},
                                                  dtype::boolean) == "");
-    CHECK(compare<legalize_cumulative, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32,
+    CHECK(compare<legalize_cumsum, aten::cumsum>({5}, {.self = {}, .dim = 0}, fp32,
                                                  {1, infinity, 2, -infinity, 3}) == "");
 }

@@ -5,7 +5,7 @@
 #include <headrace/passes/legalize/legalize_any_all.hpp>
 #include <headrace/passes/legalize/legalize_cast.hpp>
 #include <headrace/passes/legalize/legalize_concat.hpp>
-#include <headrace/passes/legalize/legalize_cumulative.hpp>
+#include <headrace/passes/legalize/legalize_cumsum.hpp>
 #include <headrace/passes/legalize/legalize_logical.hpp>
 #include <headrace/passes/legalize/legalize_products.hpp>
 #include <headrace/passes/legalize/legalize_sums.hpp>
@@ -65,7 +65,7 @@ TEST_CASE("sums and products in a type that is asked for") {
                           [=](program& p, value x) {
                               p.output(p.make<aten::cumsum>({.self = x, .dim = 0, .dtype = to}));
                           }),
-               after_casts<legalize_cumulative>());
+               after_casts<legalize_cumsum>());
 }
 
 TEST_CASE("operands of two types become one") {

@@ -36,8 +36,6 @@ struct decompose_rearrangements : pass {
             },
             // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
             on<aten::diagonal> = [](auto x, const auto& a) {
-                const std::size_t first = x.axis(a.dim1);
-                const std::size_t second = x.axis(a.dim2);
                 const std::int64_t columns = x.size(a.dim2);
                 const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
                 const std::int64_t length = x.result_meta().shape.back();

@@ -14,7 +14,7 @@
 #include <headrace/passes/legalize/legalize_control_flow.hpp>
 #include <headrace/passes/legalize/legalize_convolution.hpp>
 #include <headrace/passes/legalize/legalize_creation.hpp>
-#include <headrace/passes/legalize/legalize_cumulative.hpp>
+#include <headrace/passes/legalize/legalize_cumsum.hpp>
 #include <headrace/passes/legalize/legalize_expand.hpp>
 #include <headrace/passes/legalize/legalize_flip.hpp>
 #include <headrace/passes/legalize/legalize_gather.hpp>
@@ -45,7 +45,7 @@ using legalize_passes =
               legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
               legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
               legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
-              legalize_any_all, legalize_argmax, legalize_cumulative, legalize_gather, legalize_scatter,
+              legalize_any_all, legalize_argmax, legalize_cumsum, legalize_gather, legalize_scatter,
               legalize_index, legalize_index_put, legalize_one_hot>;
 
 }  // namespace headrace

@@ -23,8 +23,7 @@ struct canonicalize_casts : pass {
     using ensures = pass_list<canonical_casts>;
     static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
     using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
-    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum,
-                           aten::cumprod>;
+    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
     using targeted_ops = reductions;
     using produces = joined<reductions, ops<aten::_to_copy>>;
 

@@ -37,7 +37,7 @@ struct lower_quantized_reductions : pass {
         return dequantize(e, *x);
     }
 
-    // By doubling, as legalize_cumulative does it.
+    // By doubling, as legalize_cumsum does it.
     std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces> e) const {
         auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
