@@ -12,8 +12,9 @@
 
 namespace headrace {
 
-/// Does a number say how wide a range is? Infinities do not, nor does what stands for them, such as the lowest
-/// float32 in an attention mask: they saturate. What is left can be multiplied by the bins of a histogram.
+/// Does a number say how wide a range is? Infinities do not, nor does what stands for them, such as the
+/// lowest float32 in an attention mask: they saturate. What is left can be multiplied by the bins of a
+/// histogram.
 [[nodiscard]] inline bool has_extent(float x) { return std::abs(x) <= 1e34F; }
 
 /// 2048 equal bins over the range of all numbers so far; when the range grows, what was counted is counted

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers without
-/// extent are left out: they saturate. So is NaN, which is counted.
+/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers
+/// without extent are left out: they saturate. So is NaN, which is counted.
 class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}

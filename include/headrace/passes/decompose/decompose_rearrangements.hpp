@@ -43,7 +43,7 @@ struct decompose_rearrangements : pass {
                 flat.push_back(saturating_mul(x.size(a.dim1), columns));
                 const auto rows = call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
                 return choose(
-                    length == 0, [&] { return x.unsupported("no element is left: TOSA has no empty tensors"); },
+                    length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
                     [&] {
                         const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
                         return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,

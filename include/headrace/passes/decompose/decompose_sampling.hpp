@@ -25,7 +25,7 @@ struct decompose_sampling : pass {
             [](auto image, auto grid, const auto& a) {
                 constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more integers
                 return choose(
-                    image.rank() != 4, [&] { return image.unsupported("only images are sampled, not volumes"); },
+                    image.rank() != 4, [&] { return image.unsupported("only images are sampled"); },
                     a.interpolation_mode > 1,
                     [&] { return image.unsupported("only the modes bilinear and nearest are lowered"); },
                     element_count(image.shape()) > max_pixels,
