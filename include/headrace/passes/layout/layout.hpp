@@ -18,13 +18,15 @@
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, because weights take any layout, and again afterwards,
-/// when they have been transposed.
+/// Constants are folded before layouts are chosen, because weights take any layout.
 template <class Evaluator>
 using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
                                 fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
-                                choose_layouts, transpose_by_convolution, merge_transposed_axes,
-                                fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
+                                choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+
+/// Weights are constants again, when they have been transposed or rearranged.
+template <class Evaluator>
+using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 
 }  // namespace headrace
 
