@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_NPU_PAIR_COLUMNS_HPP
 #define HEADRACE_PASSES_NPU_PAIR_COLUMNS_HPP
 
-#include <algorithm>
 #include <optional>
 
 #include <headrace/passes/npu/tuning.hpp>
@@ -39,7 +38,6 @@ struct pair_columns : pass {
         const std::int64_t taps = (skipped + kernel[2] + 1) / 2;
         const std::int64_t before = (a.pad[2] + skipped) / 2;
         const std::int64_t after = e.result_meta().shape[2] - 1 + taps - before - image[2] / 2;
-        if (after < 0) return std::nullopt;
         args<tosa::conv2d> paired = a;
         paired.input =
             build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
