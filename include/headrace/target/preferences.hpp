@@ -38,6 +38,9 @@ struct target_preferences {
     bool rescales_first = false;
     /// Convolutions that skip the last column of an image read it, with a weight of zero.
     bool reads_last_column = false;
+    /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
+    /// are moved.
+    std::int64_t selected_channels = 0;
     /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
     std::int64_t paired_channels = 0;
 };
@@ -53,6 +56,7 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .pooled_maximum = 256,
                                                     .sums_at_unit_scale = true,
                                                     .rescales_first = true,
+                                                    .selected_channels = 512,
                                                     .paired_channels = 4};
 
 // Measured by the estimates of Vela 5.1 for ethos-u85-256.
@@ -64,7 +68,8 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
                                                     .convolved_sum = 4096,
                                                     .sums_at_unit_scale = true,
                                                     .rescales_first = true,
-                                                    .reads_last_column = true};
+                                                    .reads_last_column = true,
+                                                    .selected_channels = 512};
 
 }  // namespace detail
 
