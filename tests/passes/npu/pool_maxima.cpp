@@ -23,7 +23,7 @@ npu_builder largest(dtype type, int_list shape, std::int64_t axis) {
 TEST_CASE("the largest of each row") {
     for (unsigned seed = 0; seed != 6; ++seed) {
         random_numbers any(seed);
-        const npu_builder build = largest(dtype::int8, {1, any(1, 5), any(1, 5), any(1, 256)}, 3);
+        const npu_builder build = largest(dtype::int8, {any(1, 3), any(1, 5), any(1, 5), any(1, 256)}, 3);
         CHECK_THAT(build, computes_the_same<pool_maxima>().within(0));
         CHECK(count_after<tosa::reduce_max, pool_maxima>(build) == 0);
     }
@@ -32,8 +32,7 @@ TEST_CASE("the largest of each row") {
 TEST_CASE("other axes, ranks, types and long rows stay") {
     for (const npu_builder& build :
          {largest(dtype::int8, {1, 2, 3, 4}, 2), largest(dtype::int8, {2, 3, 4}, 2),
-          largest(dtype::int8, {2, 2, 3, 4}, 3), largest(dtype::int32, {1, 2, 3, 4}, 3),
-          largest(dtype::int8, {1, 1, 2, 257}, 3)}) {
+          largest(dtype::int32, {1, 2, 3, 4}, 3), largest(dtype::int8, {1, 1, 2, 257}, 3)}) {
         CHECK_THAT(build, is_left_alone_by<pool_maxima>());
     }
 }

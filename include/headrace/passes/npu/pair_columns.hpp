@@ -6,8 +6,8 @@
 #include <optional>
 
 #include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
 
@@ -19,7 +19,7 @@ struct pair_columns : pass {
         "a CONV2D of stride 2 with few channels reads pairs of columns as one";
 
     using targeted_ops = ops<tosa::conv2d>;
-    using produces = joined<build::reshape_ops, build::pad_ops, ops<tosa::conv2d>>;
+    using produces = joined<build::reshape_ops, ops<tosa::conv2d>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).paired_channels != 0;
@@ -30,9 +30,11 @@ struct pair_columns : pass {
         const shape_builder kernel(e.shape(a.weight));
         const auto zero = constant_integer(a.weight_zp);
         if (a.stride[1] != 2 || a.dilation[1] != 1 || image[2] % 2 != 0 || kernel[2] == 1 || !zero ||
-            image[3] > preferences_of(e.target()).paired_channels) {
+            image[3] > preferences_of(e.target()).paired_channels || e.dtype(a.weight) != dtype::int8) {
             return std::nullopt;
         }
+        const auto weight = constant_integers(a.weight);
+        if (!weight) return std::nullopt;
         // The first window begins in the middle of a pair if the padding before it is odd.
         const std::int64_t skipped = a.pad[2] % 2;
         const std::int64_t taps = (skipped + kernel[2] + 1) / 2;
@@ -41,8 +43,15 @@ struct pair_columns : pass {
         args<tosa::conv2d> paired = a;
         paired.input =
             build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
-        const value weight = build::pad(e, a.weight, 2, skipped, 2 * taps - skipped - kernel[2], *zero);
-        paired.weight = build::reshape(e, weight, shape_builder{kernel[0], kernel[1], taps, 2 * kernel[3]});
+        const shape_builder paired_kernel{kernel[0], kernel[1], taps, 2 * kernel[3]};
+        paired.weight = e.constant_of(dtype::int8, paired_kernel, [&](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t element = at % kernel[3];
+            const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
+            const std::int64_t row = at / (2 * taps * kernel[3]);
+            if (column < 0 || column >= kernel[2]) return *zero;
+            return (*weight)[static_cast<std::size_t>((row * kernel[2] + column) * kernel[3] + element)];
+        });
         paired.pad = {a.pad[0], a.pad[1], before, after};
         paired.stride = {a.stride[0], 1};
         return e.make<tosa::conv2d>(paired);

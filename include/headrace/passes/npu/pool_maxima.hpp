@@ -25,7 +25,7 @@ struct pool_maxima : pass {
 
     std::optional<value> operator()(const args<tosa::reduce_max>& a, emit<produces>& e) const {
         const shape_builder shape(e.shape(a.input));
-        if (shape.size() != 4 || a.axis != 3 || shape[0] != 1 || e.dtype(a.input) != dtype::int8 ||
+        if (shape.size() != 4 || a.axis != 3 || e.dtype(a.input) != dtype::int8 ||
             shape[3] > preferences_of(e.target()).pooled_maximum) {
             return std::nullopt;
         }

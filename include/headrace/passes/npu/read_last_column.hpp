@@ -21,7 +21,7 @@ struct read_last_column : pass {
         "a CONV2D of an image without its last column reads that with a weight of zero";
 
     using targeted_ops = ops<tosa::conv2d>;
-    using produces = joined<build::slice_ops, build::pad_ops, ops<tosa::conv2d>>;
+    using produces = joined<build::slice_ops, ops<tosa::conv2d>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).reads_last_column;
@@ -42,9 +42,16 @@ struct read_last_column : pass {
                                                                 [](std::int64_t n) { return n == 0; });
         if (!is_leading || whole[2] != read[2] + 1 || whole[0] != read[0] || whole[3] != read[3])
             return std::nullopt;
+        const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
+        if (!taps) return std::nullopt;
         args<tosa::conv2d> wide = a;
         wide.input = build::slice(e, part->input1, 1, 0, read[1]);
-        wide.weight = build::pad(e, a.weight, 2, 0, 1, *zero);
+        const auto channels = static_cast<std::size_t>(read[3]);
+        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
+        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
+            const std::size_t tap = i / channels;
+            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        });
         wide.dilation = {1, 1};
         return e.make<tosa::conv2d>(wide);
     }
