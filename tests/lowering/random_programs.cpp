@@ -432,7 +432,7 @@ std::vector<const char*> targets_for(flavour kind) {
         case flavour::whole_numbers:
             return {"TOSA-1.0+INT"};
         case flavour::quantized:
-            return {"TOSA-1.0+INT", "TOSA-1.0+INT+u55"};
+            return {"TOSA-1.0+INT", "TOSA-1.0+INT+u55", "TOSA-1.0+INT+u85"};
         default:
             return {"TOSA-1.0+INT+FP"};
     }
