@@ -93,7 +93,9 @@ public:
             at_.expect(')', "or ',' behind an argument");
         }
         for (const field_info& f : op) {
-            const bool needed = (holds_tensors(f.kind) || f.kind == field_kind::region) && !f.optional;
+            const bool is_elements = f.kind == field_kind::data && op.results != 0;
+            const bool needed =
+                (holds_tensors(f.kind) || f.kind == field_kind::region || is_elements) && !f.optional;
             if (needed && !given[static_cast<std::size_t>(&f - op.begin())])
                 at_.fail_here("argument " + in_quotes(f.name) + " of " + std::string(op.name) +
                               " is missing");

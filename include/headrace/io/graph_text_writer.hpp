@@ -241,7 +241,8 @@ private:
         bool first = true;
         for (const field_info& f : *n.op) {
             const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
-            const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
+            const bool is_elements = f.kind == field_kind::data && n.op->results != 0;
+            const bool shown = is_list || is_elements || !equal_field(f, n.arguments, n.op->default_args);
             positional = positional && shown && holds_tensors(f.kind);
             if (!shown) continue;
             if (!first) out_ += ", ";
