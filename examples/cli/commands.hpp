@@ -25,7 +25,7 @@ struct calibration_options {
     double headroom = 1;  ///< factor for the ranges of what is computed
     double best = 0;      ///< seconds in which other options are tried
     double int16_share = 0;
-    int jobs = 0;         ///< threads; 0: as many as processors
+    int jobs = 0;  ///< threads; 0: as many as processors
 };
 
 struct lower_options {
@@ -65,6 +65,8 @@ struct show_options {
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
     bool dot = false;
+    std::string output;        ///< file for the graph; empty: standard output
+    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
 };
 [[nodiscard]] int show(const show_options& options);
 /// The part of `show` that is about the static pipeline.
@@ -72,9 +74,10 @@ struct show_options {
 
 struct opt_options {
     std::string model;
-    std::string passes;  ///< names, separated by commas; "help" lists them
-    std::string output;  ///< empty: standard output
-    std::string target;  ///< empty: FP, and INT as well if the graph is quantized
+    std::string passes;        ///< names, separated by commas; "help" lists them
+    std::string output;        ///< empty: standard output
+    std::string target;        ///< empty: the graph's, else FP, and INT as well if the graph is quantized
+    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
     bool retrace = false;
     bool check = false;
 };

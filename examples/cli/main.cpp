@@ -32,6 +32,7 @@ Examples:
   headrace compare model.pt2 model_int8.pt2 --in test.npy
   headrace show model.pt2            headrace show --pipeline
   headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
+  headrace show model.pt2 -o model.hr        headrace run model.hr
   headrace plan model.tosa
   headrace contract model.pt2 -o model.hpp
   headrace run model.tosa --in x.npy --out y.npy
@@ -63,9 +64,11 @@ configurations compile them for that NPU by Vela. The runtime's own kernels comp
 constexpr const char* quantize_help =
     R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
-constexpr const char* opt_output_help =
-    R"(File to write: a .tosa flatbuffer, a .dot picture, else the listing that is printed
-without it)";
+constexpr const char* graph_output_help =
+    R"(File to write: .hr is text that can be read again (its large constants lie in FILE.data), .tosa a
+flatbuffer, .dot a picture, anything else the listing that is printed without it)";
+constexpr const char* inline_help =
+    "Of a .hr file: constants of up to that many elements stand in the text; 32 without it";
 
 void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
@@ -173,7 +176,7 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
 
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
-    show->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package");
+    show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
     show->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
@@ -183,17 +186,23 @@ void add_show(CLI::App& app, show_options& o, int& status) {
                      "With --pipeline: this pass, and what it gets from and gives to others");
     show->add_flag("--dot", o.dot,
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
+    CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
+    show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
+    for (const char* other : {"--pipeline", "--dot"}) output->excludes(show->get_option(other));
     show->callback([&] { status = guarded(o.model, [&] { return headrace::cli::show(o); }); });
 }
 
 void add_opt(CLI::App& app, opt_options& o, int& status) {
     CLI::App* opt = app.add_subcommand("opt", "Run chosen passes over a model, and print or write the graph");
-    opt->add_option("model", o.model, "A .pt2 or .tosa file");
+    opt->add_option("model", o.model, "A .pt2, .tosa or .hr file");
     opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all")
         ->required();
-    opt->add_option("-o,--output", o.output, opt_output_help);
-    opt->add_option("--target", o.target,
-                    "What the passes lower to, as of `lower`; FP without it, INT+FP for a quantized model");
+    CLI::Option* output = opt->add_option("-o,--output", o.output, graph_output_help);
+    opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
+    opt->add_option(
+        "--target", o.target,
+        "What the passes lower to, as of `lower`; without it, what a .hr file says, else FP, INT+FP for a "
+        "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
     opt->callback([&] { status = guarded(o.model, [&] { return headrace::cli::opt(o); }); });
@@ -201,7 +210,7 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
 
 void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
-    plan->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package")->required();
+    plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     plan->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
@@ -229,7 +238,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
 
 void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
-    run->add_option("model", o.model, "A .pt2, .tosa or .pte file, or a package")->required();
+    run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
                     "Which method of a package or a .pte file; may be left out if there is one");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");

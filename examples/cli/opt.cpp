@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include <headrace/base/printable.hpp>
 #include <headrace/infer/verify.hpp>
-#include <headrace/io/atomic_file.hpp>
-#include <headrace/io/dot.hpp>
-#include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
@@ -17,6 +12,7 @@
 #include <headrace/memory/to_out_variants.hpp>
 
 #include "commands.hpp"
+#include "graph_files.hpp"
 #include "messages.hpp"
 
 namespace headrace::cli {
@@ -38,22 +34,11 @@ void print_passes() {
     for (const any_pass& p : all_passes().passes()) fmt::print("{:32} {}\n", p.name(), p.info().summary);
 }
 
-result<void> write_graph(const std::string& path, const graph& g) {
-    if (path.ends_with(".tosa")) {
-        BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
-        return write_atomically(path, emitted.bytes());
-    }
-    if (!path.ends_with(".dot")) return write_atomically(path, listing(g));
-    std::ostringstream picture;
-    write_dot(picture, g);
-    return write_atomically(path, picture.str());
-}
-
 result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,
                        const std::optional<target_spec>& target) {
     BOOST_OUTCOME_TRY(model, read_model(options.model));
     graph& g = *model.graph;
-    g.set_target(target ? *target : widest_default_target(g));
+    if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
     pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
                                              .run = {.driver = options.retrace ? driver_kind::retracing
                                                                                : driver_kind::in_place}});
@@ -69,7 +54,7 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
     if (options.output.empty()) {
         fmt::print("{}", listing(g));
     } else {
-        BOOST_OUTCOME_TRY(write_graph(options.output, g));
+        BOOST_OUTCOME_TRY(write_graph(options.output, model, options.inlined));
     }
     return status_ok;
 }
@@ -84,6 +69,9 @@ int opt(const opt_options& options) {
     auto passes = all_passes().select(options.passes);
     if (!passes) return report_usage(passes.error().message + "; --passes help lists all");
     if (options.model.empty()) return report_usage("opt needs a model");
+    if (const int status = check_distinct_files(std::vector{options.output}, options.model);
+        status != status_ok)
+        return status;
     std::optional<target_spec> target;
     if (!options.target.empty()) {
         std::string_view wrong;

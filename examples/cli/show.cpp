@@ -10,6 +10,7 @@
 #include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
+#include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
 #include "pte.hpp"
@@ -47,6 +48,18 @@ int show_package(const show_options& options) {
     return status_ok;
 }
 
+int write_to_file(const show_options& options) {
+    if (const int status = check_distinct_files(std::vector{options.output}, options.model);
+        status != status_ok)
+        return status;
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
+    const auto loaded = load_model(options.model, options.method);
+    if (!loaded) return report_error(loaded.error());
+    const auto written = write_graph(options.output, loaded.value().model, options.inlined);
+    return written ? status_ok : report_error(written.error());
+}
+
 }  // namespace
 
 int show(const show_options& options) {
@@ -54,6 +67,7 @@ int show(const show_options& options) {
     if (!options.op.empty() || !options.pass.empty())
         return report_usage("--op and --pass ask about the pipeline: add --pipeline");
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
+    if (!options.output.empty()) return write_to_file(options);
     const bool is_package = package::is_package(options.model);
     if (is_package && !options.dot) return show_package(options);
     const bool shows_all = options.method.empty() && !options.dot;

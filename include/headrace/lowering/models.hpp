@@ -19,8 +19,8 @@ class package;
 // models_definition.hpp defines these functions, with the readers of all formats: include it in exactly one
 // translation unit of a program, as well as execution_definition.hpp.
 
-/// Reads a .pt2 or a .tosa file, told apart by their content, and checks the metadata of each node. Errors
-/// begin with the path.
+/// Reads a .pt2 or a .tosa file, or a graph's text (io/graph_text.hpp), told apart by their content, and
+/// checks the metadata of each node. Errors begin with the path.
 [[nodiscard]] result<program> read_model(const std::string& path);
 
 /// A program, and the package that its constants lie in if it comes from one.
@@ -34,7 +34,7 @@ struct loaded_model {
     std::unique_ptr<package> source;
     program model;
 };
-/// Reads a .pt2 or a .tosa file, or a method of a package. The method's name may be empty if there is one.
+/// Reads what read_model reads, or a method of a package. The method's name may be empty if there is one.
 [[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method);
 
 /// One tensor for each placeholder: the given .npy files, in order, or numbers from a fixed seed if no file

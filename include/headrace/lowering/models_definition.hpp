@@ -17,6 +17,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/graph_text.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>
@@ -83,6 +84,11 @@ namespace detail {
 result<program> read_model(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     if (pte_file::is_pte(file.bytes())) return detail::read_pte_method(std::move(file), path, {});
+    if (path.ends_with(".hr") || is_graph_text(file.bytes())) {
+        BOOST_OUTCOME_TRY(parsed, read_graph_text(path));
+        BOOST_OUTCOME_TRY(detail::check_metadata(*parsed.graph, path));
+        return std::move(parsed);
+    }
     if (!detail::is_tosa(file.bytes())) {
         BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
         BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// Graphs as text are compiled here.
+#include <headrace/io/graph_text_definition.hpp>

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::graph_text and headrace::parse_graph_text: graphs of any dialect as text that people
+// edit and programs read back, and how such text lies in files.
+#ifndef HEADRACE_IO_GRAPH_TEXT_HPP
+#define HEADRACE_IO_GRAPH_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/pt2_program.hpp>
+
+namespace headrace {
+
+/// The op of that name, or null: `&find_op<my::dialect>` (op/op.hpp) is one.
+using op_finder = const op_info* (*)(std::string_view name);
+
+/// Constants of up to that many elements stand in the text, larger ones in the data file beside it.
+struct graph_text_options {
+    std::size_t inline_elements = 32;
+};
+
+/// What is needed to read a text, apart from the text.
+struct graph_text_sources {
+    /// How errors call the text: "model.hr:12:5: …".
+    std::string name = "text";
+    /// Ops of dialects that are not Headrace's; they are looked for first.
+    op_finder find_own_op = nullptr;
+    /// The bytes of a constant that the text refers to, which must outlive the graph. Empty: there is no
+    /// data.
+    std::function<result<std::span<const std::byte>>(std::string_view key)> constant{};
+};
+
+/// A graph as text, all constants in it; examples/docs/text.md has the grammar. Parsing gives an equal graph:
+/// the same nodes in the same order, with their arguments, metadata, names and annotations (those of
+/// ir/node.hpp and ir/signature.hpp). Equal graphs give equal text. An error if a node holds what the text
+/// cannot: an operand that is not computed before it, a constant without a type, elements in an argument of
+/// another op than builtin.constant.
+[[nodiscard]] result<std::string> graph_text(const graph& g);
+/// The same of a program: with what it writes back, and how many of its outputs are the user's.
+[[nodiscard]] result<std::string> graph_text(const program& p);
+
+/// Reads such a text. It may be hostile: it gives a graph whose values are computed before they are used, or
+/// an error that begins with the name, the line and the column. Whether metadata is what ops give,
+/// headrace::verify tells.
+[[nodiscard]] result<program> parse_graph_text(std::string_view text, const graph_text_sources& sources = {});
+
+/// Does a file of these bytes hold a graph as text? It then begins with "headrace", comments apart.
+[[nodiscard]] bool is_graph_text(std::span<const std::byte> bytes);
+
+/// Writes a program as text to `path`, and its large constants, each once, to `path` + ".data", a zip archive
+/// whose entries are called as the text calls the constants: by a hash of their bytes. Files are written
+/// whole or not at all, the text last; without large constants there is no data file.
+[[nodiscard]] result<void> write_graph_text(const std::string& path, const program& p,
+                                            const graph_text_options& options = {});
+
+/// Reads what write_graph_text wrote. The program's constants view the data file.
+[[nodiscard]] result<program> read_graph_text(const std::string& path, op_finder find_own_op = nullptr);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/graph_text_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of io/graph_text.hpp, which know the ops of all dialects by name.
+#ifndef HEADRACE_IO_GRAPH_TEXT_DEFINITION_HPP
+#define HEADRACE_IO_GRAPH_TEXT_DEFINITION_HPP
+
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/cortex_m.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/graph_text.hpp>
+#include <headrace/io/graph_text_reader.hpp>
+#include <headrace/io/graph_text_writer.hpp>
+#include <headrace/io/zip_archive.hpp>
+#include <headrace/io/zip_writer.hpp>
+#include <headrace/memory/out_variant.hpp>
+
+namespace headrace {
+
+namespace detail::graph_text {
+
+[[nodiscard]] inline const op_info* find_op_of_headrace(std::string_view name) {
+    return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
+                   higher_order::dialect, delegate::dialect, tosa::dialect, memory::dialect, out::dialect,
+                   executorch::dialect, builtin::dialect>(name);
+}
+
+[[nodiscard]] inline std::string data_path(const std::string& path) { return path + ".data"; }
+
+/// The data file beside a text, opened when the first constant is asked for.
+class data_file {
+public:
+    explicit data_file(std::string path) : path_(std::move(path)) {}
+
+    result<std::span<const std::byte>> find(std::string_view key) {
+        if (!archive_) {
+            auto opened = open_mapped(path_);
+            if (!opened)
+                return malformed(opened.error().message +
+                                 ", and it has the constant's elements; copy it along with the text");
+            file_ = std::move(opened).value();
+            auto archive = zip_archive::open(file_.bytes());
+            if (!archive) return archive.error().in(path_);
+            archive_.emplace(std::move(archive).value());
+        }
+        const zip_entry* const entry = archive_->find(key);
+        if (entry == nullptr)
+            return malformed(path_ + " has no constant " + in_quotes(key) +
+                             "; it is not the data file of this text, write both again");
+        auto bytes = archive_->view(*entry);
+        return bytes ? bytes : bytes.error().in(path_);
+    }
+    [[nodiscard]] mapped_file release() && { return std::move(file_); }
+
+private:
+    std::string path_;
+    mapped_file file_;
+    std::optional<zip_archive> archive_;
+};
+
+}  // namespace detail::graph_text
+
+HEADRACE_INLINE result<std::string> graph_text(const graph& g) {
+    return detail::graph_text::writer(0, nullptr).write(g, nullptr);
+}
+HEADRACE_INLINE result<std::string> graph_text(const program& p) {
+    return detail::graph_text::writer(0, nullptr).write(*p.graph, &p);
+}
+
+HEADRACE_INLINE result<program> parse_graph_text(std::string_view text, const graph_text_sources& sources) {
+    try {
+        return detail::graph_text::reader(text, sources, &detail::graph_text::find_op_of_headrace).read();
+    } catch (const failure& f) {
+        return f.what;
+    }
+}
+
+HEADRACE_INLINE bool is_graph_text(std::span<const std::byte> bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    detail::graph_text::cursor at(text, {});
+    return at.accept_word("headrace");
+}
+
+HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const program& p,
+                                              const graph_text_options& options) {
+    detail::graph_text::constant_store store;
+    BOOST_OUTCOME_TRY(text, detail::graph_text::writer(options.inline_elements, &store).write(*p.graph, &p));
+    if (!store.constants().empty()) {
+        zip_writer zip;
+        for (const auto& [key, bytes] : store.constants()) zip.add(detail::graph_text::key_text(key), bytes);
+        BOOST_OUTCOME_TRY(archive, zip.finish());
+        BOOST_OUTCOME_TRY(p.file.check());
+        BOOST_OUTCOME_TRY(write_atomically(detail::graph_text::data_path(path), archive));
+    }
+    return write_atomically(path, text);
+}
+
+HEADRACE_INLINE result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    detail::graph_text::data_file data(detail::graph_text::data_path(path));
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    auto read =
+        parse_graph_text(text, {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
+    BOOST_OUTCOME_TRY(file.check());
+    if (!read) return read.error();
+    program p = std::move(read).value();
+    p.file = std::move(data).release();
+    return p;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::detail::graph_text::reader, which makes a graph from its text.
+#ifndef HEADRACE_IO_GRAPH_TEXT_READER_HPP
+#define HEADRACE_IO_GRAPH_TEXT_READER_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/io/graph_text.hpp>
+#include <headrace/io/graph_text_arguments.hpp>
+#include <headrace/io/graph_text_storage.hpp>
+#include <headrace/ir/signature.hpp>
+
+namespace headrace::detail::graph_text {
+
+/// Reads a graph and those nested in it. Throws headrace::failure.
+class reader {
+public:
+    /// `find_op` finds the ops that the sources' own finder does not.
+    reader(std::string_view text, const graph_text_sources& sources, op_finder find_op)
+        : at_(text, sources.name), sources_(sources), find_op_(find_op) {}
+
+    program read() {
+        program p;
+        p.graph = std::make_unique<graph>();
+        read_header(p);
+        graph_ = p.graph.get();
+        while (!at_.at_end()) read_node();
+        finish_graph();
+        const std::size_t outputs = graph_->outputs().size();
+        if (!user_outputs_) p.user_outputs = outputs;
+        if (p.user_outputs > outputs) at_.fail_here("there are fewer outputs than user_outputs says");
+        for (const mutation& m : p.mutations) {
+            if (m.position >= outputs)
+                at_.fail_here("what is written to '" + m.name + "' is from an output that is not there");
+        }
+        return p;
+    }
+
+private:
+    struct result_text {
+        std::size_t at = 0;
+        std::string key{};
+        std::string name{};
+        std::optional<tensor_meta> meta{};
+        std::vector<std::int64_t> shape{};
+        std::vector<std::int64_t> dim_order{};
+    };
+
+    // --- the program --------------------------------------------------------------------
+
+    void read_header(program& p) {
+        if (!at_.accept_word("headrace"))
+            at_.fail_here("expected 'headrace 1', with which the text of a graph begins");
+        const std::size_t version_at = at_.next();
+        if (const auto version = at_.literal("the version of the text"); version != "1")
+            at_.fail(version_at,
+                     "the text is of version " + in_quotes(version) + "; this program reads version 1");
+        for (;;) {
+            const std::size_t at = at_.next();
+            if (at_.accept_word("target")) {
+                const auto target = parse_target(at_.quoted("a target"));
+                if (!target) at_.fail(at, "there is no such target; one is \"TOSA-1.0+INT+int16\"");
+                p.graph->set_target(*target);
+            } else if (at_.accept_word("torch")) {
+                p.torch_version = at_.quoted("PyTorch's version");
+            } else if (at_.accept_word("user_outputs")) {
+                p.user_outputs = read_count();
+                user_outputs_ = true;
+            } else if (at_.accept_word("writes")) {
+                read_mutation(p);
+            } else {
+                return;
+            }
+        }
+    }
+    void read_mutation(program& p) {
+        using kind = mutation::kind_type;
+        mutation m;
+        const std::size_t at = at_.next();
+        const std::string_view word = at_.word("what is written: buffer, parameter or input");
+        if (word == "buffer") {
+            m.kind = kind::buffer;
+        } else if (word == "parameter") {
+            m.kind = kind::parameter;
+        } else if (word == "input") {
+            m.kind = kind::user_input;
+        } else {
+            at_.fail(at, in_quotes(word) + " cannot be written to; buffer, parameter and input can");
+        }
+        m.name = at_.quoted("the name of what is written");
+        if (!at_.accept_word("from")) at_.fail_here("expected 'from', and which output is written, from 0");
+        m.position = read_count();
+        if (at_.accept_word("tensor")) m.tensor = at_.quoted("the tensor's name in the graph");
+        p.mutations.push_back(std::move(m));
+    }
+    std::size_t read_count() {
+        const std::size_t at = at_.next();
+        std::size_t count = 0;
+        if (!number_in(at_.literal("a number"), count)) at_.fail(at, "expected a number, from 0");
+        return count;
+    }
+
+    // --- nodes --------------------------------------------------------------------------
+
+    // A graph in braces, an argument of the current node.
+    graph* read_region() {
+        // A region takes its memory from the graph around it, half as much again with each level.
+        constexpr int deepest = 12;
+        at_.expect('{', "and a graph");
+        if (++depth_ == deepest) at_.fail_here("graphs are nested too deep");
+        graph& region = graph_->create_region();
+        graph* const outer = std::exchange(graph_, &region);
+        auto values = std::exchange(values_, {});
+        while (at_.peek() != '}' && !at_.at_end()) read_node();
+        finish_graph();
+        at_.expect('}', "behind a graph's output");
+        graph_ = outer;
+        values_ = std::move(values);
+        --depth_;
+        return &region;
+    }
+    void finish_graph() {
+        if (graph_->output() == nullptr) at_.fail_here("expected 'output', with which a graph ends");
+    }
+
+    void read_node() {
+        if (graph_->output() != nullptr) at_.fail_here("a graph ends with its output; nothing may follow it");
+        std::vector<result_text> results;
+        if (at_.peek() == '%') {
+            do results.push_back(read_result());
+            while (at_.accept(','));
+            at_.expect('=', "and an op behind the results");
+        }
+        const std::size_t at = at_.next();
+        node* made = nullptr;
+        if (at_.peek() == '"') {
+            made = &read_call(at, at_.quoted("an op"), results);
+        } else if (const std::string_view word = at_.word("an op"); word == "input") {
+            check_results(at, info_of<builtin::placeholder>, results);
+            made = &graph_->create<builtin::placeholder>({});
+        } else if (word == "constant") {
+            check_results(at, info_of<builtin::constant>, results);
+            made = &graph_->create<builtin::constant>({.data = read_data(at, results[0])});
+        } else if (word == "output") {
+            check_results(at, info_of<builtin::output>, results);
+            made = &read_outputs();
+        } else {
+            made = &read_call(at, word, results);
+        }
+        define(*made, results);
+        read_annotations(*made);
+    }
+    result_text read_result() {
+        result_text r;
+        r.at = at_.next();
+        std::tie(r.key, r.name) = read_value_name();
+        at_.expect(':', "and a type behind a result");
+        if (at_.accept('?')) return r;
+        const std::size_t at = at_.next();
+        const std::string_view word =
+            at_.word("a type such as float32[1, 16], or ? for one that is not known");
+        const auto type = enumerator_of<dtype>(word);
+        if (!type || *type == dtype::unknown)
+            at_.fail(at, "there is no type " + in_quotes(word) + types_there_are());
+        r.shape = read_integers('[', ']');
+        // The shape is made into a view of what the result holds when the result lies where it stays.
+        if (!tensor_meta{*type, int_list(r.shape), {}}.checked_elements())
+            at_.fail(at, "a size below 0, or more elements than can be counted");
+        r.meta = tensor_meta{*type, {}, {}};
+        if (at_.peek() != '{') return r;
+        r.dim_order = read_integers('{', '}');
+        std::vector<std::int64_t> sorted = r.dim_order;
+        std::ranges::sort(sorted);
+        for (std::size_t i = 0; i != sorted.size(); ++i) {
+            if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != r.shape.size())
+                at_.fail(at, "the numbers in braces are not an order of all dimensions, from 0");
+        }
+        return r;
+    }
+    static std::string types_there_are() {
+        std::string text = "; there are";
+        for (std::size_t i = 1; i != dtype_count; ++i)
+            (text += i == 1 ? " " : ", ") += name_of(static_cast<dtype>(i));
+        return text;
+    }
+    std::vector<std::int64_t> read_integers(char open, char close) {
+        std::vector<std::int64_t> items;
+        at_.expect(open, "and integers");
+        if (at_.accept(close)) return items;
+        do {
+            const std::size_t at = at_.next();
+            if (!number_in(at_.literal("an integer"), items.emplace_back()))
+                at_.fail(at, "expected an integer");
+        } while (at_.accept(','));
+        at_.expect(close, "or ',' behind an integer");
+        return items;
+    }
+    // The key by which the value is found, and its name.
+    std::pair<std::string, std::string> read_value_name() {
+        at_.expect('%', "and the name of a value");
+        const std::string name = at_.quote_is_here() ? at_.quoted("a name") : std::string(at_.name_here());
+        const bool is_numbered = at_.accept_here('#');
+        const std::string_view number = is_numbered ? at_.name_here() : std::string_view();
+        if ((name.empty() && !is_numbered) || (is_numbered && number.empty()))
+            at_.fail_here("expected a value's name: %x, %\"x y\", %x#1 or %#1");
+        return {std::string(number) + '#' + name, name};
+    }
+    static std::string shown(const std::string& key) {
+        const std::size_t end = key.find('#');
+        return in_quotes('%' + key.substr(end + 1) + (end == 0 ? "" : '#' + key.substr(0, end)));
+    }
+
+    value read_value() {
+        const std::size_t at = at_.next();
+        const std::string key = read_value_name().first;
+        const auto known = values_.find(key);
+        if (known == values_.end())
+            at_.fail(at,
+                     shown(key) + " is not defined before it is used; nodes stand in the order of execution");
+        return known->second;
+    }
+    void check_results(std::size_t at, const op_info& op, const std::vector<result_text>& results) {
+        if (op.results == variadic_results || results.size() == static_cast<std::size_t>(op.results)) return;
+        at_.fail(at, join_text(op.name, " gives ", static_cast<int>(op.results), " results, not ",
+                               results.size()));
+    }
+    node& read_call(std::size_t at, const std::string_view name, const std::vector<result_text>& results) {
+        const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
+        if (op == nullptr) op = find_op_(name);
+        if (op == nullptr)
+            at_.fail(at, "there is no op " + in_quotes(name) +
+                             " in the dialects of this program; builtin.opaque(target=\"…\", operands=[…]) "
+                             "stands for one that nothing need know");
+        check_results(at, *op, results);
+        const auto data = [&] {
+            if (results.empty()) at_.fail_here("elements are of a result's type; this op gives none");
+            return read_data(at, results[0]);
+        };
+        std::pmr::monotonic_buffer_resource memory;
+        argument_reader arguments(at_, memory,
+                                  {[&] { return read_value(); }, [&] { return read_region(); }, data});
+        return graph_->create(*op, arguments.read(*op), results.size());
+    }
+    void define(node& n, const std::vector<result_text>& results) {
+        for (std::uint32_t i = 0; i != results.size(); ++i) {
+            const result_text& r = results[i];
+            const value v = n.result(i);
+            if (!values_.emplace(r.key, v).second)
+                at_.fail(r.at,
+                         shown(r.key) + " is defined twice; a second value of a name is called %name#1");
+            if (!r.name.empty()) graph_->set_name(v, r.name);
+            if (!r.meta) continue;
+            graph_->set_meta(v, {r.meta->dtype, int_list(r.shape), list<std::int64_t>(r.dim_order)});
+        }
+    }
+    node& read_outputs() {
+        std::vector<value> values;
+        std::vector<std::string_view> names;
+        const std::size_t at = at_.next();
+        if (at_.peek() == '%' || at_.peek() == '"' || at_.at_word()) {
+            do {
+                if (at_.peek() != '%') {
+                    const std::string name = at_.peek() == '"' ? at_.quoted("a name")
+                                                               : std::string(at_.word("a value or its name"));
+                    at_.expect('=', "and a value behind an output's name");
+                    names.push_back(graph_->own(name));
+                }
+                values.push_back(read_value());
+            } while (at_.accept(','));
+        }
+        if (!names.empty() && names.size() != values.size())
+            at_.fail(at, "either all outputs have names or none has");
+        node& made = graph_->create<builtin::output>({.values = values});
+        if (!names.empty()) graph_->annotate(made, output_names{graph_->own(list<std::string_view>(names))});
+        return made;
+    }
+
+    // --- constants ----------------------------------------------------------------------
+
+    tensor_data read_data(std::size_t at, const result_text& r) {
+        if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");
+        const dtype type = r.meta->dtype;
+        std::span<const std::byte> bytes;
+        const std::size_t data_at = at_.next();
+        if (at_.accept('@')) {
+            const std::string_view key = at_.name_here();
+            if (!sources_.constant)
+                at_.fail(data_at, "the text has no data file; give the constant's elements, as [1, 2]");
+            auto found = sources_.constant(key);
+            if (!found) at_.fail(data_at, std::string(found.error().message));
+            bytes = found.value();
+        } else if (at_.peek() == '[') {
+            bytes = kept(read_elements(type));
+        } else {
+            bytes = kept(read_hexadecimal());
+        }
+        tensor_data data{bytes.data(), {}};
+        const int_list shape(r.shape);
+        auto count = std::optional(static_cast<std::uint64_t>(tensor_meta{type, shape, {}}.elements()));
+        if (at_.accept_word("strides")) {
+            const std::vector<std::int64_t> strides = read_integers('[', ']');
+            data.strides = graph_->own(int_list(strides));
+            if (strides.size() != r.shape.size()) at_.fail(at, "a stride for each dimension is needed");
+            count = reached_elements(shape, data.strides);
+            if (!count) at_.fail(at, "a stride is below 0, or they reach too far");
+        }
+        // Two elements of int4 share a byte: no type has more in one.
+        if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
+            at_.fail(data_at, join_text("the constant has ", bytes.size(), " bytes, but its type takes ",
+                                        *count, " elements of ", name_of(type)));
+        return data;
+    }
+    std::span<const std::byte> kept(const std::vector<std::byte>& bytes) {
+        const std::span<std::byte> room = graph_->allocate_data(bytes.size());
+        std::ranges::copy(bytes, room.begin());
+        return room;
+    }
+    std::vector<std::byte> read_elements(dtype type) {
+        element_packer elements(type);
+        at_.expect('[', "and elements");
+        if (at_.accept(']')) return {};
+        do {
+            const std::size_t at = at_.next();
+            const std::string_view text = at_.literal("an element");
+            if (!elements.add(text))
+                at_.fail(at, in_quotes(text) + " is no element of " + std::string(name_of(type)));
+        } while (at_.accept(','));
+        at_.expect(']', "or ',' behind an element");
+        return elements.bytes();
+    }
+    std::vector<std::byte> read_hexadecimal() {
+        const std::size_t at = at_.next();
+        const std::string_view digits = at_.literal("elements, as [1, 2], @ and a key, or 0x and digits");
+        std::vector<std::byte> bytes;
+        bool sound = digits.starts_with("0x") && digits.size() % 2 == 0;
+        for (std::size_t i = 2; sound && i < digits.size(); i += 2) {
+            std::uint8_t byte = 0;
+            const char* const end = digits.data() + i + 2;
+            sound = std::from_chars(digits.data() + i, end, byte, 16).ptr == end;
+            bytes.push_back(static_cast<std::byte>(byte));
+        }
+        if (!sound)
+            at_.fail(at, "expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");
+        return bytes;
+    }
+
+    // --- annotations --------------------------------------------------------------------
+
+    void read_annotations(node& n) {
+        if (!at_.accept('{')) return;
+        do {
+            const std::size_t at = at_.next();
+            const std::string_view key = at_.word("an annotation");
+            if (key == "origin") {
+                read_origin(n);
+                continue;
+            }
+            at_.expect('=', "and a value behind an annotation");
+            if (key == "modules") {
+                graph_->annotate(n, module_stack{graph_->own(at_.quoted("modules"))});
+            } else if (key == "custom") {
+                graph_->annotate(n, custom_metadata{graph_->own(at_.quoted("JSON"))});
+            } else if (key == "quantization" && is<builtin::placeholder>(n)) {
+                graph_->annotate(n, read_quantization());
+            } else if (key == "quantization" && is<builtin::output>(n)) {
+                read_output_quantizations(n);
+            } else if (key == "channels_last" && (is<builtin::placeholder>(n) || is<builtin::output>(n))) {
+                const bool applied = at_.accept_word("applied");
+                if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
+                graph_->annotate(n, channels_last_interface{applied});
+            } else {
+                at_.fail(at, "there is no annotation " + in_quotes(key) +
+                                 " of such a node; there are origin, modules and custom, and of inputs and "
+                                 "outputs quantization and channels_last");
+            }
+        } while (at_.accept(','));
+        at_.expect('}', "or ',' behind an annotation");
+    }
+    void read_origin(node& n) {
+        if (!at_.accept('=')) return graph_->annotate(n, provenance{n.name(), n.op->name});
+        at_.expect('[', "and two names");
+        const std::string node_name = at_.quoted("the exported node's name");
+        at_.expect(',', "and the exported op");
+        const std::string op_name = at_.quoted("the exported op");
+        at_.expect(']', "behind the exported op");
+        graph_->annotate(n, provenance{graph_->own(node_name), graph_->own(op_name)});
+    }
+    interface_quantization read_quantization() {
+        interface_quantization q;
+        at_.expect('[', "and scale, zero point, lowest and highest");
+        const std::size_t at = at_.next();
+        if (!number_in(at_.literal("a scale"), q.scale) || !std::isfinite(q.scale) || q.scale <= 0)
+            at_.fail(at, "a scale is a number above 0");
+        for (std::int64_t* number : {&q.zero_point, &q.lowest, &q.highest}) {
+            at_.expect(',', "and scale, zero point, lowest and highest");
+            const std::size_t here = at_.next();
+            if (!number_in(at_.literal("an integer"), *number)) at_.fail(here, "expected an integer");
+        }
+        at_.expect(']', "behind the highest integer");
+        return q;
+    }
+    void read_output_quantizations(node& n) {
+        std::vector<interface_quantization> all;
+        const std::size_t at = at_.next();
+        at_.expect('[', "and a quantization for each output, or none");
+        do all.push_back(at_.accept_word("none") ? interface_quantization{} : read_quantization());
+        while (at_.accept(','));
+        at_.expect(']', "or ',' behind an output's quantization");
+        if (all.size() != n.operand_count) at_.fail(at, "the quantizations are not as many as the outputs");
+        graph_->annotate(n, output_quantizations{graph_->own(list<interface_quantization>(all))});
+    }
+
+    cursor at_;
+    const graph_text_sources& sources_;
+    op_finder find_op_;
+    graph* graph_ = nullptr;
+    std::map<std::string, value, std::less<>> values_;
+    int depth_ = 0;
+    bool user_outputs_ = false;
+};
+
+}  // namespace headrace::detail::graph_text
+
+#endif
