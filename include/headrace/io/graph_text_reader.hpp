@@ -18,9 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/graph_text.hpp>
 #include <headrace/io/graph_text_arguments.hpp>
+#include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/graph_text_storage.hpp>
+#include <headrace/io/pt2_program.hpp>
 #include <headrace/ir/signature.hpp>
 
 namespace headrace::detail::graph_text {
