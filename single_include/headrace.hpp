@@ -69,7 +69,8 @@ struct fixed_string {
 
 namespace headrace {
 
-/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), and `u55` for the Ethos-U55 subset.
+/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), `u55` for the Ethos-U55 subset, and `u85` for
+/// what an Ethos-U85 runs fastest.
 enum class target_feature : std::uint16_t {
     profile_fp = 1,
     profile_int = 2,
@@ -82,7 +83,8 @@ enum class target_feature : std::uint16_t {
     fft = 256,
     control_flow = 512,
     variable = 1024,
-    u55 = 2048
+    u55 = 2048,
+    u85 = 4096
 };
 
 /// A target, as `TOSA-1.0+INT+int16` spells it.
@@ -114,10 +116,11 @@ inline constexpr target_feature_name target_feature_names[] = {
     {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
     {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
     {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},    {"u55", target_feature::u55}};
+    {"var", target_feature::variable},    {"u55", target_feature::u55},
+    {"u85", target_feature::u85}};
 
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
-/// profile is named; `rest`, if given, then holds the part that was not understood.
+/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, no profile
+/// is named, or two NPUs are; `rest`, if given, then holds the part that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
                                                                 std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
@@ -139,7 +142,7 @@ inline constexpr target_feature_name target_feature_names[] = {
                 known = true;
             }
         }
-        if (!known) return fail(part);
+        if (!known || (spec.has(target_feature::u55) && spec.has(target_feature::u85))) return fail(part);
         left.remove_prefix(part.size());
     }
     if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);
@@ -4075,6 +4078,9 @@ struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reducti
 struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
+struct cumprod : op<dialect, "aten.cumprod.default", "self, dim, dtype", has_out> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
 struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim; bool keepdim = false; };
 };
@@ -4146,6 +4152,10 @@ struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList",
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
+};
+struct topk : op<dialect, "aten.topk.default",
+         "self, k, dim, largest, sorted", 2, on_numbers, out_named<"aten.topk.values">> {
+    struct args { value self; std::int64_t k, dim = -1; bool largest = true, sorted = true; };
 };
 struct var : op<dialect, "aten.var.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
@@ -4299,6 +4309,13 @@ struct transpose_copy_int : op<dialect, "aten.transpose_copy.int",
 struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; int_list sizes; };
 };
+struct diagonal : op<dialect, "aten.diagonal.default", "self, offset, dim1, dim2", aliasing> {
+    struct args { value self; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
+struct diagonal_copy : op<dialect, "aten.diagonal_copy.default",
+         "self, offset, dim1, dim2", view_copy_of<diagonal>, has_out> {
+    struct args { value self; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
 struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step", aliasing> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
@@ -4415,6 +4432,14 @@ struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
 };
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
+};
+/// Blocks of an image as columns, and columns as overlapping blocks, which are added up.
+struct im2col : op<dialect, "aten.im2col.default", "self, kernel_size, dilation, padding, stride", has_out> {
+    struct args { value self; int_list kernel_size, dilation, padding, stride; };
+};
+struct col2im : op<dialect, "aten.col2im.default",
+         "self, output_size, kernel_size, dilation, padding, stride", has_out> {
+    struct args { value self; int_list output_size, kernel_size, dilation, padding, stride; };
 };
 struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor", has_out> {
     struct args { value self; std::int64_t upscale_factor; };
@@ -4934,13 +4959,13 @@ struct dialect : dialect_of<"aten",
       bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar, bitwise_xor_scalar, bitwise_xor_tensor,
       logical_and, logical_not, logical_or, logical_xor, lshift_scalar, lshift_tensor, or_scalar, or_tensor,
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
-      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
-      max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
-      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim,
-      var_mean_correction,
-      var_mean_dim,
+      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumprod, cumsum,
+      logsumexp, max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction,
+      std_dim, std_mean_correction, std_mean_dim, sum, sum_dim_intlist, topk, var, var_correction, var_dim,
+      var_mean_correction, var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
-      expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,
+      diagonal, diagonal_copy, expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int,
+      movedim_intlist, narrow,
       narrow_copy, numpy_t, permute, permute_copy, ravel, reshape, reshape_as, select_copy_int, select_int,
       slice_copy_tensor, slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims,
       squeeze_dim, squeeze_dims, squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int,
@@ -4948,9 +4973,9 @@ struct dialect : dialect_of<"aten",
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,
-      broadcast_tensors, cat, channel_shuffle, column_stack, concat, diff, dstack, flip, fliplr, flipud,
-      hstack, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat, repeat_interleave_self_int, roll,
-      rot90, stack, tile, tril, triu, vstack,
+      broadcast_tensors, cat, channel_shuffle, col2im, column_stack, concat, diff, dstack, flip, fliplr,
+      flipud, hstack, im2col, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat,
+      repeat_interleave_self_int, roll, rot90, stack, tile, tril, triu, vstack,
       constant_pad_nd, pad, reflection_pad1d, reflection_pad2d, reflection_pad3d, replication_pad1d,
       replication_pad2d, replication_pad3d,
       embedding, gather, index_add, index_copy, index_copy_inplace, index_fill_int_scalar, index_put,
@@ -5319,6 +5344,20 @@ struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad
     };
 };
 
+/// Calls a graph in whose ops PyTorch chooses the types, if it is enabled.
+struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
+                               "device_type, dtype, enabled, cache_enabled, wrapped_body, operands",
+                               variadic_results> {
+    struct args {
+        std::string_view device_type;
+        std::optional<headrace::dtype> dtype;
+        bool enabled;
+        std::optional<bool> cache_enabled;
+        graph* wrapped_body;
+        list<value> operands;
+    };
+};
+
 /// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
 /// `operands`. Results: the graph's, stacked.
 struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
@@ -5342,7 +5381,8 @@ struct scan
     };
 };
 
-struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_set_grad_enabled, map_impl, scan> {};
+struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_autocast, wrap_with_set_grad_enabled,
+                            map_impl, scan> {};
 
 }  // namespace headrace::higher_order
 
@@ -6413,6 +6453,68 @@ template <op_tag Op>
 
 }  // namespace headrace
 
+// ---- headrace/infer/aten_blocks.hpp ----
+
+namespace headrace {
+
+/// How many blocks lie along the height and the width of an image (PyTorch, torch.nn.Unfold). `a` says how
+/// large they are and how they step on.
+template <class Args>
+[[nodiscard]] result<std::array<std::int64_t, 2>> count_blocks(const Args& a, sizes image) {
+    for (const auto& [name, given] : {std::pair("kernel_size", &a.kernel_size),
+                                      {"dilation", &a.dilation},
+                                      {"padding", &a.padding},
+                                      {"stride", &a.stride}}) {
+        BOOST_OUTCOME_TRY(require_count(name, given->size(), 2));
+    }
+    std::array<std::int64_t, 2> count{};
+    for (std::size_t i = 0; i != count.size(); ++i) {
+        BOOST_OUTCOME_TRY(require_at_least("kernel_size", a.kernel_size[i], 1));
+        BOOST_OUTCOME_TRY(require_at_least("dilation", a.dilation[i], 1));
+        BOOST_OUTCOME_TRY(require_at_least("padding", a.padding[i], 0));
+        BOOST_OUTCOME_TRY(require_at_least("stride", a.stride[i], 1));
+        const std::int64_t padded = saturating_add(image[i], saturating_mul(2, a.padding[i]));
+        const std::int64_t reach = saturating_add(saturating_mul(a.dilation[i], a.kernel_size[i] - 1), 1);
+        if (reach > padded) {
+            return invalid("blocks that span " + number_text(reach) + " do not fit in an axis of " +
+                           number_text(padded));
+        }
+        count[i] = (padded - reach) / a.stride[i] + 1;
+    }
+    return count;
+}
+
+template <one_of<ops<aten::im2col>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, 4));
+    BOOST_OUTCOME_TRY(count, count_blocks(a, sizes(self.shape).last(2)));
+    shape_builder shape(sizes(self.shape).first(self.rank() - 2));
+    shape.back() = saturating_mul(shape.back(), saturating_mul(a.kernel_size[0], a.kernel_size[1]));
+    shape.push_back(saturating_mul(count[0], count[1]));
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::col2im>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, 3));
+    BOOST_OUTCOME_TRY(require_count("output_size", a.output_size.size(), 2));
+    BOOST_OUTCOME_TRY(count, count_blocks(a, a.output_size));
+    const std::int64_t elements = saturating_mul(a.kernel_size[0], a.kernel_size[1]);
+    BOOST_OUTCOME_TRY(
+        require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
+    shape_builder shape(sizes(self.shape).first(self.rank() - 1));
+    if (shape.back() % elements != 0) {
+        return invalid("columns of " + number_text(shape.back()) + " elements are no blocks of " +
+                       number_text(elements));
+    }
+    shape.back() /= elements;
+    shape.append(a.output_size);
+    return add_result(out, self.dtype, shape);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/window.hpp ----
 
 namespace headrace {
@@ -6996,6 +7098,20 @@ namespace headrace {
         if (ellipsis) i += 2;
     }
     return labels;
+}
+
+/// The labels of a tensor of that rank, with one for each axis of an ellipsis: 1 for the last of these, 2 for
+/// the one before, so that the ellipses of several operands broadcast.
+[[nodiscard]] inline std::pmr::string einsum_axes(std::string_view labels, std::size_t rank) {
+    std::pmr::string axes;
+    for (const char c : labels) {
+        if (c != '.') {
+            axes += c;
+            continue;
+        }
+        for (std::size_t left = rank + 1 - labels.size(); left-- > 0;) axes += static_cast<char>(1 + left);
+    }
+    return axes;
 }
 
 /// An equation: labels of each operand and of the result.
@@ -7688,6 +7804,35 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         BOOST_OUTCOME_TRY(axis_of(dim, self.rank()));
     }
     return add_result(out, self);
+}
+
+/// The two axes of a diagonal, and how many elements of it lie within.
+struct diagonal_line {
+    std::size_t axis1;
+    std::size_t axis2;
+    std::int64_t length;
+};
+[[nodiscard]] inline result<diagonal_line> diagonal_of(sizes shape, std::int64_t offset, std::int64_t dim1,
+                                                       std::int64_t dim2) {
+    BOOST_OUTCOME_TRY(axis1, axis_of(dim1, shape.size()));
+    BOOST_OUTCOME_TRY(axis2, axis_of(dim2, shape.size()));
+    if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
+    const std::int64_t down = offset < 0 ? saturating_add(shape[axis1], offset) : shape[axis1];
+    const std::int64_t across = offset < 0 ? shape[axis2] : saturating_sub(shape[axis2], offset);
+    return diagonal_line{axis1, axis2, std::max<std::int64_t>(std::min(down, across), 0)};
+}
+
+template <one_of<ops<aten::diagonal>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    BOOST_OUTCOME_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
+    shape_builder shape;
+    for (std::size_t i = 0; i != self.rank(); ++i) {
+        if (i != line.axis1 && i != line.axis2) shape.push_back(self.shape[i]);
+    }
+    shape.push_back(line.length);
+    return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::unfold>> Op>
@@ -8968,7 +9113,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                  a.keepdim);
 }
 
-template <one_of<ops<aten::cumsum>> Op>
+template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
@@ -9029,6 +9174,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::topk>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    BOOST_OUTCOME_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
+    if (!shape.empty()) shape[axis] = a.k;
+    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
 }
 
 template <one_of<ops<aten::aminmax>> Op>
@@ -10415,6 +10572,13 @@ template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
+}
+template <one_of<ops<higher_order::wrap_with_autocast>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.enabled)
+        return unsupported("it computes in types that PyTorch chooses; export without torch.autocast");
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
+    return detail::infer_region(out, a.wrapped_body);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

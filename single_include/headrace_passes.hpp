@@ -1092,6 +1092,86 @@ HEADRACE_COMPILED_PASS(decompose_bicubic);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_blocks.hpp ----
+
+namespace headrace {
+
+struct decompose_windows;
+/// Blocks of an image (PyTorch, torch.nn.Unfold and Fold): im2col takes windows along both axes, and col2im,
+/// which adds them up where they lay, is a transposed convolution whose filter for element k of a block has
+/// a 1 at k. All planes are one batch.
+struct decompose_blocks : pass {
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_windows>;
+    static constexpr std::string_view summary = "im2col as windows, col2im as a transposed convolution";
+    using targeted_ops = ops<aten::col2im>;
+    using produces = ops<aten::convolution, aten::reshape>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(on<aten::im2col> = [](auto x, const auto& a) {
+            const sizes s = x.shape();
+            const int_list planes{element_count(s.first(s.size() - 2)), s[s.size() - 2], s[s.size() - 1]};
+            const int_list padding{a.padding[1], a.padding[1], a.padding[0], a.padding[0]};
+            const auto image = call<aten::reshape>(x, planes);
+            const auto padded = choose(
+                a.padding[0] == 0 && a.padding[1] == 0, image,
+                [&] { return call<aten::constant_pad_nd>(image, padding, 0); });
+            // [planes, block rows, block columns, height of a block, width of a block]
+            const auto blocks = windows(windows(padded, 1, a, 0), 2, a, 1);
+            const auto columns = call<aten::permute>(blocks, int_list{0, 3, 4, 1, 2});
+            return call<aten::reshape>(columns, x.result_meta().shape);
+        });
+    }
+    // clang-format on
+
+    value operator()(const args<aten::col2im>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self)))
+            return e.unsupported("blocks of integers are not added up; cast them to float");
+        const std::int64_t kernel[] = {a.kernel_size[0], a.kernel_size[1]};
+        const std::int64_t elements = saturating_mul(kernel[0], kernel[1]);
+        if (!e.may_compute(saturating_mul(elements, elements), e.dtype(a.self))) return {};
+        const auto count = count_blocks(a, a.output_size);
+        if (!count) return e.fail(count.error());
+        std::int64_t rest[] = {0, 0};
+        for (std::size_t i = 0; i != 2; ++i) {
+            const std::int64_t reach = a.dilation[i] * (kernel[i] - 1) + 1;
+            rest[i] = a.output_size[i] - ((count.value()[i] - 1) * a.stride[i] - 2 * a.padding[i] + reach);
+        }
+        const std::int64_t planes =
+            element_count(e.shape(a.self)) / (elements * count.value()[0] * count.value()[1]);
+        const value blocks = e.make<aten::reshape>(
+            {.self = a.self, .shape = int_list{planes, elements, count.value()[0], count.value()[1]}});
+        const value filters = e.constant_of(e.dtype(a.self), shape_builder{elements, 1, kernel[0], kernel[1]},
+                                            [&](std::size_t i) {
+                                                const auto at = static_cast<std::int64_t>(i);
+                                                return scalar(at / elements == at % elements ? 1.0 : 0.0);
+                                            });
+        const value image = e.make<aten::convolution>({.input = blocks,
+                                                       .weight = filters,
+                                                       .bias = std::nullopt,
+                                                       .stride = a.stride,
+                                                       .padding = a.padding,
+                                                       .dilation = a.dilation,
+                                                       .transposed = true,
+                                                       .output_padding = int_list(sizes(rest)),
+                                                       .groups = 1});
+        return e.make<aten::reshape>({.self = image, .shape = e.result_meta().shape});
+    }
+
+private:
+    // The elements of each block along one axis come last.
+    static auto windows(const auto& x, std::int64_t axis, const auto& a, std::size_t i) {
+        const std::int64_t reach = a.dilation[i] * (a.kernel_size[i] - 1) + 1;
+        const auto spans = call<aten::unfold>(x, axis, reach, a.stride[i]);
+        return choose(a.dilation[i] == 1, spans,
+                      [&] { return call<aten::slice_tensor>(spans, -1, 0, reach, a.dilation[i]); });
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_blocks);
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_comparisons.hpp ----
 
 namespace headrace {
@@ -1149,6 +1229,58 @@ public:
     // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_comparisons);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/joining.hpp ----
+
+namespace headrace {
+
+/// `length` elements of an axis, from `start` on.
+inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
+                    std::int64_t length) {
+    return e.make<aten::narrow>(
+        {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
+}
+/// The parts one after another along an axis.
+inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
+    return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_cumprod.hpp ----
+
+namespace headrace {
+
+/// By doubling, as legalize_cumsum does it for sums: with s = 1, 2, 4, …, x[i] *= x[i - s]. What is shifted
+/// in is 1.
+struct decompose_cumprod : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
+    using targeted_ops = ops<aten::cumprod>;
+    using produces =
+        ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
+
+    value operator()(const args<aten::cumprod>& a, emit<produces>& e) const {
+        const dtype type = e.result_meta().dtype;
+        value v = e.dtype(a.self) == type ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = type});
+        if (e.rank(v) == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+        if (e.failed()) return {};
+        const std::int64_t size = e.shape(v)[axis];
+        for (std::int64_t shift = 1; shift < size; shift *= 2) {
+            // Pairs of numbers of elements before and after, of the last axis first.
+            std::vector<std::int64_t> padding(2 * (e.rank(v) - axis), 0);
+            padding[padding.size() - 2] = shift;
+            const value moved = e.make<aten::constant_pad_nd>(
+                {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
+            v = e.make<aten::mul_tensor>(v, moved);
+        }
+        return v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_cumprod);
 
 }  // namespace headrace
 
@@ -1327,14 +1459,19 @@ struct decompose_einsum : pass {
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
-        const auto& [operands, result] = equation.value();
-        if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
+        std::pmr::vector<labelled> operands;
+        for (std::size_t i = 0; i != a.tensors.size(); ++i) {
+            operands.push_back(
+                {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
+        }
+        const std::pmr::string result = einsum_axes(equation.value().result, e.result_meta().rank());
+        if (std::pmr::string fault = fault_in(e, operands); !fault.empty())
             return e.unsupported(std::move(fault));
-        labelled so_far{a.tensors[0], operands[0]};
+        labelled so_far = operands[0];
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
-            for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
-            so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
+            for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k].labels;
+            so_far = contract(e, so_far, operands[i], needed);
         }
         return arranged(e, summed(e, so_far, result), result);
     }
@@ -1350,16 +1487,19 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const std::pmr::vector<std::pmr::string>& operands,
-                                     const std::pmr::string& result) {
-        for (const std::pmr::string& labels : operands) {
-            if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
-            for (const char c : labels) {
-                if (std::count(labels.begin(), labels.end(), c) > 1)
+    static std::pmr::string fault_in(const emitter& e, const std::pmr::vector<labelled>& operands) {
+        std::array<std::int64_t, 128> size{};
+        for (const auto& [tensor, labels] : operands) {
+            for (std::size_t i = 0; i != labels.size(); ++i) {
+                if (std::count(labels.begin(), labels.end(), labels[i]) > 1)
                     return "einsum that takes a diagonal; TOSA has no such op";
+                std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
+                if (known != 0 && known != e.shape(tensor)[i])
+                    return "einsum that repeats an axis of size 1; expand it before";
+                known = e.shape(tensor)[i];
             }
         }
-        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::pmr::string();
+        return {};
     }
 
     // Without the labels that nobody needs any more.
@@ -1598,6 +1738,81 @@ HEADRACE_COMPILED_PASS(decompose_gelu);
 
 }  // namespace headrace
 
+// ---- headrace/target/preferences.hpp ----
+
+namespace headrace {
+
+/// Of several ways to compute the same numbers, those that cost a target least. Passes ask here, not for
+/// features, so that a target that is added is described in one place.
+struct target_preferences {
+    static constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+
+    /// Axes of a TRANSPOSE; one of more is merged to fewer where axes move together.
+    std::size_t transposed_axes = 4;
+    /// Pixels that a convolution by 0 and 1 moves at a time where a few planes become channels; 0 for a
+    /// TRANSPOSE.
+    std::int64_t planes_by_convolution = 0;
+    /// Are planes moved before the image is cropped, where the crop has a number of pixels that cannot be?
+    bool crops_after_planes = false;
+    /// The rows of a linear layer are the width of an image, not its height.
+    bool rows_are_width = false;
+    /// The longest stride of a convolution. What has a longer one is computed once for each pixel of its
+    /// result, so windows that do not overlap become channels before.
+    std::int64_t stride = any;
+    /// The longest last axis whose maximum is a MAX_POOL2D over the height of an image.
+    std::int64_t pooled_maximum = 0;
+    /// The largest image, in pixels, that a DEPTHWISE_CONV2D with weights of 1 sums up.
+    std::int64_t convolved_sum = 0;
+    /// Operands of sums are widened as they are, without bits of fraction that both get.
+    bool sums_at_unit_scale = false;
+    /// RESCALEs follow convolutions immediately: what only moves elements comes after.
+    bool rescales_first = false;
+    /// Convolutions that skip the last column of an image read it, with a weight of zero.
+    bool reads_last_column = false;
+    /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
+    /// are moved.
+    std::int64_t selected_channels = 0;
+    /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
+    std::int64_t paired_channels = 0;
+};
+
+namespace detail {
+
+inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
+
+// Measured by the estimates of Vela 5.1 for ethos-u55-128.
+inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+                                                    .rows_are_width = true,
+                                                    .stride = 3,
+                                                    .pooled_maximum = 256,
+                                                    .sums_at_unit_scale = true,
+                                                    .rescales_first = true,
+                                                    .selected_channels = 512,
+                                                    .paired_channels = 4};
+
+// Measured by the estimates of Vela 5.1 for ethos-u85-256.
+inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
+                                                    .crops_after_planes = true,
+                                                    .rows_are_width = true,
+                                                    .stride = 3,
+                                                    .pooled_maximum = 256,
+                                                    .convolved_sum = 4096,
+                                                    .sums_at_unit_scale = true,
+                                                    .rescales_first = true,
+                                                    .reads_last_column = true,
+                                                    .selected_channels = 512};
+
+}  // namespace detail
+
+/// What a target runs fastest. A target that names no NPU is described by what hurts none.
+[[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
+    if (target.has(target_feature::u55)) return detail::u55_preferences;
+    if (target.has(target_feature::u85)) return detail::u85_preferences;
+    return detail::generic_preferences;
+}
+
+}  // namespace headrace
+
 // ---- headrace/passes/support/convolution.hpp ----
 
 namespace headrace {
@@ -1809,15 +2024,17 @@ inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value ch
     return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
 }
 
-/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
-/// features the channels. The result is [1, rows, 1, features].
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, or its
+/// width where the target prefers that, its features the channels. The result is [1, rows, 1, features], or
+/// [1, 1, rows, features].
 inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
                     std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
     const std::int64_t features = e.shape(a.weight)[0];
     const std::int64_t width = e.shape(a.weight)[1];
     const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    const bool lies = preferences_of(e.target()).rows_are_width;
     return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(
-        e, reshape(e, a.input, shape_builder{1, rows, 1, width}),
+        e, reshape(e, a.input, shape_builder{1, lies ? 1 : rows, lies ? rows : 1, width}),
         reshape(e, a.weight, shape_builder{features, 1, 1, width}), bias, input_zero, weight_zero));
 }
 
@@ -2342,23 +2559,6 @@ HEADRACE_COMPILED_PASS(decompose_norms);
 
 }  // namespace headrace
 
-// ---- headrace/passes/decompose/joining.hpp ----
-
-namespace headrace {
-
-/// `length` elements of an axis, from `start` on.
-inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
-                    std::int64_t length) {
-    return e.make<aten::narrow>(
-        {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
-}
-/// The parts one after another along an axis.
-inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
-    return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
-}
-
-}  // namespace headrace
-
 // ---- headrace/passes/decompose/decompose_partial_writes.hpp ----
 
 namespace headrace {
@@ -2607,7 +2807,7 @@ namespace headrace {
 struct decompose_rearrangements : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
+        "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
     using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
     using targeted_ops = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
@@ -2624,6 +2824,22 @@ struct decompose_rearrangements : pass {
                 shape_builder order = axes_in_order(x.rank());
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
+            },
+            // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
+            on<aten::diagonal> = [](auto x, const auto& a) {
+                const std::int64_t columns = x.size(a.dim2);
+                const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
+                const std::int64_t length = x.result_meta().shape.back();
+                shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
+                flat.push_back(saturating_mul(x.size(a.dim1), columns));
+                const auto rows = call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
+                return choose(
+                    length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
+                    [&] {
+                        const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
+                        return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,
+                                                        columns + 1);
+                    });
             },
             on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
             // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.
@@ -3073,6 +3289,95 @@ HEADRACE_COMPILED_PASS(decompose_rounding);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_sampling.hpp ----
+
+namespace headrace {
+
+struct decompose_rounding;
+/// Samples of an image at positions that are computed (PyTorch, torch.nn.functional.grid_sample): pixels are
+/// rows of a table, from which each position takes the nearest one, or its four neighbours by distance.
+struct decompose_sampling : pass {
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_rounding>;
+    static constexpr std::string_view summary = "grid_sampler as weighted rows of a table of pixels";
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(on_each<ops<aten::grid_sampler, aten::grid_sampler_2d>> =
+            [](auto image, auto grid, const auto& a) {
+                constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more integers
+                return choose(
+                    image.rank() != 4, [&] { return image.unsupported("only images are sampled"); },
+                    a.interpolation_mode > 1,
+                    [&] { return image.unsupported("only the modes bilinear and nearest are lowered"); },
+                    element_count(image.shape()) > max_pixels,
+                    [&] { return image.unsupported("the image has more pixels than float32 has integers"); },
+                    [&] { return sampled(image, grid, a); });
+            });
+    }
+    // clang-format on
+
+private:
+    static auto sampled(const auto& image, const auto& grid, const auto& a) {
+        const sizes s = image.shape();
+        const auto rows = call<aten::permute>(image, int_list{0, 2, 3, 1});
+        const auto table = call<aten::reshape>(rows, int_list{s[0] * s[2] * s[3], s[1]});
+        std::pmr::vector<float> starts;
+        for (std::int64_t n = 0; n != s[0]; ++n) starts.push_back(static_cast<float>(n * s[2] * s[3]));
+        const auto first = image.tensor(dtype::float32, shape_builder{s[0], 1, 1}, starts);
+        const auto x = position(call<aten::select_int>(grid, -1, 0), s[3], a);
+        const auto y = position(call<aten::select_int>(grid, -1, 1), s[2], a);
+        const auto pixel = [&](const auto& at_x, const auto& at_y, const auto& weight) {
+            const auto index = first + clamped(at_y, s[2]) * static_cast<double>(s[3]) + clamped(at_x, s[3]);
+            const auto row = call<aten::embedding>(table, as(index, dtype::int32));
+            const auto kept = choose(a.padding_mode != 0, weight, [&] {
+                return weight * as(logical_and(is_inside(at_x, s[3]), is_inside(at_y, s[2])), dtype::float32);
+            });
+            return row * call<aten::unsqueeze>(kept, -1);
+        };
+        const auto nearest = [&] { return pixel(rounded(x), rounded(y), x * 0.0 + 1.0); };
+        const auto linear = [&] {
+            const auto left = floor(x);
+            const auto top = floor(y);
+            const auto right = left + 1;
+            const auto bottom = top + 1;
+            return pixel(left, top, (right - x) * (bottom - y)) +
+                   pixel(right, top, (x - left) * (bottom - y)) +
+                   pixel(left, bottom, (right - x) * (y - top)) +
+                   pixel(right, bottom, (x - left) * (y - top));
+        };
+        return call<aten::permute>(choose(a.interpolation_mode == 1, nearest, linear), int_list{0, 3, 1, 2});
+    }
+
+    // From [-1, 1] to between the pixels, in the order in which PyTorch rounds.
+    static auto position(const auto& g, std::int64_t size, const auto& a) {
+        const auto n = static_cast<double>(size);
+        const double low = a.align_corners ? 0 : -0.5;
+        const double span = a.align_corners ? n - 1 : n;
+        const auto place = choose(
+            a.align_corners, [&] { return (g + 1) * 0.5 * (n - 1); },
+            [&] { return ((g + 1) * n - 1) * 0.5; });
+        const auto reflected = [&] {
+            const auto distance = abs(place - low);
+            const auto rest = distance - floor(distance * (0.5 / span)) * (2 * span);
+            return span - abs(rest - span) + low;
+        };
+        return choose(
+            a.padding_mode == 0, place, a.padding_mode == 2 && span != 0,
+            [&] { return clamped(reflected(), size); }, [&] { return clamped(place, size); });
+    }
+    static auto clamped(const auto& x, std::int64_t size) {
+        return clamp(x, scalar(0.0), scalar(static_cast<double>(size - 1)));
+    }
+    static auto is_inside(const auto& x, std::int64_t size) {
+        return logical_and(x >= 0, x <= static_cast<double>(size - 1));
+    }
+    static auto rounded(const auto& x) { return call<aten::round>(x); }
+};
+HEADRACE_COMPILED_PASS(decompose_sampling);
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_shuffles.hpp ----
 
 namespace headrace {
@@ -3257,6 +3562,75 @@ struct decompose_stack : pass {
     }
 };
 HEADRACE_COMPILED_PASS(decompose_stack);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_topk.hpp ----
+
+namespace headrace {
+
+/// The largest element, k times: each time the one that was found counts as the lowest number there is. So a
+/// tensor that holds that number itself may give one position twice.
+struct decompose_topk : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "topk as argmax and amax, k times";
+    using targeted_ops = ops<aten::topk>;
+    using produces = ops<aten::amax, aten::amin, aten::argmax, aten::argmin, aten::cat, aten::eq_tensor,
+                         aten::reshape, aten::where_self, aten::_to_copy>;
+
+    std::tuple<value, value> operator()(const args<aten::topk>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self)) && !is_signed_integral(e.dtype(a.self)))
+            return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
+        if (a.k == 0) return {e.unsupported("none are taken: TOSA has no empty tensors"), {}};
+        if (!e.may_unroll(a.k)) return {};
+        value rest = a.self;
+        if (e.rank(rest) == 0) rest = e.make<aten::reshape>({.self = rest, .shape = int_list{1}});
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(rest));
+        if (e.failed()) return {};
+        value_list values, positions;
+        value found;
+        for (std::int64_t i = 0; i != a.k; ++i) {
+            if (i != 0) rest = without(e, rest, axis, found, a.largest);
+            found = position(e, rest, axis, a.largest);
+            values.push_back(extremum(e, rest, axis, a.largest));
+            positions.push_back(found);
+        }
+        return {shaped(e, cat(e, values, axis), 0), shaped(e, cat(e, positions, axis), 1)};
+    }
+
+private:
+    static value extremum(emit<ops<aten::amax, aten::amin>> e, value v, std::size_t axis, bool largest) {
+        const int_list axes{static_cast<std::int64_t>(axis)};
+        return largest ? e.make<aten::amax>({.self = v, .dim = axes, .keepdim = true})
+                       : e.make<aten::amin>({.self = v, .dim = axes, .keepdim = true});
+    }
+    static value position(emit<ops<aten::argmax, aten::argmin>> e, value v, std::size_t axis, bool largest) {
+        const auto dim = static_cast<std::int64_t>(axis);
+        return largest ? e.make<aten::argmax>({.self = v, .dim = dim, .keepdim = true})
+                       : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
+    }
+    // Positions are compared in the type of the tensor, so that floats need no integers beside them.
+    static value without(emit<ops<aten::eq_tensor, aten::where_self, aten::_to_copy>> e, value v,
+                         std::size_t axis, value found, bool largest) {
+        const bool floats = is_floating(e.dtype(v));
+        const dtype type = floats ? dtype::float32 : dtype::int64;
+        if (floats) found = e.make<aten::_to_copy>({.self = found, .dtype = type});
+        shape_builder line = shape_builder::filled(e.rank(v), 1);
+        line[axis] = e.shape(v)[axis];
+        const value at = e.constant_of(type, line, [&](std::size_t i) {
+            return floats ? scalar(static_cast<double>(i)) : scalar(static_cast<std::int64_t>(i));
+        });
+        const auto [lowest, highest] = build::bounds_of(narrowed(e.dtype(v)));
+        return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
+                                         .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
+                                         .other = v});
+    }
+    static value shaped(emit<produces>& e, value v, std::uint32_t result) {
+        const int_list shape = e.result_meta(result).shape;
+        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_topk);
 
 }  // namespace headrace
 
@@ -3659,15 +4033,16 @@ namespace headrace {
 
 using decompose_passes =
     pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
-              decompose_einsum, decompose_bicubic, decompose_matmul, decompose_batch_norm,
+              decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
               decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
-              decompose_repeats, decompose_shuffles, decompose_partial_writes, decompose_windows,
-              decompose_as_strided, decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids,
-              decompose_rectifiers, decompose_elu, decompose_softmax, decompose_fused_arithmetic,
-              decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
-              decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
-              decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
+              decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
+              decompose_windows, decompose_as_strided, decompose_topk, decompose_cumprod, decompose_var,
+              decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu,
+              decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+              decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
+              decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
+              decompose_comparisons>;
 
 }  // namespace headrace
 
@@ -3855,6 +4230,7 @@ using kernels = ops<
     kernel<aten::any_dims, "aten::any.dims_out">, kernel<aten::prod, "aten::prod.out">,
     kernel<aten::argmax, "aten::argmax.out", kernel_types::numbers>,
     kernel<aten::argmin, "aten::argmin.out", kernel_types::numbers>, kernel<aten::cumsum, "aten::cumsum.out">,
+    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>,
     kernel<aten::max, "aten::max.unary_out">, kernel<aten::max_dim, "aten::max.dim_max">,
     kernel<aten::mean, "aten::mean.dtype_out", kernel_types::floats>,
     kernel<aten::mean_dim, "aten::mean.out", kernel_types::floats>, kernel<aten::min, "aten::min.unary_out">,
@@ -4292,11 +4668,12 @@ struct spell_kernel_ops : pass {
     using synonyms = op_map<becomes<aten::_unsafe_index_tensor, aten::index_tensor>,
                             becomes<aten::_unsafe_index_put, aten::index_put>,
                             becomes<aten::broadcast_to, aten::expand>, becomes<aten::tile, aten::repeat>>;
-    using targeted_ops = joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples,
-                                row_upsamples_by_vector, index_writes, synonyms::keys,
-                                ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
-                                    aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange,
-                                    aten::arange_start, aten::gather, aten::linear, aten::pad>>;
+    using targeted_ops =
+        joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples, row_upsamples_by_vector,
+               index_writes, synonyms::keys,
+               ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
+                   aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange, aten::arange_start,
+                   aten::gather, aten::linear, aten::pad, aten::grid_sampler>>;
     using produces = joined<
         synonyms::values,
         ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
@@ -4307,7 +4684,7 @@ struct spell_kernel_ops : pass {
             aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
             aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d,
             aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d,
-            aten::mul_scalar, aten::gather, aten::linear, aten::cat>>;
+            aten::mul_scalar, aten::gather, aten::linear, aten::cat, aten::grid_sampler_2d>>;
 
     template <one_of<softmaxes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -4349,6 +4726,10 @@ struct spell_kernel_ops : pass {
     }
     value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
         return e.make<aten::_adaptive_avg_pool2d>({.self = a.self, .output_size = a.output_size});
+    }
+    value operator()(const args<aten::grid_sampler>& a, emit<produces>& e) const {
+        if (e.rank(a.input) != 4) return e.unsupported("only images are sampled, not volumes");
+        return e.make<aten::grid_sampler_2d>(convert_args<aten::grid_sampler_2d, aten::grid_sampler>(a));
     }
     value operator()(const args<aten::sum>& a, emit<produces>& e) const {
         return e.make<aten::sum_dim_intlist>({.self = a.self, .dim = {}, .dtype = a.dtype});
@@ -6251,14 +6632,14 @@ inline void erase_nodes(graph& region) {
 
 namespace headrace {
 
-/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at
-/// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
-/// names.
+/// Puts the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls in place of the call: gradients
+/// do not matter at inference, and autocast is not enabled. The inputs of the inner graph become the
+/// operands, its outputs the results; nodes keep their names.
 struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
-        "the graph of wrap_with_set_grad_enabled in place of the call";
-    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled>;
+        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
+    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
     using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -6267,10 +6648,8 @@ struct inline_regions : pass {
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
         for_each_graph(g, [&](graph& sub) {
-            while (done) {
-                const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
-                if (calls.empty()) return;
-                done = inline_call(*calls.begin());
+            while (node* const call = done ? first_call(sub) : nullptr) {
+                done = inline_call(*call);
                 ++count;
             }
         });
@@ -6279,15 +6658,27 @@ struct inline_regions : pass {
     }
 
 private:
+    static node* first_call(graph& g) {
+        for (const op_info* op : {&info_of<higher_order::wrap_with_set_grad_enabled>,
+                                  &info_of<higher_order::wrap_with_autocast>}) {
+            const auto calls = g.nodes_of(*op);
+            if (!calls.empty()) return &*calls.begin();
+        }
+        return nullptr;
+    }
     static result<void> inline_call(node& call) {
-        const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(call);
-        graph& inner = *a.wrapped_graph;
-        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > a.operands.size())
+        if (const auto* a = args_if<higher_order::wrap_with_set_grad_enabled>(call))
+            return inline_graph(call, *a->wrapped_graph, a->operands);
+        const auto& a = args_of<higher_order::wrap_with_autocast>(call);
+        return inline_graph(call, *a.wrapped_body, a.operands);
+    }
+    static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
+        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
             return invalid(message_prefix(call) + "fewer operands than inputs");
         if (inner.outputs().size() != call.result_count)
             return invalid(message_prefix(call) + "results do not match its graph");
         std::uint32_t i = 0;
-        for (const value v : inline_region(inner, call, a.operands)) {
+        for (const value v : inline_region(inner, call, operands)) {
             hand_over_name(call.results[i], v);
             call.owner->replace_all_uses(call.result(i++), v);
         }
@@ -6495,7 +6886,7 @@ namespace headrace {
 /// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels =
-        ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
+        ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
             aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
             aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
             aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,
@@ -6508,8 +6899,8 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
-               executorch::call_delegate>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_autocast,
+               higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.
@@ -8758,7 +9149,7 @@ struct merge_transposed_axes : pass {
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        const std::size_t most = e.target().has(target_feature::u55) ? 2 : 4;
+        const std::size_t most = preferences_of(e.target()).transposed_axes;
         const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
         if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
         const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);
@@ -8824,9 +9215,10 @@ HEADRACE_COMPILED_PASS(remove_noop_layout);
 namespace headrace {
 
 struct fuse_reshapes;
-/// As in an image that becomes channels-last. Groups of 16 pixels are the channels of the convolution, the
+/// As in an image that becomes channels-last. Groups of pixels are the channels of the convolution, the
 /// planes its window, and its weights are 0 and 1. Vela estimates a sixth of the cycles for an Ethos-U85; an
-/// Ethos-U55 gains nothing.
+/// Ethos-U55 gains nothing. An image that is cropped to a number of pixels that makes no groups is cropped
+/// afterwards, where the target prefers that.
 struct transpose_by_convolution : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes>;
@@ -8834,32 +9226,46 @@ struct transpose_by_convolution : pass {
         "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
 
     using targeted_ops = ops<tosa::transpose>;
-    using produces = joined<build::reshape_ops, ops<tosa::conv2d, tosa::rescale>>;
+    using produces = joined<build::reshape_ops, build::crop_ops, ops<tosa::conv2d, tosa::rescale>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
-        return g.target().has(target_feature::profile_int) && !g.target().has(target_feature::u55);
+        return g.target().has(target_feature::profile_int) &&
+               preferences_of(g.target()).planes_by_convolution != 0;
     }
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        constexpr std::int64_t group = 16;
+        if (const auto moved = convolved(e, a.input1, a.perms)) return moved;
+        const auto* part = match<tosa::slice>(a.input1);
+        const bool may_crop_later = part != nullptr && preferences_of(e.target()).crops_after_planes;
+        if (!may_crop_later || !has_one_use(a.input1)) return std::nullopt;
+        const auto* start = match<tosa::const_shape>(part->start);
+        const auto whole = start == nullptr ? std::nullopt : convolved(e, part->input1, a.perms);
+        if (!whole) return std::nullopt;
+        return e.make<tosa::slice>({.input1 = *whole,
+                                    .start = build::const_shape(e, build::permuted(start->values, a.perms)),
+                                    .size = build::const_shape(e, e.result_meta().shape)});
+    }
+
+private:
+    static std::optional<value> convolved(emit<produces>& e, value v, sizes perms) {
         constexpr std::int64_t max_planes = 4;
         constexpr std::int64_t min_pixels = 256;  // fewer are not worth it
-        const auto moved = build::merge_axes(e.shape(a.input1), a.perms);
+        const std::int64_t group = preferences_of(e.target()).planes_by_convolution;
+        const auto moved = build::merge_axes(e.shape(v), perms);
         const bool batched = moved.perms == shape_builder{0, 2, 1};
-        if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(a.input1) != dtype::int8)
+        if ((!batched && moved.perms != shape_builder{1, 0}) || e.dtype(v) != dtype::int8)
             return std::nullopt;
         const std::int64_t batch = batched ? moved.shape[0] : 1;
         const std::int64_t planes = moved.shape[batched ? 1 : 0];
         const std::int64_t pixels = moved.shape[batched ? 2 : 1];
         if (planes > max_planes || pixels < min_pixels || pixels % group != 0) return std::nullopt;
 
-        const value image = build::reshape(e, a.input1, shape_builder{batch, planes, pixels / group, group});
+        const value image = build::reshape(e, v, shape_builder{batch, planes, pixels / group, group});
         const value sums = e.make<tosa::conv2d>(
             build::unpadded<tosa::conv2d>(e, image, weights(e, planes, group), e.splat(0, dtype::int32, 1)));
-        return build::reshape(e, build::narrow(e, sums, dtype::int8), e.result_meta().shape);
+        return build::reshape(e, build::narrow(e, sums, dtype::int8), build::permuted(e.shape(v), perms));
     }
 
-private:
     // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
         const int_list shape{group * planes, planes, 1, group};
@@ -8877,17 +9283,85 @@ HEADRACE_COMPILED_PASS(transpose_by_convolution);
 
 }  // namespace headrace
 
+// ---- headrace/passes/npu/select_by_convolution.hpp ----
+
+namespace headrace {
+
+struct fuse_reshapes;
+struct fuse_transposes;
+/// As in the units of a ShuffleNet, which shuffle the channels of two halves and give one of the new halves
+/// to a convolution, the other to the next unit. Which channels a half has no layout can express, so they
+/// would be moved one by one; a convolution with weights of 0 and 1 keeps them last. Runs before layouts are
+/// chosen, which then have nothing left to move.
+struct select_by_convolution : pass {
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    static constexpr std::string_view summary =
+        "lowers a SLICE of shuffled channels to a convolution that selects them";
+
+    using targeted_ops = ops<tosa::slice>;
+    using produces = joined<build::transpose_ops, ops<tosa::conv2d, tosa::rescale>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).selected_channels != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+        const auto* shuffled = match<tosa::reshape>(a.input1);
+        const auto* moved = shuffled == nullptr ? nullptr : match<tosa::transpose>(shuffled->input1);
+        const auto* split = moved == nullptr ? nullptr : match<tosa::reshape>(moved->input1);
+        const auto* start = match<tosa::const_shape>(a.start);
+        if (split == nullptr || start == nullptr || e.dtype(split->input1) != dtype::int8)
+            return std::nullopt;
+        const shape_builder image(e.shape(split->input1));
+        const shape_builder groups(e.shape(moved->input1));
+        const shape_builder part(e.result_meta().shape);
+        const bool is_shuffle =
+            image.size() == 4 && groups.size() == 5 && image == shape_builder(e.shape(a.input1)) &&
+            shape_builder(moved->perms) == shape_builder{0, 2, 1, 3, 4} &&
+            groups == shape_builder{image[0], groups[1], image[1] / groups[1], image[2], image[3]};
+        const bool cuts_channels_alone = is_shuffle && part[0] == image[0] && part[2] == image[2] &&
+                                         part[3] == image[3] && part[1] < image[1];
+        if (!cuts_channels_alone || image[1] > preferences_of(e.target()).selected_channels)
+            return std::nullopt;
+        const value sums = e.make<tosa::conv2d>(build::unpadded<tosa::conv2d>(
+            e, build::transpose(e, split->input1, build::to_channels_last(4)),
+            weights(e, image[1], groups[1], start->values[1], part[1]), e.splat(0, dtype::int32, 1)));
+        return build::transpose(e, build::narrow(e, sums, dtype::int8), build::to_channels_first(4));
+    }
+
+private:
+    // Of `count` shuffled channels from `start` on, each is one of the channels before: those lie in groups.
+    static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
+                         std::int64_t count) {
+        const shape_builder shape{count, 1, 1, channels};
+        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(count * channels));
+        for (std::int64_t i = 0; i != count; ++i) {
+            const std::int64_t shuffled = start + i;
+            const std::int64_t source = shuffled % groups * (channels / groups) + shuffled / groups;
+            taken[static_cast<std::size_t>(i * channels + source)] = 1;
+        }
+        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+    }
+};
+HEADRACE_COMPILED_PASS(select_by_convolution);
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/layout.hpp ----
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, because weights take any layout, and again afterwards,
-/// when they have been transposed.
+/// Constants are folded before layouts are chosen, because weights take any layout.
 template <class Evaluator>
-using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
-                                fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
-                                choose_layouts, transpose_by_convolution, merge_transposed_axes,
-                                fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
+using layout_passes =
+    pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
+              fuse_transposes, select_by_convolution, remove_dead_code, fold_constants<Evaluator>,
+              choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+
+/// Weights are constants again, when they have been transposed or rearranged.
+template <class Evaluator>
+using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 
 }  // namespace headrace
 
@@ -11188,6 +11662,433 @@ HEADRACE_COMPILED_PASS(narrow_int64);
 
 }  // namespace headrace
 
+// ---- headrace/passes/npu/tuning.hpp ----
+
+namespace headrace {
+
+struct fuse_reshapes;
+/// From TOSA to the same in words that the target runs faster. Layouts are chosen before, as they decide
+/// which axis is a channel; the weights that are rearranged here are folded afterwards.
+struct tuning {
+    using runs_after = pass_list<tosa_only, layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes, constants_folded>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/widening.hpp ----
+
+namespace headrace {
+
+/// The k of a RESCALE that multiplies the whole tensor by 2^k.
+[[nodiscard]] inline std::optional<std::int64_t> log2_of_factor(const args<tosa::rescale>& a) {
+    const auto multiplier = constant_integers(a.multiplier);
+    const auto shift = constant_integers(a.shift);
+    if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
+    const auto bits = static_cast<std::uint64_t>(multiplier->front());
+    if (!std::has_single_bit(bits)) return std::nullopt;
+    return std::countr_zero(bits) - shift->front();
+}
+
+/// The k of a RESCALE from 8 or 16 bits to 32 that multiplies by 2^k with nothing lost and has 0 as its
+/// result's zero point.
+[[nodiscard]] inline std::optional<std::int64_t> widening_shift(const args<tosa::rescale>& a) {
+    const auto is = [](value v, dtype type) { return meta_of(v) != nullptr && meta_of(v)->dtype == type; };
+    const bool widens = (is(a.input, dtype::int8) || is(a.input, dtype::int16)) &&
+                        is(a.output_zp, dtype::int32) && !a.input_unsigned && !a.output_unsigned &&
+                        constant_integer(a.output_zp) == 0;
+    const auto power = widens ? log2_of_factor(a) : std::nullopt;
+    return power.value_or(-1) >= 0 ? power : std::nullopt;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/add_at_unit_scale.hpp ----
+
+namespace headrace {
+
+/// Operands of one scale get the same bits of fraction, which the result's RESCALE takes off again: exact
+/// either way. Without them Vela computes the three as one operator on INT8, as in the subtraction of a
+/// softmax's maximum.
+struct add_at_unit_scale : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary = "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";
+
+    using targeted_ops = ops<tosa::rescale>;
+    using sums = ops<tosa::add, tosa::sub, tosa::maximum, tosa::minimum>;
+    using produces = joined<sums, ops<tosa::rescale>>;
+    static constexpr bool in_execution_order = true;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).sums_at_unit_scale;
+    }
+
+    std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
+        if (!a.scale32 || a.rounding_mode != rounding_mode::single_round || !has_one_use(a.input) ||
+            constant_integer(a.input_zp) != 0) {
+            return std::nullopt;
+        }
+        return any_of(a, e, sums{});
+    }
+
+private:
+    template <class... Ops>
+    static std::optional<value> any_of(const args<tosa::rescale>& a, emit<produces>& e, ops<Ops...>) {
+        std::optional<value> made;
+        ((made = made ? made : without_fraction<Ops>(a, e)), ...);
+        return made;
+    }
+
+    template <class Op>
+    static std::optional<value> without_fraction(const args<tosa::rescale>& a, emit<produces>& e) {
+        constexpr std::int64_t min_shift = 2;
+        const auto* sum = match<Op>(a.input);
+        if (sum == nullptr) return std::nullopt;
+        const auto* x = match<tosa::rescale>(sum->input1);
+        const auto* y = match<tosa::rescale>(sum->input2);
+        if (x == nullptr || y == nullptr) return std::nullopt;
+        const auto power = widening_shift(*x);
+        const auto shifts = constant_integers(a.shift);
+        if (power.value_or(0) == 0 || power != widening_shift(*y) || !shifts ||
+            *std::min_element(shifts->begin(), shifts->end()) < min_shift + *power) {
+            return std::nullopt;
+        }
+        args<tosa::rescale> result = a;
+        result.input = e.make<Op>(widened(*x, e), widened(*y, e));
+        result.shift = e.constant_of(dtype::int8, e.shape(a.shift),
+                                     [&](std::size_t i) { return (*shifts)[i] - *power; });
+        return e.make<tosa::rescale>(result);
+    }
+
+    static value widened(args<tosa::rescale> a, emit<produces>& e) {
+        constexpr int bits = 30;
+        a.multiplier = e.splat(std::int64_t{1} << bits, dtype::int32, 1);
+        a.shift = e.splat(bits, dtype::int8, 1);
+        a.scale32 = true;
+        return e.make<tosa::rescale>(a);
+    }
+};
+HEADRACE_COMPILED_PASS(add_at_unit_scale);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/convolve_sums.hpp ----
+
+namespace headrace {
+
+/// As in the mean of each channel. A convolution reads INT8, so what was widened before is read as it was;
+/// and RESCALE and TABLE, which follow it, become part of it.
+struct convolve_sums : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
+
+    using targeted_ops = ops<tosa::reduce_sum>;
+    using produces = joined<build::reshape_ops, ops<tosa::depthwise_conv2d>>;
+    static constexpr bool in_execution_order = true;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).convolved_sum != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::reduce_sum>& a, emit<produces>& e) const {
+        const auto* other = match<tosa::reduce_sum>(a.input);
+        if (other == nullptr || !has_one_use(a.input) || a.axis + other->axis != 3 ||
+            a.axis * other->axis != 2)
+            return std::nullopt;
+        const auto* widened = match<tosa::rescale>(other->input);
+        if (widened == nullptr || widening_shift(*widened) != 0 || e.dtype(widened->input) != dtype::int8)
+            return std::nullopt;
+        const shape_builder image(e.shape(widened->input));
+        if (image.size() != 4 || image[1] * image[2] > preferences_of(e.target()).convolved_sum)
+            return std::nullopt;
+        const std::array kernel{image[1], image[2], image[3], std::int64_t{1}};
+        args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(
+            e, widened->input, e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
+        sum.input_zp = widened->input_zp;
+        return e.make<tosa::depthwise_conv2d>(sum);
+    }
+};
+HEADRACE_COMPILED_PASS(convolve_sums);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/join_patches.hpp ----
+
+namespace headrace {
+
+/// As in the patch embedding of a vision transformer. The elements of a window become channels, in the order
+/// of the weight's, so the weight stays as it is.
+struct join_patches : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "lowers a CONV2D of windows that do not overlap to one with a window of one element";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::permute_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).stride != target_preferences::any;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const shape_builder kernel(e.shape(a.weight));
+        const auto all = [](const int_list& list, std::int64_t number) {
+            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
+        };
+        const bool is_patchwork =
+            a.stride[0] == kernel[1] && a.stride[1] == kernel[2] && all(a.pad, 0) && all(a.dilation, 1);
+        if (!is_patchwork || std::max(a.stride[0], a.stride[1]) <= preferences_of(e.target()).stride)
+            return std::nullopt;
+        const shape_builder result(e.result_meta().shape);
+        const std::int64_t rows = result[0] * result[1];
+        const std::int64_t taps = kernel[1] * kernel[2] * kernel[3];
+        const value lines =
+            build::reshape(e, a.input, shape_builder{rows, kernel[1], result[2], kernel[2] * kernel[3]});
+        const value patches = build::permute(e, lines, shape_builder{0, 2, 1, 3});
+        args<tosa::conv2d> one = a;
+        one.input = build::reshape(e, patches, shape_builder{1, 1, rows * result[2], taps});
+        one.weight = build::reshape(e, a.weight, shape_builder{kernel[0], 1, 1, taps});
+        one.stride = {1, 1};
+        return build::reshape(e, e.make<tosa::conv2d>(one), result);
+    }
+};
+HEADRACE_COMPILED_PASS(join_patches);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/merge_selections.hpp ----
+
+namespace headrace {
+
+/// A convolution of selected channels reads them all, with weights of zero for the others, where that takes
+/// fewer products than selecting them.
+struct merge_selections : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "merges a convolution that selects channels into the weight of the one that reads them";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = ops<tosa::conv2d>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).selected_channels != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const auto* narrowed = match<tosa::rescale>(a.input);
+        if (narrowed == nullptr || !has_one_use(a.input) || log2_of_factor(*narrowed) != 0 ||
+            constant_integer(narrowed->input_zp) != 0 || constant_integer(narrowed->output_zp) != 0 ||
+            e.dtype(a.input) != dtype::int8 || narrowed->output_unsigned) {
+            return std::nullopt;
+        }
+        const auto* selection = match<tosa::conv2d>(narrowed->input);
+        if (selection == nullptr || !has_one_use(narrowed->input)) return std::nullopt;
+        const auto positions = selected_by(*selection, e);
+        const shape_builder kernel(e.shape(a.weight));
+        const auto all = static_cast<std::int64_t>(positions.size());
+        const std::int64_t more = kernel[0] * kernel[1] * kernel[2] * (all - kernel[3]);
+        if (all == 0 || more > kernel[3] * all || e.dtype(a.weight) != dtype::int8) return std::nullopt;
+        const auto taps = constant_integers(a.weight);
+        const auto zero = constant_integer(a.weight_zp);
+        if (!taps || !zero) return std::nullopt;
+        args<tosa::conv2d> merged = a;
+        merged.input = selection->input;
+        merged.weight = e.constant_of(
+            dtype::int8, shape_builder{kernel[0], kernel[1], kernel[2], all}, [&](std::size_t i) {
+                const std::int64_t at = positions[i % positions.size()];
+                const std::size_t row = i / positions.size() * static_cast<std::size_t>(kernel[3]);
+                return at == none ? *zero : (*taps)[row + static_cast<std::size_t>(at)];
+            });
+        return e.make<tosa::conv2d>(merged);
+    }
+
+private:
+    static constexpr std::int64_t none = -1;
+
+    // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
+    // does more than to select.
+    static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
+        const auto is = [](const int_list& list, std::int64_t number) {
+            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
+        };
+        const shape_builder kernel(e.shape(a.weight));
+        const auto biases = constant_integers(a.bias);
+        const bool is_plain =
+            kernel[1] == 1 && kernel[2] == 1 && is(a.pad, 0) && is(a.stride, 1) &&
+            e.dtype(a.input) == dtype::int8 && constant_integer(a.input_zp) == 0 &&
+            constant_integer(a.weight_zp) == 0 && biases &&
+            std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());
+        const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
+        if (!taps) return {};
+        const auto channels = static_cast<std::size_t>(kernel[3]);
+        std::pmr::vector<std::int64_t> positions(channels, none);
+        for (std::size_t row = 0; row * channels != taps->size(); ++row) {
+            const auto first = taps->begin() + static_cast<std::ptrdiff_t>(row * channels);
+            const auto last = first + static_cast<std::ptrdiff_t>(channels);
+            const auto one = std::find(first, last, 1);
+            if (one == last || std::count(first, last, 0) + 1 != last - first) return {};
+            std::int64_t& position = positions[static_cast<std::size_t>(one - first)];
+            if (position != none) return {};  // one channel taken twice
+            position = static_cast<std::int64_t>(row);
+        }
+        return positions;
+    }
+};
+HEADRACE_COMPILED_PASS(merge_selections);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/pair_columns.hpp ----
+
+namespace headrace {
+
+/// As in the first layer of an image network. Each two columns become one with the channels of both, which
+/// fill more of the lanes that multiply; taps that the pairs have too many of are zero.
+struct pair_columns : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "a CONV2D of stride 2 with few channels reads pairs of columns as one";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::reshape_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).paired_channels != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const shape_builder image(e.shape(a.input));
+        const shape_builder kernel(e.shape(a.weight));
+        const auto zero = constant_integer(a.weight_zp);
+        if (a.stride[1] != 2 || a.dilation[1] != 1 || image[2] % 2 != 0 || kernel[2] == 1 || !zero ||
+            image[3] > preferences_of(e.target()).paired_channels || e.dtype(a.weight) != dtype::int8) {
+            return std::nullopt;
+        }
+        const auto weight = constant_integers(a.weight);
+        if (!weight) return std::nullopt;
+        // The first window begins in the middle of a pair if the padding before it is odd.
+        const std::int64_t skipped = a.pad[2] % 2;
+        const std::int64_t taps = (skipped + kernel[2] + 1) / 2;
+        const std::int64_t before = (a.pad[2] + skipped) / 2;
+        const std::int64_t after = e.result_meta().shape[2] - 1 + taps - before - image[2] / 2;
+        args<tosa::conv2d> paired = a;
+        paired.input =
+            build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
+        const shape_builder paired_kernel{kernel[0], kernel[1], taps, 2 * kernel[3]};
+        paired.weight = e.constant_of(dtype::int8, paired_kernel, [&](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t element = at % kernel[3];
+            const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
+            const std::int64_t row = at / (2 * taps * kernel[3]);
+            if (column < 0 || column >= kernel[2]) return *zero;
+            return (*weight)[static_cast<std::size_t>((row * kernel[2] + column) * kernel[3] + element)];
+        });
+        paired.pad = {a.pad[0], a.pad[1], before, after};
+        paired.stride = {a.stride[0], 1};
+        return e.make<tosa::conv2d>(paired);
+    }
+};
+HEADRACE_COMPILED_PASS(pair_columns);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/pool_maxima.hpp ----
+
+namespace headrace {
+
+/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. A
+/// tensor of another rank stays, as Vela copies what is reshaped before it is transposed.
+struct pool_maxima : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
+
+    using targeted_ops = ops<tosa::reduce_max>;
+    using produces = joined<build::permute_ops, ops<tosa::max_pool2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).pooled_maximum != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::reduce_max>& a, emit<produces>& e) const {
+        const shape_builder shape(e.shape(a.input));
+        if (shape.size() != 4 || a.axis != 3 || e.dtype(a.input) != dtype::int8 ||
+            shape[3] > preferences_of(e.target()).pooled_maximum) {
+            return std::nullopt;
+        }
+        const value columns = build::permute(e, a.input, shape_builder{0, 3, 1, 2});
+        const value pooled = e.make<tosa::max_pool2d>(
+            {.input = columns, .kernel = {shape[3], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
+        return build::reshape(e, pooled, e.result_meta().shape);
+    }
+};
+HEADRACE_COMPILED_PASS(pool_maxima);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/read_last_column.hpp ----
+
+namespace headrace {
+
+/// As in the shortcut of a residual network: stride 2 and a window of one element leave the last column of an
+/// even image unread, and TOSA has it sliced off. That makes an Ethos-U85 keep the whole image in an order in
+/// which each of its readers is slow.
+struct read_last_column : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "a CONV2D of an image without its last column reads that with a weight of zero";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::slice_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).reads_last_column;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const auto* part = match<tosa::slice>(a.input);
+        const auto zero = constant_integer(a.weight_zp);
+        const bool has_one_tap = e.shape(a.weight)[1] == 1 && e.shape(a.weight)[2] == 1;
+        const bool is_plain = std::all_of(a.pad.begin(), a.pad.end(), [](std::int64_t n) { return n == 0; });
+        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !is_plain ||
+            a.stride[1] != 2)
+            return std::nullopt;
+        const auto* start = match<tosa::const_shape>(part->start);
+        const shape_builder read(e.shape(a.input));
+        const shape_builder whole(e.shape(part->input1));
+        const bool is_leading = start != nullptr && std::all_of(start->values.begin(), start->values.end(),
+                                                                [](std::int64_t n) { return n == 0; });
+        if (!is_leading || whole[2] != read[2] + 1 || whole[0] != read[0] || whole[3] != read[3])
+            return std::nullopt;
+        const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
+        if (!taps) return std::nullopt;
+        args<tosa::conv2d> wide = a;
+        wide.input = build::slice(e, part->input1, 1, 0, read[1]);
+        const auto channels = static_cast<std::size_t>(read[3]);
+        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
+        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
+            const std::size_t tap = i / channels;
+            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        });
+        wide.dilation = {1, 1};
+        return e.make<tosa::conv2d>(wide);
+    }
+};
+HEADRACE_COMPILED_PASS(read_last_column);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/npu.hpp ----
+
+namespace headrace {
+
+/// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
+using npu_passes = pass_list<merge_selections, join_patches, pair_columns, read_last_column, convolve_sums,
+                             pool_maxima, add_at_unit_scale>;
+
+}  // namespace headrace
+
 // ---- headrace/passes/quantize/pack_int4_weights.hpp ----
 
 namespace headrace {
@@ -11413,8 +12314,8 @@ struct fuse_rescales : pass {
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces> e) const {
         if (changes_nothing(a, e)) return a.input;
         const auto* first = match<tosa::rescale>(a.input);
-        if (first == nullptr || !widens(*first, e) || constant_integer(a.input_zp) != 0) return std::nullopt;
-        const auto power = log2_of(*first);
+        if (first == nullptr || constant_integer(a.input_zp) != 0) return std::nullopt;
+        const auto power = widening_shift(*first);
         const auto shifts = constant_integers(a.shift);
         if (!power || !shifts || !a.scale32) return std::nullopt;
         const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
@@ -11428,27 +12329,9 @@ struct fuse_rescales : pass {
     }
 
 private:
-    // The k of a factor of 2^k for the whole tensor.
-    static std::optional<std::int64_t> log2_of(const args<tosa::rescale>& a) {
-        const auto multiplier = constant_integers(a.multiplier);
-        const auto shift = constant_integers(a.shift);
-        if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
-        const auto bits = static_cast<std::uint64_t>(multiplier->front());
-        if (!std::has_single_bit(bits)) return std::nullopt;
-        return std::countr_zero(bits) - shift->front();
-    }
-
-    // From 8 or 16 bits to 32, with nothing lost and zero point 0.
-    static bool widens(const args<tosa::rescale>& a, const emitter& e) {
-        const dtype from = e.dtype(a.input);
-        return (from == dtype::int8 || from == dtype::int16) && e.dtype(a.output_zp) == dtype::int32 &&
-               !a.input_unsigned && !a.output_unsigned && constant_integer(a.output_zp) == 0 &&
-               log2_of(a).value_or(-1) >= 0;
-    }
-
     static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
         const auto zero = constant_integer(a.input_zp);
-        return e.dtype(a.input) == e.result_meta().dtype && log2_of(a) == 0 && zero &&
+        return e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 && zero &&
                zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };
@@ -15333,7 +16216,7 @@ namespace headrace {
 struct expand_moves;
 /// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
 /// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
-struct rescale_before_moving : pass, for_u55 {
+struct rescale_before_moving : pass {
     using phase = expansion;
     using runs_before = pass_list<expand_moves>;
     static constexpr std::string_view summary =
@@ -15341,6 +16224,8 @@ struct rescale_before_moving : pass, for_u55 {
 
     using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return preferences_of(g.target()).rescales_first; }
 
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
         const bool shrinks = traits_of(e.result_meta().dtype).bits < traits_of(e.dtype(a.input)).bits;
@@ -15426,7 +16311,7 @@ namespace headrace {
 /// or named here, or the pipeline does not compile.
 struct exported_program {
     using not_lowered =
-        ops<aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+        ops<aten::fft_rfft2,
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
@@ -15455,7 +16340,8 @@ template <class Evaluator>
 struct standard_lowering
     : pipeline_of<from<exported_program>, lowered_program, normalize_passes, tabulate_passes<Evaluator>,
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
-                  layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
+                  layout_passes<Evaluator>, npu_passes, settling_passes<Evaluator>, u55_passes,
+                  pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace

@@ -56,8 +56,8 @@ constexpr const char* compare_sort_help =
     R"(The worst first by: own, the noise that a layer adds; sqnr, the noise that it gives; difference,
 cosine, saturated; or model, in the model's order)";
 constexpr const char* target_help =
-    R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf and +u55;
-without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+    R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf, and +u55
+or +u85 for what that Ethos-U runs, and runs fastest; without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
 configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";

@@ -122,7 +122,7 @@ bool is_accelerator(const std::string& delegate) { return delegate.starts_with("
 
 target_spec target_of_accelerator(const std::string& delegate) {
     const bool is_u85 = delegate.starts_with("ethos-u85");
-    return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4" : "TOSA-1.0+INT+int16+int4+u55").value();
+    return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55").value();
 }
 
 delegate_compiler compile_by_vela(std::string vela, std::string accelerator) {

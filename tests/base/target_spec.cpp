@@ -10,6 +10,7 @@ using namespace headrace;
 static_assert(parse_target("TOSA-1.0+FP")->has(target_feature::profile_fp));
 static_assert(!parse_target("TOSA-1.0+FP")->has(target_feature::profile_int));
 static_assert(parse_target("TOSA-1.0+INT+FP+int16+u55")->has(target_feature::u55));
+static_assert(parse_target("TOSA-1.0+INT+u85")->has(target_feature::u85));
 static_assert(parse_target("TOSA-1.0+INT+FP") == parse_target("TOSA-1.0+FP+INT"));
 static_assert(target_spec{}.with(target_feature::fft).has(target_feature::fft));
 
@@ -26,4 +27,6 @@ TEST_CASE("the part that is not understood is named", "[target]") {
     CHECK_FALSE(parse_target("TOSA-1.0+int16", &rest));  // an extension without a profile
     CHECK_FALSE(parse_target("", &rest));
     CHECK_FALSE(parse_target("TOSA-1.0INT", &rest));
+    CHECK_FALSE(parse_target("TOSA-1.0+INT+u55+u85", &rest));  // one program runs on one NPU
+    CHECK(rest == "u85");
 }

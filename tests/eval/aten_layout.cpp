@@ -30,8 +30,21 @@ TEST_CASE("views") {
     CHECK(k.numbers<aten::select_int>({x, 1, -1}, {real, {2}, {}}) == reals{3, 6});
     CHECK(k.numbers<aten::flip>({x, {0, -1}}, {real, {2, 3}, {}}) == reals{6, 5, 4, 3, 2, 1});
     CHECK(k.numbers<aten::unfold>({x, 1, 2, 1}, {real, {2, 2, 2}, {}}) == reals{1, 2, 2, 3, 4, 5, 5, 6});
+    CHECK(k.numbers<aten::diagonal>({x, 1}, {real, {2}, {}}) == reals{2, 6});
+    CHECK(k.numbers<aten::diagonal>({x, -1}, {real, {1}, {}}) == reals{4});
+    CHECK(k.numbers<aten::diagonal>({x, 5, 1, 0}, {real, {0}, {}}).empty());
     CHECK(k.numbers<aten::movedim_int>({x, 0, 1}, {real, {3, 2}, {}}) == reals{1, 4, 2, 5, 3, 6});
     CHECK(k.numbers<aten::as_strided>({x, {2, 2}, {1, 2}, 1}, {real, {2, 2}, {}}) == reals{2, 4, 3, 5});
+}
+
+TEST_CASE("blocks of images") {
+    kernel_test k;
+    const value image = k(f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    CHECK(k.numbers<aten::im2col>({image, {2, 2}, {1, 2}, {1, 0}, {2, 1}}, {real, {1, 4, 4}, {}}) ==
+          reals{0, 0, 5, 6, 0, 0, 7, 8, 1, 2, 9, 10, 3, 4, 11, 12});
+    const value columns = k(f32({1, 4, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}));
+    CHECK(k.numbers<aten::col2im>({columns, {3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1}},
+                                  {real, {1, 1, 3, 3}, {}}) == reals{1, 7, 6, 12, 34, 22, 11, 27, 16});
 }
 
 TEST_CASE("a stride that leads outside is refused") {

@@ -48,6 +48,20 @@ TEST_CASE("extremes and their positions, of which NaN is the largest and the sma
     CHECK(both[1].to<double>() == reals{0, 0});
 }
 
+TEST_CASE("the k largest and smallest, in order") {
+    kernel_test k;
+    const value x = k(f32({2, 3}, {3, 1, 4, 1, 5, 9}));
+    const tensor_meta positions{dtype::int64, {2, 2}, {}};
+    const auto largest = k.run_all<aten::topk>({x, 2}, {{real, {2, 2}, {}}, positions}).value();
+    CHECK(largest[0].to<double>() == reals{4, 3, 9, 5});
+    CHECK(largest[1].to<double>() == reals{2, 0, 2, 1});
+    const value y = k(f32({3}, {3, not_a_number, 4}));
+    const auto smallest =
+        k.run_all<aten::topk>({y, 2, 0, false}, {{real, {2}, {}}, {dtype::int64, {2}, {}}}).value();
+    CHECK(smallest[0].to<double>() == reals{3, 4});
+    CHECK(smallest[1].to<double>() == reals{0, 2});
+}
+
 TEST_CASE("any and all") {
     kernel_test k;
     const value x = k(f32({2, 2}, {0, 1, 0, 0}));
@@ -66,6 +80,7 @@ TEST_CASE("variance, norms and cumulative sums") {
     check_close(k.numbers<aten::linalg_vector_norm>({x}, {real, {}, {}}), {9.5393920});
     CHECK(k.numbers<aten::linalg_vector_norm>({x, 1, int_list{0}}, {real, {3}, {}}) == reals{5, 7, 9});
     CHECK(k.numbers<aten::cumsum>({x, 1}, {real, {2, 3}, {}}) == reals{1, 3, 6, 4, 9, 15});
+    CHECK(k.numbers<aten::cumprod>({x, 1}, {real, {2, 3}, {}}) == reals{1, 2, 6, 4, 20, 120});
     check_close(k.numbers<aten::logsumexp>({x, int_list{1}}, {real, {2}, {}}), {3.4076060, 6.4076060});
 }
 

@@ -530,6 +530,7 @@ private:
                                               "TOSA-1.0+INT+u55",
                                               "TOSA-1.0+INT+int16+int4",
                                               "TOSA-1.0+INT+int16+u55",
+                                              "TOSA-1.0+INT+u85",
                                               "TOSA-1.0+FP+bf16+cf",
                                               "TOSA-1.0+INT+FP+int16+bf16+cf+fft"};
         archive_.comment = targets[up_to(std::size(targets))];

@@ -96,6 +96,11 @@ TEST_CASE_METHOD(fixture, "reductions") {
     CHECK(infer<aten::any_dim>({x, 0}) == "uint8[3, 4]");
     CHECK(infer<aten::any_dims>({x, int_list{}}) == "uint8[2, 3, 4]");
     CHECK(infer<aten::cumsum>({tensor(dtype::int32, {2}), 0}) == "int64[2]");
+    CHECK(infer<aten::cumprod>({x, 1, dtype::float32}) == "float32[2, 3, 4]");
+    CHECK(infer<aten::topk>({x, 2, 1}) == "uint8[2, 2, 4] int64[2, 2, 4]");
+    CHECK(infer<aten::topk>({x, 5}) == "k is 5, but must be between 0 and 4");
+    CHECK(infer<aten::topk>({tensor(dtype::boolean, {2}), 1}) ==
+          "self is bool, but must be a type of numbers");
     CHECK(infer<aten::sum_dim_intlist>({x, int_list{3}}) == "axis 3 is out of range for rank 3");
     CHECK(infer<aten::softmax_int>({real({2}), 0, dtype::float64}) == "float64[2]");
 }
@@ -117,8 +122,26 @@ TEST_CASE_METHOD(fixture, "views") {
     CHECK(infer<aten::squeeze_dim>({real({1, 2, 1}), -1}) == "float32[1, 2]");
     CHECK(infer<aten::unsqueeze>({x, -1}) == "float32[2, 3, 4, 1]");
     CHECK(infer<aten::unfold>({x, 2, 2, 1}) == "float32[2, 3, 3, 2]");
+    CHECK(infer<aten::diagonal>({x, -1, 1, 2}) == "float32[2, 2]");
+    CHECK(infer<aten::diagonal>({x, 9, 0, 2}) == "float32[3, 0]");
+    CHECK(infer<aten::diagonal>({x, 0, 1, -2}) == "a diagonal runs along two different axes");
     CHECK(infer<aten::t>({x}) == "self [2, 3, 4] must have rank 0 to 2");
     CHECK(infer<aten::expand>({real({3, 1}), {2, -1, 4}}) == "float32[2, 3, 4]");
+}
+
+TEST_CASE_METHOD(fixture, "blocks of images") {
+    const value x = real({2, 3, 6, 8});
+    CHECK(infer<aten::im2col>({x, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) == "float32[2, 18, 16]");
+    CHECK(infer<aten::im2col>({real({3, 6, 8}), {2, 2}, {1, 1}, {0, 0}, {2, 2}}) == "float32[12, 12]");
+    CHECK(infer<aten::im2col>({x, {9, 1}, {1, 1}, {0, 0}, {1, 1}}) ==
+          "blocks that span 9 do not fit in an axis of 6");
+    CHECK(infer<aten::im2col>({x, {2, 2}, {1, 1}, {0, 0}, {0, 1}}) == "stride is 0, but must be at least 1");
+    const value columns = real({2, 18, 16});
+    CHECK(infer<aten::col2im>({columns, {6, 8}, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) == "float32[2, 3, 6, 8]");
+    CHECK(infer<aten::col2im>({columns, {6, 8}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) ==
+          "the number of columns is 16, but must be 12");
+    CHECK(infer<aten::col2im>({real({17, 16}), {6, 8}, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) ==
+          "columns of 17 elements are no blocks of 6");
 }
 
 TEST_CASE_METHOD(fixture, "convolutions and poolings") {

@@ -176,6 +176,25 @@ TEST_CASE("pte: arguments of every kind come back", "[pte]") {
     CHECK(read.value()->outputs().size() == 3);
 }
 
+TEST_CASE("pte: a tensor without elements takes nobody's place", "[pte]") {
+    builder b;
+    const value x = b.input({1, 4});
+    const tensor_meta row{dtype::float32, {1, 4}, {}};
+    const value kept = b.typed(b.g.create<relu>({x}), {row});
+    const value none = b.typed(b.g.create<relu>({b.input({0, 3})}), {{dtype::float32, {0, 3}, {}}});
+    const value last = b.typed(b.g.create<relu>({kept}), {row});
+    b.output({last, none});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto read = read_pte(file.value(), "m");
+    REQUIRE(read);
+    CHECK(read.value()->size() == b.g.size());
+}
+
 TEST_CASE("pte: methods share constants and are sorted by name", "[pte]") {
     builder one;
     builder other;

@@ -14,7 +14,7 @@
 
 namespace headrace::testing {
 
-inline program read_fixture(std::string_view name) {
+inline headrace::program read_fixture(std::string_view name) {
     auto read = read_pt2(fixtures() / name / "model.pt2");
     if (!read) FAIL(read.error().message);
     return std::move(read).value();

@@ -192,6 +192,20 @@ TEST_CASE("a pass that changes the result is found by execution", "[lower]") {
     CHECK(wrong.error().message.find(" changes the result: ") != std::string::npos);
 }
 
+TEST_CASE("a float model that computes with integers is lowered to both profiles", "[lower]") {
+    auto g = std::make_unique<graph>();
+    const value x = add_input(*g);
+    const value ones = add<aten::ne_scalar>(*g, {.self = x, .other = 0});
+    g->set_meta(ones, {dtype::boolean, {1, 2, 4, 3}, {}});
+    const value positions = add<aten::cumsum>(*g, {.self = ones, .dim = 1});
+    g->set_meta(positions, {dtype::int64, {1, 2, 4, 3}, {}});
+    CHECK(default_targets(*g).size() == 2);
+    CHECK_FALSE(default_targets(*g)[0].has(target_feature::profile_int));
+    const auto lowered = lower_to_tosa(finish(std::move(g), positions));
+    REQUIRE(lowered);
+    CHECK(lowered.value().report.target == "TOSA-1.0+INT+FP");
+}
+
 TEST_CASE("the default target depends on quantization", "[lower]") {
     const target_spec floats = target_spec{}.with(target_feature::profile_fp);
     const target_spec integers = target_spec{}.with(target_feature::profile_int);

@@ -53,6 +53,8 @@ TEST_CASE("the standard pipeline has all passes of its folders, and that between
     CHECK(has_all(pass_list<narrow_int64>{}));
     CHECK(has_all(legalize_passes{}));
     CHECK(has_all(layout_passes<no_evaluator>{}));
+    CHECK(has_all(npu_passes{}));
+    CHECK(has_all(settling_passes<no_evaluator>{}));
     CHECK(has_all(fold_passes<no_evaluator>{}));
     CHECK(has_all(pass_list<ensure_distinct_outputs>{}));
 }

@@ -22,6 +22,7 @@ constexpr target_spec float_target = *parse_target("TOSA-1.0+FP");
 constexpr target_spec integer_target = *parse_target("TOSA-1.0+INT+int16+int4+cf");
 constexpr target_spec mixed_target = *parse_target("TOSA-1.0+FP+INT+int16+int4+bf16+cf");
 constexpr target_spec u55_target = *parse_target("TOSA-1.0+INT+u55");
+constexpr target_spec u85_target = *parse_target("TOSA-1.0+INT+u85");
 
 template <pass_type... Passes>
 constexpr testing::pass_runners runners_in(pass_list<Passes...>) {
@@ -74,7 +75,7 @@ TEST_CASE("the fixtures are lowered pass by pass") {
     const auto all = models();
     REQUIRE(all.size() > 10);
     for (const std::filesystem::path& path : all) {
-        for (const target_spec& target : {float_target, integer_target, mixed_target, u55_target}) {
+        for (const target_spec& target : {float_target, integer_target, mixed_target, u55_target, u85_target}) {
             INFO(path);
             auto p = read_pt2(path);
             if (!p && p.error().kind == error_kind::unsupported) break;  // it has dynamic shapes

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include <headrace/quantization/histogram.hpp>
@@ -65,12 +66,15 @@ TEST_CASE("a constant, and then other numbers") {
     CHECK(h.least_loss(256) == value_range{0, 0x1.37d9p+2F});
 }
 
-TEST_CASE("infinite numbers and empty tensors are left out") {
+TEST_CASE("numbers that mean infinity and empty tensors are left out") {
     histogram h;
     h.feed({});
     CHECK(h.empty());
     h.feed(std::vector<float>{1, INFINITY, -INFINITY, NAN, 2});
     CHECK(h.range() == value_range{1, 2});
+    constexpr float lowest = std::numeric_limits<float>::lowest();  // what masks hold for -infinity
+    h.feed(std::vector<float>{lowest, 4, -lowest, 3});
+    CHECK(h.range() == value_range{1, 4});
 }
 
 TEST_CASE("the range of least square error clips what is rare and far") {

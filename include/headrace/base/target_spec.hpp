@@ -9,7 +9,8 @@
 
 namespace headrace {
 
-/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), and `u55` for the Ethos-U55 subset.
+/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), `u55` for the Ethos-U55 subset, and `u85` for
+/// what an Ethos-U85 runs fastest.
 enum class target_feature : std::uint16_t {
     profile_fp = 1,
     profile_int = 2,
@@ -22,7 +23,8 @@ enum class target_feature : std::uint16_t {
     fft = 256,
     control_flow = 512,
     variable = 1024,
-    u55 = 2048
+    u55 = 2048,
+    u85 = 4096
 };
 
 /// A target, as `TOSA-1.0+INT+int16` spells it.
@@ -54,10 +56,11 @@ inline constexpr target_feature_name target_feature_names[] = {
     {"bf16", target_feature::bf16},       {"fp16", target_feature::fp16},
     {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
     {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
-    {"var", target_feature::variable},    {"u55", target_feature::u55}};
+    {"var", target_feature::variable},    {"u55", target_feature::u55},
+    {"u85", target_feature::u85}};
 
-/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, or no
-/// profile is named; `rest`, if given, then holds the part that was not understood.
+/// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, no profile
+/// is named, or two NPUs are; `rest`, if given, then holds the part that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
                                                                 std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
@@ -79,7 +82,7 @@ inline constexpr target_feature_name target_feature_names[] = {
                 known = true;
             }
         }
-        if (!known) return fail(part);
+        if (!known || (spec.has(target_feature::u55) && spec.has(target_feature::u85))) return fail(part);
         left.remove_prefix(part.size());
     }
     if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);

@@ -8,5 +8,6 @@
 namespace headrace {
 
 template struct detail::pass_codes<layout_passes<constant_evaluator>>;
+template struct detail::pass_codes<settling_passes<constant_evaluator>>;
 
 }  // namespace headrace

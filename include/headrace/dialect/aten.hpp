@@ -1050,6 +1050,9 @@ struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reducti
 struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
+struct cumprod : op<dialect, "aten.cumprod.default", "self, dim, dtype", has_out> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
 struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim; bool keepdim = false; };
 };
@@ -1121,6 +1124,10 @@ struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList",
     struct args {
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
+};
+struct topk : op<dialect, "aten.topk.default",
+         "self, k, dim, largest, sorted", 2, on_numbers, out_named<"aten.topk.values">> {
+    struct args { value self; std::int64_t k, dim = -1; bool largest = true, sorted = true; };
 };
 struct var : op<dialect, "aten.var.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
@@ -1274,6 +1281,13 @@ struct transpose_copy_int : op<dialect, "aten.transpose_copy.int",
 struct unflatten_int : op<dialect, "aten.unflatten.int", "self, dim, sizes", reshaping, aliasing> {
     struct args { value self; std::int64_t dim; int_list sizes; };
 };
+struct diagonal : op<dialect, "aten.diagonal.default", "self, offset, dim1, dim2", aliasing> {
+    struct args { value self; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
+struct diagonal_copy : op<dialect, "aten.diagonal_copy.default",
+         "self, offset, dim1, dim2", view_copy_of<diagonal>, has_out> {
+    struct args { value self; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
 struct unfold : op<dialect, "aten.unfold.default", "self, dimension, size, step", aliasing> {
     struct args { value self; std::int64_t dimension, size, step; };
 };
@@ -1390,6 +1404,14 @@ struct hstack : op<dialect, "aten.hstack.default", "tensors", joining> {
 };
 struct meshgrid_indexing : op<dialect, "aten.meshgrid.indexing", "tensors, indexing", variadic_results> {
     struct args { list<value> tensors; std::string_view indexing; };
+};
+/// Blocks of an image as columns, and columns as overlapping blocks, which are added up.
+struct im2col : op<dialect, "aten.im2col.default", "self, kernel_size, dilation, padding, stride", has_out> {
+    struct args { value self; int_list kernel_size, dilation, padding, stride; };
+};
+struct col2im : op<dialect, "aten.col2im.default",
+         "self, output_size, kernel_size, dilation, padding, stride", has_out> {
+    struct args { value self; int_list output_size, kernel_size, dilation, padding, stride; };
 };
 struct pixel_shuffle : op<dialect, "aten.pixel_shuffle.default", "self, upscale_factor", has_out> {
     struct args { value self; std::int64_t upscale_factor; };
@@ -1909,13 +1931,13 @@ struct dialect : dialect_of<"aten",
       bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar, bitwise_xor_scalar, bitwise_xor_tensor,
       logical_and, logical_not, logical_or, logical_xor, lshift_scalar, lshift_tensor, or_scalar, or_tensor,
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
-      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumsum, logsumexp,
-      max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction, std_dim,
-      std_mean_correction, std_mean_dim, sum, sum_dim_intlist, var, var_correction, var_dim,
-      var_mean_correction,
-      var_mean_dim,
+      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumprod, cumsum,
+      logsumexp, max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction,
+      std_dim, std_mean_correction, std_mean_dim, sum, sum_dim_intlist, topk, var, var_correction, var_dim,
+      var_mean_correction, var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
-      expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int, movedim_intlist, narrow,
+      diagonal, diagonal_copy, expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int,
+      movedim_intlist, narrow,
       narrow_copy, numpy_t, permute, permute_copy, ravel, reshape, reshape_as, select_copy_int, select_int,
       slice_copy_tensor, slice_tensor, squeeze, squeeze_copy, squeeze_copy_dim, squeeze_copy_dims,
       squeeze_dim, squeeze_dims, squeeze_inplace_dim, t, t_copy, transpose_copy_int, transpose_int,
@@ -1923,9 +1945,9 @@ struct dialect : dialect_of<"aten",
       chunk, split_copy_tensor, split_sizes, split_tensor, split_with_sizes, split_with_sizes_copy,
       tensor_split_indices, tensor_split_sections, unbind_copy_int, unbind_int, unsafe_split_tensor,
       unsafe_split_with_sizes,
-      broadcast_tensors, cat, channel_shuffle, column_stack, concat, diff, dstack, flip, fliplr, flipud,
-      hstack, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat, repeat_interleave_self_int, roll,
-      rot90, stack, tile, tril, triu, vstack,
+      broadcast_tensors, cat, channel_shuffle, col2im, column_stack, concat, diff, dstack, flip, fliplr,
+      flipud, hstack, im2col, meshgrid_indexing, pixel_shuffle, pixel_unshuffle, repeat,
+      repeat_interleave_self_int, roll, rot90, stack, tile, tril, triu, vstack,
       constant_pad_nd, pad, reflection_pad1d, reflection_pad2d, reflection_pad3d, replication_pad1d,
       replication_pad2d, replication_pad3d,
       embedding, gather, index_add, index_copy, index_copy_inplace, index_fill_int_scalar, index_put,

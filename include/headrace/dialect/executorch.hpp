@@ -162,6 +162,7 @@ using kernels = ops<
     kernel<aten::any_dims, "aten::any.dims_out">, kernel<aten::prod, "aten::prod.out">,
     kernel<aten::argmax, "aten::argmax.out", kernel_types::numbers>,
     kernel<aten::argmin, "aten::argmin.out", kernel_types::numbers>, kernel<aten::cumsum, "aten::cumsum.out">,
+    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>,
     kernel<aten::max, "aten::max.unary_out">, kernel<aten::max_dim, "aten::max.dim_max">,
     kernel<aten::mean, "aten::mean.dtype_out", kernel_types::floats>,
     kernel<aten::mean_dim, "aten::mean.out", kernel_types::floats>, kernel<aten::min, "aten::min.unary_out">,

@@ -42,6 +42,20 @@ struct wrap_with_set_grad_enabled : op<dialect, "higher_order.wrap_with_set_grad
     };
 };
 
+/// Calls a graph in whose ops PyTorch chooses the types, if it is enabled.
+struct wrap_with_autocast : op<dialect, "higher_order.wrap_with_autocast",
+                               "device_type, dtype, enabled, cache_enabled, wrapped_body, operands",
+                               variadic_results> {
+    struct args {
+        std::string_view device_type;
+        std::optional<headrace::dtype> dtype;
+        bool enabled;
+        std::optional<bool> cache_enabled;
+        graph* wrapped_body;
+        list<value> operands;
+    };
+};
+
 /// Calls `body_graph` for each index of the first dimension of all `xs`. It takes one slice of each, then
 /// `operands`. Results: the graph's, stacked.
 struct map_impl : op<dialect, "higher_order.map_impl", "body_graph, xs, operands", variadic_results> {
@@ -65,7 +79,8 @@ struct scan
     };
 };
 
-struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_set_grad_enabled, map_impl, scan> {};
+struct dialect : dialect_of<"higher_order", cond, while_loop, wrap_with_autocast, wrap_with_set_grad_enabled,
+                            map_impl, scan> {};
 
 }  // namespace headrace::higher_order
 

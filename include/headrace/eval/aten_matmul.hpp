@@ -90,61 +90,50 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
 
 // --- einsum ----------------------------------------------------------------------------
 
-/// The labels of one operand, one for each axis: axis i of its ellipsis, counted from the right, is the
-/// character 1 + i.
-[[nodiscard]] inline std::string axis_labels(std::string_view term, std::size_t rank) {
-    std::string labels;
-    for (const char c : term) {
-        if (c != '.') {
-            labels += c;
-            continue;
-        }
-        for (std::size_t left = rank + 1 - term.size(); left-- > 0;) labels += static_cast<char>(1 + left);
-    }
-    return labels;
-}
-
 inline constexpr std::size_t max_einsum_operands = 4;
 
 /// The space of all labels of an equation, and how each operand lies in it; the last strides are the
 /// result's.
 struct einsum_space {
-    std::string labels;
+    std::pmr::string labels;
     extents shape;
     std::array<extents, max_einsum_operands + 1> strides;
 
-    explicit einsum_space(std::string all) : labels(std::move(all)), shape(labels.size(), 1) {
+    explicit einsum_space(std::pmr::string all) : labels(std::move(all)), shape(labels.size(), 1) {
         for (extents& s : strides) s.assign(labels.size(), 0);
     }
     /// An axis of size 1 is broadcast; a label that occurs twice takes the diagonal.
-    void place(std::size_t operand, const std::string& operand_labels, const extents& operand_shape) {
+    void place(std::size_t operand, const std::pmr::string& operand_labels, const extents& operand_shape) {
         const extents dense = row_major_strides(operand_shape);
         for (std::size_t d = 0; d != dense.size() && d != operand_labels.size(); ++d) {
             const std::size_t axis = labels.find(operand_labels[d]);
-            if (operand_shape[d] == 1 || axis == std::string::npos) continue;
+            if (operand_shape[d] == 1 || axis == std::pmr::string::npos) continue;
             shape[axis] = operand_shape[d];
             strides[operand][axis] += dense[d];
         }
     }
 };
 /// The labels of all operands and of the result; none if there are too many.
-[[nodiscard]] inline std::vector<std::string> einsum_terms(const evaluation& e, const args<aten::einsum>& a) {
+[[nodiscard]] inline std::vector<std::pmr::string> einsum_terms(const evaluation& e,
+                                                                const args<aten::einsum>& a) {
     const result<einsum_equation> equation = parse_einsum(a.equation);
     if (!equation || a.tensors.size() > max_einsum_operands) return {};
-    std::vector<std::string> terms;
+    std::vector<std::pmr::string> terms;
     for (std::size_t k = 0; k != a.tensors.size(); ++k)
-        terms.push_back(axis_labels(equation.value().operands[k], e.input(a.tensors[k]).rank()));
-    terms.push_back(axis_labels(equation.value().result, e.output_shape().size()));
+        terms.push_back(einsum_axes(equation.value().operands[k], e.input(a.tensors[k]).rank()));
+    terms.push_back(einsum_axes(equation.value().result, e.output_shape().size()));
     return terms;
 }
 
 /// Sums products over the whole space: not fast, but any equation of up to four operands.
 inline void evaluate(aten::einsum, const args<aten::einsum>& a, evaluation& e) {
-    const std::vector<std::string> terms = einsum_terms(e, a);
+    const std::vector<std::pmr::string> terms = einsum_terms(e, a);
     if (terms.empty()) return e.fail("this equation is not supported");
-    std::string all;
-    for (const std::string& term : terms) {
-        for (const char c : term) all += all.find(c) == std::string::npos ? std::string(1, c) : std::string();
+    std::pmr::string all;
+    for (const std::pmr::string& term : terms) {
+        for (const char c : term) {
+            if (all.find(c) == std::pmr::string::npos) all += c;
+        }
     }
     einsum_space space(all);
     std::vector<std::vector<double>> numbers;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's reductions and of cumsum.
+// Defines the kernels of ATen's reductions, of cumsum and cumprod, and of topk.
 #ifndef HEADRACE_EVAL_ATEN_REDUCE_HPP
 #define HEADRACE_EVAL_ATEN_REDUCE_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
@@ -130,6 +132,37 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (e.is_known(1)) e.output(1).assign(best);
 }
 
+/// Of equal numbers the first ones; NaN counts as the largest.
+inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const axis_view view(in.shape(), a.dim);
+    const axis_view chosen(e.output_shape(), a.dim);
+    std::vector<std::int64_t> positions(idx(e.output(0).size()));
+    std::vector<std::int64_t> line(idx(view.size));
+    visit_compute(in.type(), [&]<class T>(T) {
+        const std::vector<T> numbers = in.to<T>();
+        const auto is_above = [](T x, T y) { return x > y || (x != x && y == y); };
+        view.for_each_line([&](std::int64_t o, std::int64_t k) {
+            std::iota(line.begin(), line.end(), 0);
+            std::ranges::stable_sort(line, [&](std::int64_t i, std::int64_t j) {
+                const T x = numbers[view.at(o, i, k)];
+                const T y = numbers[view.at(o, j, k)];
+                return a.largest ? is_above(x, y) : is_above(y, x);
+            });
+            for (std::int64_t i = 0; i != chosen.size; ++i) positions[chosen.at(o, i, k)] = line[idx(i)];
+        });
+    });
+    visit_width(in.type(), [&]<class U>(U) {
+        chosen.for_each_line([&](std::int64_t o, std::int64_t k) {
+            for (std::int64_t i = 0; i != chosen.size; ++i) {
+                const std::size_t to = chosen.at(o, i, k);
+                e.output(0).mutable_data<U>()[to] = in.data<U>()[view.at(o, positions[to], k)];
+            }
+        });
+    });
+    if (e.is_known(1)) e.output(1).assign(positions);
+}
+
 [[nodiscard]] inline std::vector<std::int64_t> flags_of(const tensor& t) {
     return t.cast(dtype::boolean).to<std::int64_t>();
 }
@@ -220,13 +253,15 @@ inline void evaluate(aten::logsumexp, const args<aten::logsumexp>& a, evaluation
     e.output().assign(sums);
 }
 
-inline void evaluate(aten::cumsum, const args<aten::cumsum>& a, evaluation& e) {
+template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const std::conditional_t<std::is_same_v<Op, aten::cumsum>, plus, times> joined;
     const axis_view view(e.output_shape(), a.dim);
     visit_compute(e.output_type(), [&]<class T>(T) {
         std::vector<T> numbers = summands<T>(e, a.self);
         view.for_each_line([&](std::int64_t o, std::int64_t k) {
             for (std::int64_t i = 1; i < view.size; ++i) {
-                numbers[view.at(o, i, k)] = plus()(numbers[view.at(o, i - 1, k)], numbers[view.at(o, i, k)]);
+                numbers[view.at(o, i, k)] = joined(numbers[view.at(o, i - 1, k)], numbers[view.at(o, i, k)]);
             }
         });
         e.output().assign(numbers);

@@ -156,6 +156,19 @@ inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {
     }
     copy_strided(e.output(), in, strides);
 }
+inline void evaluate(aten::diagonal, const args<aten::diagonal>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const extents along = row_major_strides(in.shape());
+    const std::size_t axis1 = wrap_axis(a.dim1, in.rank());
+    const std::size_t axis2 = wrap_axis(a.dim2, in.rank());
+    extents strides;
+    for (std::size_t i = 0; i != in.rank(); ++i) {
+        if (i != axis1 && i != axis2) strides.push_back(along[i]);
+    }
+    strides.push_back(along[axis1] + along[axis2]);
+    const std::int64_t offset = a.offset < 0 ? -a.offset * along[axis1] : a.offset * along[axis2];
+    if (e.output().size() != 0) copy_strided(e.output(), in, strides, offset);
+}
 /// Tensors of one shape, by their strides.
 inline void evaluate(aten::broadcast_tensors, const args<aten::broadcast_tensors>& a, evaluation& e) {
     for (std::size_t i = 0; i != e.output_count(); ++i)

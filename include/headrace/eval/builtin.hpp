@@ -108,6 +108,11 @@ inline void evaluate(higher_order::wrap_with_set_grad_enabled,
     set_outputs(e, run_region(e, a.wrapped_graph, inputs_of(e, a.operands)));
 }
 
+inline void evaluate(higher_order::wrap_with_autocast, const args<higher_order::wrap_with_autocast>& a,
+                     evaluation& e) {
+    set_outputs(e, run_region(e, a.wrapped_body, inputs_of(e, a.operands)));
+}
+
 /// Slice i of the first axis, or a place for it in a stacked result.
 [[nodiscard]] inline tensor slice_of(const tensor& t, std::int64_t i) {
     tensor part(t.type(), extents(t.shape().begin() + 1, t.shape().end()));

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_INFER_ATEN_HPP
 #define HEADRACE_INFER_ATEN_HPP
 
+#include <headrace/infer/aten_blocks.hpp>
 #include <headrace/infer/aten_convolution.hpp>
 #include <headrace/infer/aten_creation.hpp>
 #include <headrace/infer/aten_einsum.hpp>

@@ -30,6 +30,20 @@ namespace headrace {
     return labels;
 }
 
+/// The labels of a tensor of that rank, with one for each axis of an ellipsis: 1 for the last of these, 2 for
+/// the one before, so that the ellipses of several operands broadcast.
+[[nodiscard]] inline std::pmr::string einsum_axes(std::string_view labels, std::size_t rank) {
+    std::pmr::string axes;
+    for (const char c : labels) {
+        if (c != '.') {
+            axes += c;
+            continue;
+        }
+        for (std::size_t left = rank + 1 - labels.size(); left-- > 0;) axes += static_cast<char>(1 + left);
+    }
+    return axes;
+}
+
 /// An equation: labels of each operand and of the result.
 struct einsum_equation {
     std::pmr::vector<std::pmr::string> operands;

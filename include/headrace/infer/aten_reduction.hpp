@@ -74,7 +74,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                  a.keepdim);
 }
 
-template <one_of<ops<aten::cumsum>> Op>
+template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
@@ -135,6 +135,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::topk>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    BOOST_OUTCOME_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
+    if (!shape.empty()) shape[axis] = a.k;
+    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
 }
 
 template <one_of<ops<aten::aminmax>> Op>

@@ -277,6 +277,35 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self);
 }
 
+/// The two axes of a diagonal, and how many elements of it lie within.
+struct diagonal_line {
+    std::size_t axis1;
+    std::size_t axis2;
+    std::int64_t length;
+};
+[[nodiscard]] inline result<diagonal_line> diagonal_of(sizes shape, std::int64_t offset, std::int64_t dim1,
+                                                       std::int64_t dim2) {
+    BOOST_OUTCOME_TRY(axis1, axis_of(dim1, shape.size()));
+    BOOST_OUTCOME_TRY(axis2, axis_of(dim2, shape.size()));
+    if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
+    const std::int64_t down = offset < 0 ? saturating_add(shape[axis1], offset) : shape[axis1];
+    const std::int64_t across = offset < 0 ? shape[axis2] : saturating_sub(shape[axis2], offset);
+    return diagonal_line{axis1, axis2, std::max<std::int64_t>(std::min(down, across), 0)};
+}
+
+template <one_of<ops<aten::diagonal>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    BOOST_OUTCOME_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
+    shape_builder shape;
+    for (std::size_t i = 0; i != self.rank(); ++i) {
+        if (i != line.axis1 && i != line.axis2) shape.push_back(self.shape[i]);
+    }
+    shape.push_back(line.length);
+    return add_result(out, self.dtype, shape);
+}
+
 template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

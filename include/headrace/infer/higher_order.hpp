@@ -155,6 +155,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
 }
+template <one_of<ops<higher_order::wrap_with_autocast>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.enabled)
+        return unsupported("it computes in types that PyTorch chooses; export without torch.autocast");
+    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
+    return detail::infer_region(out, a.wrapped_body);
+}
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());

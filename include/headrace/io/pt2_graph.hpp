@@ -267,6 +267,9 @@ private:
         } else if (is<higher_order::wrap_with_set_grad_enabled>(n)) {
             const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(n);
             check(a.wrapped_graph, a.operands.size(), n.result_count);
+        } else if (is<higher_order::wrap_with_autocast>(n)) {
+            const auto& a = args_of<higher_order::wrap_with_autocast>(n);
+            check(a.wrapped_body, a.operands.size(), n.result_count);
         }
     }
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_PTE_TENSORS_HPP
 #define HEADRACE_IO_PTE_TENSORS_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -51,6 +52,12 @@ using place = std::pair<std::uint32_t, std::uint64_t>;
     return {a.memory(), std::uint64_t{a.offset_high()} << 32 | a.offset_low()};
 }
 
+/// Does a tensor take bytes of a memory? One without elements may lie where another does.
+[[nodiscard]] inline bool takes_place(const pte_fb::Tensor& t) {
+    if (t.allocation() == nullptr) return false;
+    return t.sizes() == nullptr || std::find(t.sizes()->begin(), t.sizes()->end(), 0) == t.sizes()->end();
+}
+
 /// What the tensors of a method hold while its instructions are read.
 class tensor_source {
 public:
@@ -71,7 +78,7 @@ public:
         if (t->data() != 0 && t->allocation() == nullptr)
             return unsupported("tensor " + number_text(index) + " is a constant, and is written");
         written_.insert(index);
-        if (t->allocation() != nullptr) {
+        if (takes_place(*t)) {
             at_places_[place_of(*t->allocation())] = v;
         } else {
             unplanned_[index] = v;
@@ -86,7 +93,7 @@ public:
         BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
         if (t->data() != 0 && t->allocation() == nullptr) return constant(index, t->data(), meta);
         value held{};
-        if (t->allocation() != nullptr) {
+        if (takes_place(*t)) {
             const auto known = at_places_.find(place_of(*t->allocation()));
             if (known != at_places_.end()) {
                 held = known->second;

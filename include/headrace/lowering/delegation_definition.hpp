@@ -131,6 +131,7 @@ private:
             if (best && found.host.size() >= m.found.host.size()) continue;
             best = target;
             m.found = std::move(found);
+            if (m.found.host.empty()) return boost::outcome_v2::success();
         }
         g.set_target(*best);
         if (*best == targets.back()) return boost::outcome_v2::success();
@@ -142,12 +143,7 @@ private:
 
     result<void> find_partitions(method& m) const {
         graph& g = *m.host;
-        pass_context context(&infer_node);
-        BOOST_OUTCOME_TRY(prepare_partition(g, context));
-        if (!context.diagnostics().empty()) {
-            const diagnostic& d = context.diagnostics()[0];
-            return error{d.kind, d.node + " (" + d.op + "): " + d.reason};
-        }
+        BOOST_OUTCOME_TRY(make_functional(g));
         BOOST_OUTCOME_TRY(find_partitions_for(m, targets_for(g)));
         m.notes = notes_of(m.found);  // before the host graph changes
         return boost::outcome_v2::success();

@@ -20,14 +20,38 @@
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/oversized.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/memory/out_variant.hpp>
+#include <headrace/partition/extract.hpp>
 
 namespace headrace {
+
+namespace detail {
+
+[[nodiscard]] inline bool has_in_place_ops(const graph& g) {
+    bool found = false;
+    g.census().for_each([&](const op_info& op, std::size_t) { found = found || op.has(trait::in_place); });
+    for (const node& n : g.nodes()) {
+        if (found) return true;
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            found = found || (region != nullptr && has_in_place_ops(*region));
+        });
+    }
+    return found;
+}
+
+}  // namespace detail
 
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) {
     if (const node* n = find_oversized(g))
         return unsupported(message_prefix(*n) + "a tensor of 2^31 elements or more is not executed");
-    return run_graph(g, inputs);
+    if (!detail::has_in_place_ops(g)) return run_graph(g, inputs);
+    // A kernel gives new tensors: what an op writes into its operand would be lost to those who read it
+    // later.
+    graph functional;
+    copy_graph(g, functional);
+    BOOST_OUTCOME_TRY(make_functional(functional));
+    return run_graph(functional, inputs);
 }
 result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
                                             std::span<const tensor> inputs) {

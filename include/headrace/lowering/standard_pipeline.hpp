@@ -21,9 +21,9 @@ namespace headrace {
 /// The nodes whose op the pipeline provably lowers.
 [[nodiscard]] operator_support standard_pipeline_support();
 
-/// Makes a graph one of functions, so that parts of it can be lowered alone: regions are inlined and nothing
-/// is written in place.
-[[nodiscard]] result<void> prepare_partition(graph& g, pass_context& context);
+/// Makes a graph one of functions, so that it can be executed, and parts of it lowered alone: regions are
+/// inlined and nothing is written in place. An error names the first node of which that cannot be made.
+[[nodiscard]] result<void> make_functional(graph& g);
 
 [[nodiscard]] pipeline_description describe_standard_pipeline();
 

@@ -5,6 +5,7 @@
 #define HEADRACE_LOWERING_STANDARD_PIPELINE_DEFINITION_HPP
 
 #include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/legality.hpp>
 #include <headrace/lowering/oversized.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -35,10 +36,13 @@ const pass_registry& standard_passes() {
 
 operator_support standard_pipeline_support() { return supported_by<detail::standard_pipeline>(); }
 
-result<void> prepare_partition(graph& g, pass_context& context) {
+result<void> make_functional(graph& g) {
+    pass_context context(&infer_node);
     BOOST_OUTCOME_TRYV(apply_pass(inline_regions{}, g, context));
     BOOST_OUTCOME_TRYV(apply_pass(functionalize{}, g, context));
-    return boost::outcome_v2::success();
+    if (context.diagnostics().empty()) return boost::outcome_v2::success();
+    const diagnostic& d = context.diagnostics().front();
+    return error{d.kind, d.node + " (" + d.op + "): " + d.reason};
 }
 
 pipeline_description describe_standard_pipeline() { return describe<detail::standard_pipeline>(); }

@@ -3,11 +3,14 @@
 #ifndef HEADRACE_LOWERING_TARGET_CHOICE_HPP
 #define HEADRACE_LOWERING_TARGET_CHOICE_HPP
 
+#include <cstdint>
 #include <vector>
 
 #include <headrace/base/target_spec.hpp>
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/regions.hpp>
 
 namespace headrace {
 
@@ -20,15 +23,35 @@ namespace headrace {
     return found;
 }
 
-/// The targets to try, in order; the first that can hold the graph is meant. FP for a float model; for a
-/// quantized one INT, then INT+FP in case it has float parts as well.
-[[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
-    if (!is_quantized(g)) return {target_spec{}.with(target_feature::profile_fp)};
-    const target_spec integers = target_spec{}.with(target_feature::profile_int);
-    return {integers, integers.with(target_feature::profile_fp)};
+/// Does an op of the graph, or of one that it holds, give integers, such as positions or a loop's count?
+[[nodiscard]] inline bool computes_integers(const graph& g) {
+    for (const node& n : g.nodes()) {
+        if (is_of_dialect<builtin::dialect>(n)) continue;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const auto& meta = n.results[i].meta;
+            if (meta && !is_floating(meta->dtype) && !is_boolean(meta->dtype)) return true;
+        }
+        bool found = false;
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            found = found || (region != nullptr && computes_integers(*region));
+        });
+        if (found) return true;
+    }
+    return false;
 }
 
-/// A target that can hold all ops of a graph, before any is lowered: FP, and INT as well if it is quantized.
+/// The targets to try, in order; the first that can hold the graph is meant. FP for a float model, then
+/// FP+INT in case it computes with integers that FP does not have; for a quantized one INT, then INT+FP in
+/// case it has float parts as well.
+[[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
+    const target_spec floats = target_spec{}.with(target_feature::profile_fp);
+    const target_spec integers = target_spec{}.with(target_feature::profile_int);
+    const target_spec both = floats.with(target_feature::profile_int);
+    if (is_quantized(g)) return {integers, both};
+    return computes_integers(g) ? std::vector{floats, both} : std::vector{floats};
+}
+
+/// A target that can hold all ops of a graph, before any is lowered: the last of default_targets().
 [[nodiscard]] inline target_spec widest_default_target(const graph& g) { return default_targets(g).back(); }
 
 }  // namespace headrace

@@ -25,7 +25,7 @@ namespace headrace {
 /// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
 struct executorch_source {
     using without_kernels =
-        ops<aten::grid_sampler, aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
+        ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
             aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
             aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
             aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,
@@ -38,8 +38,8 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_set_grad_enabled,
-               executorch::call_delegate>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_autocast,
+               higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.

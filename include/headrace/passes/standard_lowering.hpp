@@ -13,6 +13,7 @@
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
+#include <headrace/passes/npu/npu.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/pack_int4_weights.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
@@ -25,7 +26,7 @@ namespace headrace {
 /// or named here, or the pipeline does not compile.
 struct exported_program {
     using not_lowered =
-        ops<aten::grid_sampler, aten::grid_sampler_2d, aten::fft_rfft2,
+        ops<aten::fft_rfft2,
             aten::_scaled_dot_product_flash_attention_for_cpu,  // gives statistics beside its result
             aten::item, aten::_local_scalar_dense, aten::sym_numel,
             aten::sym_size_int,  // numbers of the host
@@ -54,7 +55,8 @@ template <class Evaluator>
 struct standard_lowering
     : pipeline_of<from<exported_program>, lowered_program, normalize_passes, tabulate_passes<Evaluator>,
                   decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
-                  layout_passes<Evaluator>, u55_passes, pass_list<merge_equal_constants, merge_duplicates>,
+                  layout_passes<Evaluator>, npu_passes, settling_passes<Evaluator>, u55_passes,
+                  pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
 
 }  // namespace headrace

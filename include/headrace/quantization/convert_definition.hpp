@@ -13,6 +13,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/quantization/convert.hpp>
+#include <headrace/quantization/histogram.hpp>
 
 namespace headrace {
 
@@ -87,7 +88,7 @@ private:
         std::vector<value_range> ranges(channels);
         const auto numbers = t.data<float>();
         for (std::size_t k = 0; k != numbers.size(); ++k) {
-            if (!std::isfinite(numbers[k])) continue;
+            if (!has_extent(numbers[k])) continue;
             value_range& r = ranges[k / inner % channels];
             r.lowest = std::min(r.lowest, numbers[k]);
             r.highest = std::max(r.highest, numbers[k]);

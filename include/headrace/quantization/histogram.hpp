@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_HISTOGRAM_HPP
 #define HEADRACE_QUANTIZATION_HISTOGRAM_HPP
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,10 +12,15 @@
 
 namespace headrace {
 
+/// Does a number say how wide a range is? Infinities do not, nor does what stands for them, such as the
+/// lowest float32 in an attention mask: they saturate. What is left can be multiplied by the bins of a
+/// histogram.
+[[nodiscard]] inline bool has_extent(float x) { return std::abs(x) <= 1e34F; }
+
 /// 2048 equal bins over the range of all numbers so far; when the range grows, what was counted is counted
 /// anew from the middles of sixteenths of bins (torchao, HistogramObserver). Counts are float32, and every
-/// step is rounded as there, so that ranges are the same to the last bit. Numbers that are not finite are
-/// left out.
+/// step is rounded as there, so that ranges are the same to the last bit. Numbers that mean infinity are left
+/// out.
 class histogram {
 public:
     static constexpr int bins = 2048;

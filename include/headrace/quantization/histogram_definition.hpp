@@ -82,7 +82,7 @@ HEADRACE_INLINE void histogram::widen(value_range range, std::vector<float>& cou
 HEADRACE_INLINE void histogram::feed(std::span<const float> numbers) {
     value_range own;
     for (const float x : numbers) {
-        if (!std::isfinite(x)) continue;
+        if (!has_extent(x)) continue;
         own.lowest = std::min(own.lowest, x);
         own.highest = std::max(own.highest, x);
     }

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// What an observer has seen of the tensors of one group, in the order in which they were fed. Infinite
-/// numbers are left out: they saturate. So is NaN, which is counted.
+/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers
+/// without extent are left out: they saturate. So is NaN, which is counted.
 class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
@@ -20,7 +20,7 @@ public:
     void feed(std::span<const float> numbers) {
         value_range own;
         for (const float x : numbers) {
-            if (!std::isfinite(x)) {
+            if (!has_extent(x)) {
                 undefined_ += std::isnan(x) ? 1 : 0;
                 continue;
             }

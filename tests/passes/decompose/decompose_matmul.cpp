@@ -151,15 +151,22 @@ TEST_CASE("einsum of one operand and of three") {
     CHECK(einsum("i,i,i->i", {{4}, {4}, {4}}) == "");
 }
 
-TEST_CASE("einsum with a diagonal or an ellipsis is refused") {
-    const auto refused = [](std::string_view equation) {
+TEST_CASE("einsum with an ellipsis") {
+    CHECK(einsum("...i->...", {{2, 3, 4}}) == "");
+    CHECK(einsum("...ij,...jk->...ik", {{2, 3, 4}, {2, 4, 5}}) == "");
+    CHECK(einsum("...ij,...jk", {{2, 3, 3, 4}, {3, 4, 5}}) == "");
+    CHECK(einsum("b...,b...->...", {{2, 3, 4}, {2, 4}}) == "");
+}
+
+TEST_CASE("einsum with a diagonal or an axis that broadcasts is refused") {
+    const auto refused = [](std::string_view equation, int_list other) {
         return refusal<decompose_einsum>([=](program& p) {
             const value x = p.input(fp32, {3, 3});
-            p.output(p.make<aten::einsum>({.equation = equation, .tensors = {x}}));
+            p.output(p.make<aten::einsum>({.equation = equation, .tensors = {x, p.input(fp32, other)}}));
         });
     };
-    CHECK(refused("ii->i").find("diagonal") != std::pmr::string::npos);
-    CHECK(refused("...i->...").find("ellipsis") != std::pmr::string::npos);
+    CHECK(refused("ii,ij->i", {3, 3}).find("diagonal") != std::pmr::string::npos);
+    CHECK(refused("ij,ij->i", {3, 1}).find("expand it") != std::pmr::string::npos);
 }
 
 TEST_CASE("attention, of several ranks, scales and types") {

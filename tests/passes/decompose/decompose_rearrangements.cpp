@@ -55,6 +55,15 @@ TEST_CASE("transpositions and turns") {
     CHECK(compare<aten::ravel>({}, {}) == "");
 }
 
+TEST_CASE("diagonals") {
+    for (const std::int64_t offset : {0, 1, -1, 2}) {
+        CAPTURE(offset);
+        CHECK(compare<aten::diagonal>({3, 4}, {.self = {}, .offset = offset}) == "");
+        CHECK(compare<aten::diagonal>({4, 2, 3}, {.self = {}, .offset = offset, .dim1 = 2, .dim2 = 0}) == "");
+    }
+    CHECK(compare<aten::diagonal>({5, 5}, {.self = {}, .offset = -4, .dim1 = -1, .dim2 = 0}) == "");
+}
+
 TEST_CASE("joins along an axis that tensors are first given") {
     CHECK(joined_of<aten::hstack>({}, {}) == "");
     CHECK(joined_of<aten::hstack>({2}, {3}) == "");

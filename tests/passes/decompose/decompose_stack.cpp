@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
+#include <headrace/passes/decompose/decompose_blocks.hpp>
+#include <headrace/passes/decompose/decompose_cumprod.hpp>
 #include <headrace/passes/decompose/decompose_partial_writes.hpp>
 #include <headrace/passes/decompose/decompose_repeats.hpp>
 #include <headrace/passes/decompose/decompose_roll.hpp>
@@ -24,7 +26,7 @@ constexpr bool removes_its_targets = effects_of<Pass>::removed_set == effects_of
 static_assert(removes_its_targets<decompose_stack> && removes_its_targets<decompose_roll>);
 static_assert(removes_its_targets<decompose_repeats> && removes_its_targets<decompose_shuffles>);
 static_assert(removes_its_targets<decompose_partial_writes> && removes_its_targets<decompose_windows>);
-static_assert(removes_its_targets<decompose_as_strided>);
+static_assert(removes_its_targets<decompose_as_strided> && removes_its_targets<decompose_blocks>);
 
 template <class Pass, class Op>
 std::pmr::string compare(std::initializer_list<std::int64_t> shape, args<Op> a) {
@@ -117,6 +119,38 @@ TEST_CASE("windows") {
                                                    {.self = {}, .dimension = 0, .size = 3, .step = 3}) == "");
     CHECK(compare<decompose_windows, aten::unfold>(
               {2, 10, 2}, {.self = {}, .dimension = -2, .size = 2, .step = 5}) == "");
+}
+
+TEST_CASE("blocks of images, and images of blocks") {
+    struct geometry {
+        int_list kernel, dilation, padding, stride;
+    };
+    const geometry all[] = {{{2, 3}, {1, 1}, {0, 0}, {1, 1}},
+                            {{2, 2}, {1, 1}, {0, 0}, {2, 2}},
+                            {{3, 2}, {1, 2}, {1, 0}, {2, 1}},
+                            {{2, 2}, {2, 3}, {2, 1}, {3, 2}}};
+    for (const geometry& g : all) {
+        CHECK(compare<decompose_blocks, aten::im2col>({2, 3, 6, 7},
+                                                      {{}, g.kernel, g.dilation, g.padding, g.stride}) == "");
+        CHECK_THAT(
+            [&](program& p) {
+                const value x = p.input(fp32, {2, 3, 6, 7});
+                const value columns = p.make<aten::im2col>({x, g.kernel, g.dilation, g.padding, g.stride});
+                p.output(p.make<aten::col2im>({columns, {6, 7}, g.kernel, g.dilation, g.padding, g.stride}));
+            },
+            computes_the_same<decompose_blocks>());
+    }
+    CHECK(compare<decompose_blocks, aten::im2col>({3, 4, 4}, {{}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}) == "");
+    CHECK(compare<decompose_blocks, aten::col2im>({12, 9}, {{}, {6, 6}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) ==
+          "");
+}
+
+TEST_CASE("cumprod by doubling") {
+    for (const std::int64_t size : {1, 2, 5, 8})
+        CHECK(compare<decompose_cumprod, aten::cumprod>({2, size, 3}, {.self = {}, .dim = 1}) == "");
+    CHECK(compare<decompose_cumprod, aten::cumprod>({5}, {.self = {}, .dim = -1, .dtype = dtype::float64}) ==
+          "");
+    CHECK(compare<decompose_cumprod, aten::cumprod>({}, {.self = {}, .dim = 0}) == "");
 }
 
 TEST_CASE("as_strided") {

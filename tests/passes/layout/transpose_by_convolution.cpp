@@ -4,7 +4,7 @@
 
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
 
-#include "../../support/quantized_test.hpp"
+#include "../../support/npu_test.hpp"
 
 using namespace headrace;
 
@@ -42,6 +42,23 @@ TEST_CASE("other transposes stay: many planes, few pixels or an odd number, othe
     CHECK(left(image(dtype::int16, {1, 3, 16, 16})) == 1);
 }
 
+TEST_CASE("an image that is cropped to a number of pixels that makes no groups") {
+    const auto cropped = [](const target_spec& target) {
+        return for_target(target, [](program& p) {
+            const auto shape = [&](const int_list& sizes) {
+                return p.make<tosa::const_shape>({.values = sizes});
+            };
+            const value part = p.make<tosa::slice>({.input1 = p.input(i8, {1, 3, 16, 18}),
+                                                    .start = shape({0, 0, 1, 0}),
+                                                    .size = shape({1, 3, 15, 17})});
+            return p.make<tosa::transpose>({.input1 = part, .perms = {0, 2, 3, 1}});
+        });
+    };
+    CHECK(left(cropped(u85_npu)) == 0);
+    CHECK_THAT(cropped(u85_npu), computes_the_same<transpose_by_convolution>().within(0));
+    CHECK_THAT(cropped(integer_target), is_left_alone_by<transpose_by_convolution>());
+}
+
 TEST_CASE("it is for integer targets that are no Ethos-U55") {
     graph g;
     const auto runs = [&](std::string_view target) {
@@ -49,6 +66,7 @@ TEST_CASE("it is for integer targets that are no Ethos-U55") {
         return transpose_by_convolution{}.should_run(g);
     };
     CHECK(runs("TOSA-1.0+INT"));
+    CHECK(runs("TOSA-1.0+INT+u85"));
     CHECK_FALSE(runs("TOSA-1.0+INT+u55"));
     CHECK_FALSE(runs("TOSA-1.0+FP"));
 }

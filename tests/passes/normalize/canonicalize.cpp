@@ -128,6 +128,31 @@ TEST_CASE("a region called without gradients is inlined") {
     CHECK(count_of<higher_order::wrap_with_set_grad_enabled>(p.g) == 0);
 }
 
+TEST_CASE("a region called without autocast is inlined") {
+    program p;
+    const value x = p.input(fp32, {2});
+    graph& inner = p.g.create_region();
+    const value y = inner.create<builtin::placeholder>({}).result();
+    inner.set_meta(y, {fp32, {2}, {}});
+    node& negated = inner.create<aten::neg>({y});
+    inner.set_meta(negated.result(), {fp32, {2}, {}});
+    inner.create<builtin::output>({.values = {negated.result()}});
+    node& call = p.g.create<higher_order::wrap_with_autocast>({.device_type = "cpu",
+                                                               .dtype = dtype::bfloat16,
+                                                               .enabled = false,
+                                                               .cache_enabled = false,
+                                                               .wrapped_body = &inner,
+                                                               .operands = {x}},
+                                                              1);
+    p.g.set_meta(call.result(), {fp32, {2}, {}});
+    p.output(call.result());
+    p.finish();
+    pass_context context;
+    REQUIRE(inline_regions{}(p.g, context));
+    CHECK(is<aten::neg>(*p.g.outputs()[0].producer));
+    CHECK(count_of<higher_order::wrap_with_autocast>(p.g) == 0);
+}
+
 TEST_CASE("inline_regions: calls within calls, and beside each other") {
     program p;
     const value x = p.input(fp32, {2});

@@ -286,6 +286,24 @@ TEST_CASE("linear over any batch") {
     }
 }
 
+TEST_CASE("the rows of a linear layer are an image's width where the target prefers that") {
+    for (const char* target : {"TOSA-1.0+INT", "TOSA-1.0+INT+u55", "TOSA-1.0+INT+u85"}) {
+        const auto rows = [=](program& p) {
+            p.g.set_target(*parse_target(target));
+            const value weight = weight_of(p, channels::apart, {40, 12}, 0);
+            output_in(p, p.make<aten::linear>({real_input(p, a, {7, 12}), weight}), given);
+        };
+        INFO(target);
+        CHECK(compare(rows) == "");
+        program p;
+        const graph& g = lowered<lower_quantized_products>(p, rows);
+        const bool lie = std::string_view(target) != "TOSA-1.0+INT";
+        REQUIRE(count_of<tosa::conv2d>(g) == 1);
+        for (const node& n : g.nodes_of(info_of<tosa::conv2d>))
+            CHECK(n.results[0].meta->shape == (lie ? int_list{1, 1, 7, 40} : int_list{1, 7, 1, 40}));
+    }
+}
+
 TEST_CASE("products of batches") {
     const auto of = [](coding x, coding y, coding result) {
         return [=](program& p) {

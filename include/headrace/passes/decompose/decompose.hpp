@@ -8,7 +8,9 @@
 #include <headrace/passes/decompose/decompose_attention.hpp>
 #include <headrace/passes/decompose/decompose_batch_norm.hpp>
 #include <headrace/passes/decompose/decompose_bicubic.hpp>
+#include <headrace/passes/decompose/decompose_blocks.hpp>
 #include <headrace/passes/decompose/decompose_comparisons.hpp>
+#include <headrace/passes/decompose/decompose_cumprod.hpp>
 #include <headrace/passes/decompose/decompose_dilated_pooling.hpp>
 #include <headrace/passes/decompose/decompose_division.hpp>
 #include <headrace/passes/decompose/decompose_einsum.hpp>
@@ -34,10 +36,12 @@
 #include <headrace/passes/decompose/decompose_repeats.hpp>
 #include <headrace/passes/decompose/decompose_roll.hpp>
 #include <headrace/passes/decompose/decompose_rounding.hpp>
+#include <headrace/passes/decompose/decompose_sampling.hpp>
 #include <headrace/passes/decompose/decompose_shuffles.hpp>
 #include <headrace/passes/decompose/decompose_sigmoids.hpp>
 #include <headrace/passes/decompose/decompose_softmax.hpp>
 #include <headrace/passes/decompose/decompose_stack.hpp>
+#include <headrace/passes/decompose/decompose_topk.hpp>
 #include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
 #include <headrace/passes/decompose/decompose_trigonometric.hpp>
 #include <headrace/passes/decompose/decompose_var.hpp>
@@ -48,15 +52,16 @@ namespace headrace {
 
 using decompose_passes =
     pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
-              decompose_einsum, decompose_bicubic, decompose_matmul, decompose_batch_norm,
+              decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
               decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
-              decompose_repeats, decompose_shuffles, decompose_partial_writes, decompose_windows,
-              decompose_as_strided, decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids,
-              decompose_rectifiers, decompose_elu, decompose_softmax, decompose_fused_arithmetic,
-              decompose_division, decompose_pow, decompose_norms, decompose_exponentials,
-              decompose_hyperbolic, decompose_trigonometric, decompose_erfinv, decompose_rounding,
-              decompose_predicates, decompose_masks, decompose_limits, decompose_comparisons>;
+              decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
+              decompose_windows, decompose_as_strided, decompose_topk, decompose_cumprod, decompose_var,
+              decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu,
+              decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+              decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
+              decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
+              decompose_comparisons>;
 
 }  // namespace headrace
 

@@ -4,8 +4,11 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
+#include <vector>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
@@ -28,14 +31,19 @@ struct decompose_einsum : pass {
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
-        const auto& [operands, result] = equation.value();
-        if (std::pmr::string fault = fault_in(operands, result); !fault.empty())
+        std::pmr::vector<labelled> operands;
+        for (std::size_t i = 0; i != a.tensors.size(); ++i) {
+            operands.push_back(
+                {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
+        }
+        const std::pmr::string result = einsum_axes(equation.value().result, e.result_meta().rank());
+        if (std::pmr::string fault = fault_in(e, operands); !fault.empty())
             return e.unsupported(std::move(fault));
-        labelled so_far{a.tensors[0], operands[0]};
+        labelled so_far = operands[0];
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
-            for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k];
-            so_far = contract(e, so_far, {a.tensors[i], operands[i]}, needed);
+            for (std::size_t k = i + 1; k != operands.size(); ++k) needed += operands[k].labels;
+            so_far = contract(e, so_far, operands[i], needed);
         }
         return arranged(e, summed(e, so_far, result), result);
     }
@@ -51,16 +59,19 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const std::pmr::vector<std::pmr::string>& operands,
-                                     const std::pmr::string& result) {
-        for (const std::pmr::string& labels : operands) {
-            if (has(labels, '.')) return "einsum with an ellipsis; write its axes out";
-            for (const char c : labels) {
-                if (std::count(labels.begin(), labels.end(), c) > 1)
+    static std::pmr::string fault_in(const emitter& e, const std::pmr::vector<labelled>& operands) {
+        std::array<std::int64_t, 128> size{};
+        for (const auto& [tensor, labels] : operands) {
+            for (std::size_t i = 0; i != labels.size(); ++i) {
+                if (std::count(labels.begin(), labels.end(), labels[i]) > 1)
                     return "einsum that takes a diagonal; TOSA has no such op";
+                std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
+                if (known != 0 && known != e.shape(tensor)[i])
+                    return "einsum that repeats an axis of size 1; expand it before";
+                known = e.shape(tensor)[i];
             }
         }
-        return has(result, '.') ? "einsum with an ellipsis; write its axes out" : std::pmr::string();
+        return {};
     }
 
     // Without the labels that nobody needs any more.

@@ -16,7 +16,7 @@ namespace headrace {
 struct decompose_rearrangements : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "mT, rot90, hstack, diff and other NumPy forms as permute, flip, cat, sub";
+        "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";
 
     using stacks = ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack>;
     using targeted_ops = joined<stacks, ops<aten::broadcast_tensors, aten::diff>>;
@@ -33,6 +33,22 @@ struct decompose_rearrangements : pass {
                 shape_builder order = axes_in_order(x.rank());
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
+            },
+            // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
+            on<aten::diagonal> = [](auto x, const auto& a) {
+                const std::int64_t columns = x.size(a.dim2);
+                const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
+                const std::int64_t length = x.result_meta().shape.back();
+                shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
+                flat.push_back(saturating_mul(x.size(a.dim1), columns));
+                const auto rows = call<aten::movedim_intlist>(x, int_list{a.dim1, a.dim2}, int_list{-2, -1});
+                return choose(
+                    length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
+                    [&] {
+                        const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
+                        return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,
+                                                        columns + 1);
+                    });
             },
             on<aten::m_t> = [](auto x) { return swapped(x, x.rank() - 2, x.rank() - 1); },
             // A quarter turn flips the second axis of the plane and swaps both; half a turn flips both.

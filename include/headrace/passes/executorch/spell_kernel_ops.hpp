@@ -40,11 +40,12 @@ struct spell_kernel_ops : pass {
     using synonyms = op_map<becomes<aten::_unsafe_index_tensor, aten::index_tensor>,
                             becomes<aten::_unsafe_index_put, aten::index_put>,
                             becomes<aten::broadcast_to, aten::expand>, becomes<aten::tile, aten::repeat>>;
-    using targeted_ops = joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples,
-                                row_upsamples_by_vector, index_writes, synonyms::keys,
-                                ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
-                                    aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange,
-                                    aten::arange_start, aten::gather, aten::linear, aten::pad>>;
+    using targeted_ops =
+        joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples, row_upsamples_by_vector,
+               index_writes, synonyms::keys,
+               ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
+                   aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange, aten::arange_start,
+                   aten::gather, aten::linear, aten::pad, aten::grid_sampler>>;
     using produces = joined<
         synonyms::values,
         ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
@@ -55,7 +56,7 @@ struct spell_kernel_ops : pass {
             aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
             aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d,
             aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d,
-            aten::mul_scalar, aten::gather, aten::linear, aten::cat>>;
+            aten::mul_scalar, aten::gather, aten::linear, aten::cat, aten::grid_sampler_2d>>;
 
     template <one_of<softmaxes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -97,6 +98,10 @@ struct spell_kernel_ops : pass {
     }
     value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
         return e.make<aten::_adaptive_avg_pool2d>({.self = a.self, .output_size = a.output_size});
+    }
+    value operator()(const args<aten::grid_sampler>& a, emit<produces>& e) const {
+        if (e.rank(a.input) != 4) return e.unsupported("only images are sampled, not volumes");
+        return e.make<aten::grid_sampler_2d>(convert_args<aten::grid_sampler_2d, aten::grid_sampler>(a));
     }
     value operator()(const args<aten::sum>& a, emit<produces>& e) const {
         return e.make<aten::sum_dim_intlist>({.self = a.self, .dim = {}, .dtype = a.dtype});

@@ -15,16 +15,20 @@
 #include <headrace/passes/layout/merge_transposed_axes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
+#include <headrace/passes/npu/select_by_convolution.hpp>
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, because weights take any layout, and again afterwards,
-/// when they have been transposed.
+/// Constants are folded before layouts are chosen, because weights take any layout.
 template <class Evaluator>
-using layout_passes = pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps,
-                                fuse_reshapes, fuse_transposes, remove_dead_code, fold_constants<Evaluator>,
-                                choose_layouts, transpose_by_convolution, merge_transposed_axes,
-                                fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
+using layout_passes =
+    pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
+              fuse_transposes, select_by_convolution, remove_dead_code, fold_constants<Evaluator>,
+              choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+
+/// Weights are constants again, when they have been transposed or rearranged.
+template <class Evaluator>
+using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 
 }  // namespace headrace
 

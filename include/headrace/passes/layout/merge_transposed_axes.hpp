@@ -6,6 +6,7 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/permuting.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
@@ -22,7 +23,7 @@ struct merge_transposed_axes : pass {
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
     std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
-        const std::size_t most = e.target().has(target_feature::u55) ? 2 : 4;
+        const std::size_t most = preferences_of(e.target()).transposed_axes;
         const auto merged = build::merge_axes(e.shape(a.input1), a.perms);
         if (a.perms.size() <= most || merged.perms.size() == a.perms.size()) return std::nullopt;
         const value moved = build::transpose(e, build::reshape(e, a.input1, merged.shape), merged.perms);

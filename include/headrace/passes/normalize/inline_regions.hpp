@@ -12,14 +12,14 @@
 
 namespace headrace {
 
-/// Puts the graph that wrap_with_set_grad_enabled calls in place of the call: gradients do not matter at
-/// inference. The inputs of the inner graph become the operands, its outputs the results; nodes keep their
-/// names.
+/// Puts the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls in place of the call: gradients
+/// do not matter at inference, and autocast is not enabled. The inputs of the inner graph become the
+/// operands, its outputs the results; nodes keep their names.
 struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
-        "the graph of wrap_with_set_grad_enabled in place of the call";
-    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled>;
+        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
+    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
     using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -28,10 +28,8 @@ struct inline_regions : pass {
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
         for_each_graph(g, [&](graph& sub) {
-            while (done) {
-                const auto calls = sub.nodes_of(info_of<higher_order::wrap_with_set_grad_enabled>);
-                if (calls.empty()) return;
-                done = inline_call(*calls.begin());
+            while (node* const call = done ? first_call(sub) : nullptr) {
+                done = inline_call(*call);
                 ++count;
             }
         });
@@ -40,15 +38,27 @@ struct inline_regions : pass {
     }
 
 private:
+    static node* first_call(graph& g) {
+        for (const op_info* op : {&info_of<higher_order::wrap_with_set_grad_enabled>,
+                                  &info_of<higher_order::wrap_with_autocast>}) {
+            const auto calls = g.nodes_of(*op);
+            if (!calls.empty()) return &*calls.begin();
+        }
+        return nullptr;
+    }
     static result<void> inline_call(node& call) {
-        const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(call);
-        graph& inner = *a.wrapped_graph;
-        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > a.operands.size())
+        if (const auto* a = args_if<higher_order::wrap_with_set_grad_enabled>(call))
+            return inline_graph(call, *a->wrapped_graph, a->operands);
+        const auto& a = args_of<higher_order::wrap_with_autocast>(call);
+        return inline_graph(call, *a.wrapped_body, a.operands);
+    }
+    static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
+        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
             return invalid(message_prefix(call) + "fewer operands than inputs");
         if (inner.outputs().size() != call.result_count)
             return invalid(message_prefix(call) + "results do not match its graph");
         std::uint32_t i = 0;
-        for (const value v : inline_region(inner, call, a.operands)) {
+        for (const value v : inline_region(inner, call, operands)) {
             hand_over_name(call.results[i], v);
             call.owner->replace_all_uses(call.result(i++), v);
         }

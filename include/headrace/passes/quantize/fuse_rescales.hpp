@@ -4,7 +4,6 @@
 #define HEADRACE_PASSES_QUANTIZE_FUSE_RESCALES_HPP
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,7 +11,7 @@
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/support/widening.hpp>
 
 namespace headrace {
 
@@ -29,8 +28,8 @@ struct fuse_rescales : pass {
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces> e) const {
         if (changes_nothing(a, e)) return a.input;
         const auto* first = match<tosa::rescale>(a.input);
-        if (first == nullptr || !widens(*first, e) || constant_integer(a.input_zp) != 0) return std::nullopt;
-        const auto power = log2_of(*first);
+        if (first == nullptr || constant_integer(a.input_zp) != 0) return std::nullopt;
+        const auto power = widening_shift(*first);
         const auto shifts = constant_integers(a.shift);
         if (!power || !shifts || !a.scale32) return std::nullopt;
         const auto fits = [&](std::int64_t shift) { return shift - *power >= 2 && shift - *power <= 62; };
@@ -44,27 +43,9 @@ struct fuse_rescales : pass {
     }
 
 private:
-    // The k of a factor of 2^k for the whole tensor.
-    static std::optional<std::int64_t> log2_of(const args<tosa::rescale>& a) {
-        const auto multiplier = constant_integers(a.multiplier);
-        const auto shift = constant_integers(a.shift);
-        if (a.per_channel || !multiplier || !shift || multiplier->front() <= 0) return std::nullopt;
-        const auto bits = static_cast<std::uint64_t>(multiplier->front());
-        if (!std::has_single_bit(bits)) return std::nullopt;
-        return std::countr_zero(bits) - shift->front();
-    }
-
-    // From 8 or 16 bits to 32, with nothing lost and zero point 0.
-    static bool widens(const args<tosa::rescale>& a, const emitter& e) {
-        const dtype from = e.dtype(a.input);
-        return (from == dtype::int8 || from == dtype::int16) && e.dtype(a.output_zp) == dtype::int32 &&
-               !a.input_unsigned && !a.output_unsigned && constant_integer(a.output_zp) == 0 &&
-               log2_of(a).value_or(-1) >= 0;
-    }
-
     static bool changes_nothing(const args<tosa::rescale>& a, const emitter& e) {
         const auto zero = constant_integer(a.input_zp);
-        return e.dtype(a.input) == e.result_meta().dtype && log2_of(a) == 0 && zero &&
+        return e.dtype(a.input) == e.result_meta().dtype && log2_of_factor(a) == 0 && zero &&
                zero == constant_integer(a.output_zp) && a.input_unsigned == a.output_unsigned;
     }
 };

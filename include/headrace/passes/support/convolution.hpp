@@ -6,6 +6,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
@@ -216,15 +217,17 @@ inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value ch
     return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
 }
 
-/// linear as a convolution with a window of one element: the rows of the input are the image's height, its
-/// features the channels. The result is [1, rows, 1, features].
+/// linear as a convolution with a window of one element: the rows of the input are the image's height, or its
+/// width where the target prefers that, its features the channels. The result is [1, rows, 1, features], or
+/// [1, 1, rows, features].
 inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
                     std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {
     const std::int64_t features = e.shape(a.weight)[0];
     const std::int64_t width = e.shape(a.weight)[1];
     const std::int64_t rows = e.meta(a.input).elements() / std::max<std::int64_t>(width, 1);
+    const bool lies = preferences_of(e.target()).rows_are_width;
     return e.make<tosa::conv2d>(unpadded<tosa::conv2d>(
-        e, reshape(e, a.input, shape_builder{1, rows, 1, width}),
+        e, reshape(e, a.input, shape_builder{1, lies ? 1 : rows, lies ? rows : 1, width}),
         reshape(e, a.weight, shape_builder{features, 1, 1, width}), bias, input_zero, weight_zero));
 }
 

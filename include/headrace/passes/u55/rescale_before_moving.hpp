@@ -8,15 +8,15 @@
 #include <vector>
 
 #include <headrace/passes/tosa_only.hpp>
-#include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 
 struct expand_moves;
 /// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
 /// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
-struct rescale_before_moving : pass, for_u55 {
+struct rescale_before_moving : pass {
     using phase = expansion;
     using runs_before = pass_list<expand_moves>;
     static constexpr std::string_view summary =
@@ -24,6 +24,8 @@ struct rescale_before_moving : pass, for_u55 {
 
     using targeted_ops = ops<tosa::rescale>;
     using produces = ops<tosa::rescale>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return preferences_of(g.target()).rescales_first; }
 
     std::optional<value> operator()(const args<tosa::rescale>& a, emit<produces>& e) const {
         const bool shrinks = traits_of(e.result_meta().dtype).bits < traits_of(e.dtype(a.input)).bits;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_cumprod.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_CUMPROD_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_CUMPROD_HPP
+
+#include <vector>
+
+#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/slicing.hpp>
+
+namespace headrace {
+
+/// By doubling, as legalize_cumsum does it for sums: with s = 1, 2, 4, …, x[i] *= x[i - s]. What is shifted
+/// in is 1.
+struct decompose_cumprod : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
+    using targeted_ops = ops<aten::cumprod>;
+    using produces =
+        ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
+
+    value operator()(const args<aten::cumprod>& a, emit<produces>& e) const {
+        const dtype type = e.result_meta().dtype;
+        value v = e.dtype(a.self) == type ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = type});
+        if (e.rank(v) == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+        if (e.failed()) return {};
+        const std::int64_t size = e.shape(v)[axis];
+        for (std::int64_t shift = 1; shift < size; shift *= 2) {
+            // Pairs of numbers of elements before and after, of the last axis first.
+            std::vector<std::int64_t> padding(2 * (e.rank(v) - axis), 0);
+            padding[padding.size() - 2] = shift;
+            const value moved = e.make<aten::constant_pad_nd>(
+                {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
+            v = e.make<aten::mul_tensor>(v, moved);
+        }
+        return v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_cumprod);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_topk.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_TOPK_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_TOPK_HPP
+
+#include <tuple>
+
+#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/narrowing.hpp>
+#include <headrace/passes/support/slicing.hpp>
+
+namespace headrace {
+
+/// The largest element, k times: each time the one that was found counts as the lowest number there is. So a
+/// tensor that holds that number itself may give one position twice.
+struct decompose_topk : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "topk as argmax and amax, k times";
+    using targeted_ops = ops<aten::topk>;
+    using produces = ops<aten::amax, aten::amin, aten::argmax, aten::argmin, aten::cat, aten::eq_tensor,
+                         aten::reshape, aten::where_self, aten::_to_copy>;
+
+    std::tuple<value, value> operator()(const args<aten::topk>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self)) && !is_signed_integral(e.dtype(a.self)))
+            return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
+        if (a.k == 0) return {e.unsupported("none are taken: TOSA has no empty tensors"), {}};
+        if (!e.may_unroll(a.k)) return {};
+        value rest = a.self;
+        if (e.rank(rest) == 0) rest = e.make<aten::reshape>({.self = rest, .shape = int_list{1}});
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(rest));
+        if (e.failed()) return {};
+        value_list values, positions;
+        value found;
+        for (std::int64_t i = 0; i != a.k; ++i) {
+            if (i != 0) rest = without(e, rest, axis, found, a.largest);
+            found = position(e, rest, axis, a.largest);
+            values.push_back(extremum(e, rest, axis, a.largest));
+            positions.push_back(found);
+        }
+        return {shaped(e, cat(e, values, axis), 0), shaped(e, cat(e, positions, axis), 1)};
+    }
+
+private:
+    static value extremum(emit<ops<aten::amax, aten::amin>> e, value v, std::size_t axis, bool largest) {
+        const int_list axes{static_cast<std::int64_t>(axis)};
+        return largest ? e.make<aten::amax>({.self = v, .dim = axes, .keepdim = true})
+                       : e.make<aten::amin>({.self = v, .dim = axes, .keepdim = true});
+    }
+    static value position(emit<ops<aten::argmax, aten::argmin>> e, value v, std::size_t axis, bool largest) {
+        const auto dim = static_cast<std::int64_t>(axis);
+        return largest ? e.make<aten::argmax>({.self = v, .dim = dim, .keepdim = true})
+                       : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
+    }
+    // Positions are compared in the type of the tensor, so that floats need no integers beside them.
+    static value without(emit<ops<aten::eq_tensor, aten::where_self, aten::_to_copy>> e, value v,
+                         std::size_t axis, value found, bool largest) {
+        const bool floats = is_floating(e.dtype(v));
+        const dtype type = floats ? dtype::float32 : dtype::int64;
+        if (floats) found = e.make<aten::_to_copy>({.self = found, .dtype = type});
+        shape_builder line = shape_builder::filled(e.rank(v), 1);
+        line[axis] = e.shape(v)[axis];
+        const value at = e.constant_of(type, line, [&](std::size_t i) {
+            return floats ? scalar(static_cast<double>(i)) : scalar(static_cast<std::int64_t>(i));
+        });
+        const auto [lowest, highest] = build::bounds_of(narrowed(e.dtype(v)));
+        return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
+                                         .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
+                                         .other = v});
+    }
+    static value shaped(emit<produces>& e, value v, std::uint32_t result) {
+        const int_list shape = e.result_meta(result).shape;
+        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_topk);
+
+}  // namespace headrace
+
+#endif

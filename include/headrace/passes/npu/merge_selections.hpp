@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::merge_selections.
+#ifndef HEADRACE_PASSES_NPU_MERGE_SELECTIONS_HPP
+#define HEADRACE_PASSES_NPU_MERGE_SELECTIONS_HPP
+
+#include <algorithm>
+#include <memory_resource>
+#include <optional>
+#include <vector>
+
+#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/widening.hpp>
+
+namespace headrace {
+
+/// A convolution of selected channels reads them all, with weights of zero for the others, where that takes
+/// fewer products than selecting them.
+struct merge_selections : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "merges a convolution that selects channels into the weight of the one that reads them";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = ops<tosa::conv2d>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).selected_channels != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const auto* narrowed = match<tosa::rescale>(a.input);
+        if (narrowed == nullptr || !has_one_use(a.input) || log2_of_factor(*narrowed) != 0 ||
+            constant_integer(narrowed->input_zp) != 0 || constant_integer(narrowed->output_zp) != 0 ||
+            e.dtype(a.input) != dtype::int8 || narrowed->output_unsigned) {
+            return std::nullopt;
+        }
+        const auto* selection = match<tosa::conv2d>(narrowed->input);
+        if (selection == nullptr || !has_one_use(narrowed->input)) return std::nullopt;
+        const auto positions = selected_by(*selection, e);
+        const shape_builder kernel(e.shape(a.weight));
+        const auto all = static_cast<std::int64_t>(positions.size());
+        const std::int64_t more = kernel[0] * kernel[1] * kernel[2] * (all - kernel[3]);
+        if (all == 0 || more > kernel[3] * all || e.dtype(a.weight) != dtype::int8) return std::nullopt;
+        const auto taps = constant_integers(a.weight);
+        const auto zero = constant_integer(a.weight_zp);
+        if (!taps || !zero) return std::nullopt;
+        args<tosa::conv2d> merged = a;
+        merged.input = selection->input;
+        merged.weight = e.constant_of(
+            dtype::int8, shape_builder{kernel[0], kernel[1], kernel[2], all}, [&](std::size_t i) {
+                const std::int64_t at = positions[i % positions.size()];
+                const std::size_t row = i / positions.size() * static_cast<std::size_t>(kernel[3]);
+                return at == none ? *zero : (*taps)[row + static_cast<std::size_t>(at)];
+            });
+        return e.make<tosa::conv2d>(merged);
+    }
+
+private:
+    static constexpr std::int64_t none = -1;
+
+    // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
+    // does more than to select.
+    static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
+        const auto is = [](const int_list& list, std::int64_t number) {
+            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
+        };
+        const shape_builder kernel(e.shape(a.weight));
+        const auto biases = constant_integers(a.bias);
+        const bool is_plain =
+            kernel[1] == 1 && kernel[2] == 1 && is(a.pad, 0) && is(a.stride, 1) &&
+            e.dtype(a.input) == dtype::int8 && constant_integer(a.input_zp) == 0 &&
+            constant_integer(a.weight_zp) == 0 && biases &&
+            std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());
+        const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
+        if (!taps) return {};
+        const auto channels = static_cast<std::size_t>(kernel[3]);
+        std::pmr::vector<std::int64_t> positions(channels, none);
+        for (std::size_t row = 0; row * channels != taps->size(); ++row) {
+            const auto first = taps->begin() + static_cast<std::ptrdiff_t>(row * channels);
+            const auto last = first + static_cast<std::ptrdiff_t>(channels);
+            const auto one = std::find(first, last, 1);
+            if (one == last || std::count(first, last, 0) + 1 != last - first) return {};
+            std::int64_t& position = positions[static_cast<std::size_t>(one - first)];
+            if (position != none) return {};  // one channel taken twice
+            position = static_cast<std::int64_t>(row);
+        }
+        return positions;
+    }
+};
+HEADRACE_COMPILED_PASS(merge_selections);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pair_columns.
+#ifndef HEADRACE_PASSES_NPU_PAIR_COLUMNS_HPP
+#define HEADRACE_PASSES_NPU_PAIR_COLUMNS_HPP
+
+#include <optional>
+
+#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/constants.hpp>
+
+namespace headrace {
+
+/// As in the first layer of an image network. Each two columns become one with the channels of both, which
+/// fill more of the lanes that multiply; taps that the pairs have too many of are zero.
+struct pair_columns : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "a CONV2D of stride 2 with few channels reads pairs of columns as one";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::reshape_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).paired_channels != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const shape_builder image(e.shape(a.input));
+        const shape_builder kernel(e.shape(a.weight));
+        const auto zero = constant_integer(a.weight_zp);
+        if (a.stride[1] != 2 || a.dilation[1] != 1 || image[2] % 2 != 0 || kernel[2] == 1 || !zero ||
+            image[3] > preferences_of(e.target()).paired_channels || e.dtype(a.weight) != dtype::int8) {
+            return std::nullopt;
+        }
+        const auto weight = constant_integers(a.weight);
+        if (!weight) return std::nullopt;
+        // The first window begins in the middle of a pair if the padding before it is odd.
+        const std::int64_t skipped = a.pad[2] % 2;
+        const std::int64_t taps = (skipped + kernel[2] + 1) / 2;
+        const std::int64_t before = (a.pad[2] + skipped) / 2;
+        const std::int64_t after = e.result_meta().shape[2] - 1 + taps - before - image[2] / 2;
+        args<tosa::conv2d> paired = a;
+        paired.input =
+            build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
+        const shape_builder paired_kernel{kernel[0], kernel[1], taps, 2 * kernel[3]};
+        paired.weight = e.constant_of(dtype::int8, paired_kernel, [&](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t element = at % kernel[3];
+            const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
+            const std::int64_t row = at / (2 * taps * kernel[3]);
+            if (column < 0 || column >= kernel[2]) return *zero;
+            return (*weight)[static_cast<std::size_t>((row * kernel[2] + column) * kernel[3] + element)];
+        });
+        paired.pad = {a.pad[0], a.pad[1], before, after};
+        paired.stride = {a.stride[0], 1};
+        return e.make<tosa::conv2d>(paired);
+    }
+};
+HEADRACE_COMPILED_PASS(pair_columns);
+
+}  // namespace headrace
+
+#endif

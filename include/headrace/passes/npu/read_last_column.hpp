@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::read_last_column.
+#ifndef HEADRACE_PASSES_NPU_READ_LAST_COLUMN_HPP
+#define HEADRACE_PASSES_NPU_READ_LAST_COLUMN_HPP
+
+#include <algorithm>
+#include <optional>
+
+#include <headrace/passes/npu/tuning.hpp>
+#include <headrace/passes/support/constants.hpp>
+#include <headrace/passes/support/slicing.hpp>
+
+namespace headrace {
+
+/// As in the shortcut of a residual network: stride 2 and a window of one element leave the last column of an
+/// even image unread, and TOSA has it sliced off. That makes an Ethos-U85 keep the whole image in an order in
+/// which each of its readers is slow.
+struct read_last_column : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "a CONV2D of an image without its last column reads that with a weight of zero";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::slice_ops, ops<tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).reads_last_column;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const auto* part = match<tosa::slice>(a.input);
+        const auto zero = constant_integer(a.weight_zp);
+        const bool has_one_tap = e.shape(a.weight)[1] == 1 && e.shape(a.weight)[2] == 1;
+        const bool is_plain = std::all_of(a.pad.begin(), a.pad.end(), [](std::int64_t n) { return n == 0; });
+        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !is_plain ||
+            a.stride[1] != 2)
+            return std::nullopt;
+        const auto* start = match<tosa::const_shape>(part->start);
+        const shape_builder read(e.shape(a.input));
+        const shape_builder whole(e.shape(part->input1));
+        const bool is_leading = start != nullptr && std::all_of(start->values.begin(), start->values.end(),
+                                                                [](std::int64_t n) { return n == 0; });
+        if (!is_leading || whole[2] != read[2] + 1 || whole[0] != read[0] || whole[3] != read[3])
+            return std::nullopt;
+        const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
+        if (!taps) return std::nullopt;
+        args<tosa::conv2d> wide = a;
+        wide.input = build::slice(e, part->input1, 1, 0, read[1]);
+        const auto channels = static_cast<std::size_t>(read[3]);
+        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
+        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
+            const std::size_t tap = i / channels;
+            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        });
+        wide.dilation = {1, 1};
+        return e.make<tosa::conv2d>(wide);
+    }
+};
+HEADRACE_COMPILED_PASS(read_last_column);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::tuning, the phase of the passes for what a target prefers.
+#ifndef HEADRACE_PASSES_NPU_TUNING_HPP
+#define HEADRACE_PASSES_NPU_TUNING_HPP
+
+#include <headrace/passes/tosa_only.hpp>
+#include <headrace/target/preferences.hpp>
+
+namespace headrace {
+
+struct fuse_reshapes;
+/// From TOSA to the same in words that the target runs faster. Layouts are chosen before, as they decide
+/// which axis is a channel; the weights that are rearranged here are folded afterwards.
+struct tuning {
+    using runs_after = pass_list<tosa_only, layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes, constants_folded>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
+
+#endif

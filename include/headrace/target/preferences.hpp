@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::preferences_of, what each target runs fastest.
+#ifndef HEADRACE_TARGET_PREFERENCES_HPP
+#define HEADRACE_TARGET_PREFERENCES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <headrace/base/target_spec.hpp>
+
+namespace headrace {
+
+/// Of several ways to compute the same numbers, those that cost a target least. Passes ask here, not for
+/// features, so that a target that is added is described in one place.
+struct target_preferences {
+    static constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+
+    /// Axes of a TRANSPOSE; one of more is merged to fewer where axes move together.
+    std::size_t transposed_axes = 4;
+    /// Pixels that a convolution by 0 and 1 moves at a time where a few planes become channels; 0 for a
+    /// TRANSPOSE.
+    std::int64_t planes_by_convolution = 0;
+    /// Are planes moved before the image is cropped, where the crop has a number of pixels that cannot be?
+    bool crops_after_planes = false;
+    /// The rows of a linear layer are the width of an image, not its height.
+    bool rows_are_width = false;
+    /// The longest stride of a convolution. What has a longer one is computed once for each pixel of its
+    /// result, so windows that do not overlap become channels before.
+    std::int64_t stride = any;
+    /// The longest last axis whose maximum is a MAX_POOL2D over the height of an image.
+    std::int64_t pooled_maximum = 0;
+    /// The largest image, in pixels, that a DEPTHWISE_CONV2D with weights of 1 sums up.
+    std::int64_t convolved_sum = 0;
+    /// Operands of sums are widened as they are, without bits of fraction that both get.
+    bool sums_at_unit_scale = false;
+    /// RESCALEs follow convolutions immediately: what only moves elements comes after.
+    bool rescales_first = false;
+    /// Convolutions that skip the last column of an image read it, with a weight of zero.
+    bool reads_last_column = false;
+    /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
+    /// are moved.
+    std::int64_t selected_channels = 0;
+    /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
+    std::int64_t paired_channels = 0;
+};
+
+namespace detail {
+
+inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
+
+// Measured by the estimates of Vela 5.1 for ethos-u55-128.
+inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+                                                    .rows_are_width = true,
+                                                    .stride = 3,
+                                                    .pooled_maximum = 256,
+                                                    .sums_at_unit_scale = true,
+                                                    .rescales_first = true,
+                                                    .selected_channels = 512,
+                                                    .paired_channels = 4};
+
+// Measured by the estimates of Vela 5.1 for ethos-u85-256.
+inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
+                                                    .crops_after_planes = true,
+                                                    .rows_are_width = true,
+                                                    .stride = 3,
+                                                    .pooled_maximum = 256,
+                                                    .convolved_sum = 4096,
+                                                    .sums_at_unit_scale = true,
+                                                    .rescales_first = true,
+                                                    .reads_last_column = true,
+                                                    .selected_channels = 512};
+
+}  // namespace detail
+
+/// What a target runs fastest. A target that names no NPU is described by what hurts none.
+[[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
+    if (target.has(target_feature::u55)) return detail::u55_preferences;
+    if (target.has(target_feature::u85)) return detail::u85_preferences;
+    return detail::generic_preferences;
+}
+
+}  // namespace headrace
+
+#endif
