@@ -5,35 +5,19 @@
 #define HEADRACE_IO_GRAPH_TEXT_HPP
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <headrace/base/error.hpp>
-#include <headrace/io/mapped_file.hpp>
+#include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/pt2_program.hpp>
 
 namespace headrace {
 
-/// The op of that name, or null: `&find_op<my::dialect>` (op/op.hpp) is one.
-using op_finder = const op_info* (*)(std::string_view name);
-
 /// Constants of up to that many elements stand in the text, larger ones in the data file beside it.
 struct graph_text_options {
     std::size_t inline_elements = 32;
-};
-
-/// What is needed to read a text, apart from the text.
-struct graph_text_sources {
-    /// How errors call the text: "model.hr:12:5: …".
-    std::string name = "text";
-    /// Ops of dialects that are not Headrace's; they are looked for first.
-    op_finder find_own_op = nullptr;
-    /// The bytes of a constant that the text refers to, which must outlive the graph. Empty: there is no
-    /// data.
-    std::function<result<std::span<const std::byte>>(std::string_view key)> constant{};
 };
 
 /// A graph as text, all constants in it; examples/docs/text.md has the grammar. Parsing gives an equal graph:

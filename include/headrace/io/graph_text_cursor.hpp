@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/io/graph_text_elements.hpp>
@@ -130,6 +131,19 @@ public:
             fail(first, "the text in quotes does not end on its line; a line break is \\n");
         return out;
     }
+    /// `[1, 2]`, with other brackets as well.
+    [[nodiscard]] std::vector<std::int64_t> integers(char open, char close) {
+        std::vector<std::int64_t> items;
+        expect(open, "and integers");
+        if (accept(close)) return items;
+        do {
+            const std::size_t first = next();
+            if (!number_in(literal("an integer"), items.emplace_back())) fail(first, "expected an integer");
+        } while (accept(','));
+        expect(close, "or ',' behind an integer");
+        return items;
+    }
+
     [[noreturn]] void fail_here(const std::string& message) {
         const std::size_t at = next();
         fail(at, at == text_.size() ? message + "; the text ends here" : message);

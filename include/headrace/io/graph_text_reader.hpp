@@ -4,7 +4,6 @@
 #define HEADRACE_IO_GRAPH_TEXT_READER_HPP
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,9 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/io/graph_text.hpp>
+#include <headrace/io/graph_text_annotations.hpp>
 #include <headrace/io/graph_text_arguments.hpp>
-#include <headrace/io/graph_text_storage.hpp>
+#include <headrace/io/graph_text_constants.hpp>
+#include <headrace/io/graph_text_sources.hpp>
+#include <headrace/io/pt2_program.hpp>
 #include <headrace/ir/signature.hpp>
 
 namespace headrace::detail::graph_text {
@@ -161,7 +162,7 @@ private:
             made = &read_call(at, word, results);
         }
         define(*made, results);
-        read_annotations(*made);
+        annotation_reader(at_).read(*made);
     }
     result_text read_result() {
         result_text r;
@@ -175,13 +176,13 @@ private:
         const auto type = enumerator_of<dtype>(word);
         if (!type || *type == dtype::unknown)
             at_.fail(at, "there is no type " + in_quotes(word) + types_there_are());
-        r.shape = read_integers('[', ']');
+        r.shape = at_.integers('[', ']');
         // The shape is made into a view of what the result holds when the result lies where it stays.
         if (!tensor_meta{*type, int_list(r.shape), {}}.checked_elements())
             at_.fail(at, "a size below 0, or more elements than can be counted");
         r.meta = tensor_meta{*type, {}, {}};
         if (at_.peek() != '{') return r;
-        r.dim_order = read_integers('{', '}');
+        r.dim_order = at_.integers('{', '}');
         std::vector<std::int64_t> sorted = r.dim_order;
         std::ranges::sort(sorted);
         for (std::size_t i = 0; i != sorted.size(); ++i) {
@@ -195,18 +196,6 @@ private:
         for (std::size_t i = 1; i != dtype_count; ++i)
             (text += i == 1 ? " " : ", ") += name_of(static_cast<dtype>(i));
         return text;
-    }
-    std::vector<std::int64_t> read_integers(char open, char close) {
-        std::vector<std::int64_t> items;
-        at_.expect(open, "and integers");
-        if (at_.accept(close)) return items;
-        do {
-            const std::size_t at = at_.next();
-            if (!number_in(at_.literal("an integer"), items.emplace_back()))
-                at_.fail(at, "expected an integer");
-        } while (at_.accept(','));
-        at_.expect(close, "or ',' behind an integer");
-        return items;
     }
     // The key by which the value is found, and its name.
     std::pair<std::string, std::string> read_value_name() {
@@ -236,6 +225,10 @@ private:
         if (op.results == variadic_results || results.size() == static_cast<std::size_t>(op.results)) return;
         at_.fail(at, join_text(op.name, " gives ", static_cast<int>(op.results), " results, not ",
                                results.size()));
+    }
+    tensor_data read_data(std::size_t at, const result_text& r) {
+        if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");
+        return constant_reader(at_, sources_, *graph_).read(at, r.meta->dtype, int_list(r.shape));
     }
     node& read_call(std::size_t at, const std::string_view name, const std::vector<result_text>& results) {
         const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
@@ -286,141 +279,6 @@ private:
         node& made = graph_->create<builtin::output>({.values = values});
         if (!names.empty()) graph_->annotate(made, output_names{graph_->own(list<std::string_view>(names))});
         return made;
-    }
-
-    // --- constants ----------------------------------------------------------------------
-
-    tensor_data read_data(std::size_t at, const result_text& r) {
-        if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");
-        const dtype type = r.meta->dtype;
-        std::span<const std::byte> bytes;
-        const std::size_t data_at = at_.next();
-        if (at_.accept('@')) {
-            const std::string_view key = at_.name_here();
-            if (!sources_.constant)
-                at_.fail(data_at, "the text has no data file; give the constant's elements, as [1, 2]");
-            auto found = sources_.constant(key);
-            if (!found) at_.fail(data_at, std::string(found.error().message));
-            bytes = found.value();
-        } else if (at_.peek() == '[') {
-            bytes = kept(read_elements(type));
-        } else {
-            bytes = kept(read_hexadecimal());
-        }
-        tensor_data data{bytes.data(), {}};
-        const int_list shape(r.shape);
-        auto count = std::optional(static_cast<std::uint64_t>(tensor_meta{type, shape, {}}.elements()));
-        if (at_.accept_word("strides")) {
-            const std::vector<std::int64_t> strides = read_integers('[', ']');
-            data.strides = graph_->own(int_list(strides));
-            if (strides.size() != r.shape.size()) at_.fail(at, "a stride for each dimension is needed");
-            count = reached_elements(shape, data.strides);
-            if (!count) at_.fail(at, "a stride is below 0, or they reach too far");
-        }
-        // Two elements of int4 share a byte: no type has more in one.
-        if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
-            at_.fail(data_at, join_text("the constant has ", bytes.size(), " bytes, but its type takes ",
-                                        *count, " elements of ", name_of(type)));
-        return data;
-    }
-    std::span<const std::byte> kept(const std::vector<std::byte>& bytes) {
-        const std::span<std::byte> room = graph_->allocate_data(bytes.size());
-        std::ranges::copy(bytes, room.begin());
-        return room;
-    }
-    std::vector<std::byte> read_elements(dtype type) {
-        element_packer elements(type);
-        at_.expect('[', "and elements");
-        if (at_.accept(']')) return {};
-        do {
-            const std::size_t at = at_.next();
-            const std::string_view text = at_.literal("an element");
-            if (!elements.add(text))
-                at_.fail(at, in_quotes(text) + " is no element of " + std::string(name_of(type)));
-        } while (at_.accept(','));
-        at_.expect(']', "or ',' behind an element");
-        return elements.bytes();
-    }
-    std::vector<std::byte> read_hexadecimal() {
-        const std::size_t at = at_.next();
-        const std::string_view digits = at_.literal("elements, as [1, 2], @ and a key, or 0x and digits");
-        std::vector<std::byte> bytes;
-        bool sound = digits.starts_with("0x") && digits.size() % 2 == 0;
-        for (std::size_t i = 2; sound && i < digits.size(); i += 2) {
-            std::uint8_t byte = 0;
-            const char* const end = digits.data() + i + 2;
-            sound = std::from_chars(digits.data() + i, end, byte, 16).ptr == end;
-            bytes.push_back(static_cast<std::byte>(byte));
-        }
-        if (!sound)
-            at_.fail(at, "expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");
-        return bytes;
-    }
-
-    // --- annotations --------------------------------------------------------------------
-
-    void read_annotations(node& n) {
-        if (!at_.accept('{')) return;
-        do {
-            const std::size_t at = at_.next();
-            const std::string_view key = at_.word("an annotation");
-            if (key == "origin") {
-                read_origin(n);
-                continue;
-            }
-            at_.expect('=', "and a value behind an annotation");
-            if (key == "modules") {
-                graph_->annotate(n, module_stack{graph_->own(at_.quoted("modules"))});
-            } else if (key == "custom") {
-                graph_->annotate(n, custom_metadata{graph_->own(at_.quoted("JSON"))});
-            } else if (key == "quantization" && is<builtin::placeholder>(n)) {
-                graph_->annotate(n, read_quantization());
-            } else if (key == "quantization" && is<builtin::output>(n)) {
-                read_output_quantizations(n);
-            } else if (key == "channels_last" && (is<builtin::placeholder>(n) || is<builtin::output>(n))) {
-                const bool applied = at_.accept_word("applied");
-                if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
-                graph_->annotate(n, channels_last_interface{applied});
-            } else {
-                at_.fail(at, "there is no annotation " + in_quotes(key) +
-                                 " of such a node; there are origin, modules and custom, and of inputs and "
-                                 "outputs quantization and channels_last");
-            }
-        } while (at_.accept(','));
-        at_.expect('}', "or ',' behind an annotation");
-    }
-    void read_origin(node& n) {
-        if (!at_.accept('=')) return graph_->annotate(n, provenance{n.name(), n.op->name});
-        at_.expect('[', "and two names");
-        const std::string node_name = at_.quoted("the exported node's name");
-        at_.expect(',', "and the exported op");
-        const std::string op_name = at_.quoted("the exported op");
-        at_.expect(']', "behind the exported op");
-        graph_->annotate(n, provenance{graph_->own(node_name), graph_->own(op_name)});
-    }
-    interface_quantization read_quantization() {
-        interface_quantization q;
-        at_.expect('[', "and scale, zero point, lowest and highest");
-        const std::size_t at = at_.next();
-        if (!number_in(at_.literal("a scale"), q.scale) || !std::isfinite(q.scale) || q.scale <= 0)
-            at_.fail(at, "a scale is a number above 0");
-        for (std::int64_t* number : {&q.zero_point, &q.lowest, &q.highest}) {
-            at_.expect(',', "and scale, zero point, lowest and highest");
-            const std::size_t here = at_.next();
-            if (!number_in(at_.literal("an integer"), *number)) at_.fail(here, "expected an integer");
-        }
-        at_.expect(']', "behind the highest integer");
-        return q;
-    }
-    void read_output_quantizations(node& n) {
-        std::vector<interface_quantization> all;
-        const std::size_t at = at_.next();
-        at_.expect('[', "and a quantization for each output, or none");
-        do all.push_back(at_.accept_word("none") ? interface_quantization{} : read_quantization());
-        while (at_.accept(','));
-        at_.expect(']', "or ',' behind an output's quantization");
-        if (all.size() != n.operand_count) at_.fail(at, "the quantizations are not as many as the outputs");
-        graph_->annotate(n, output_quantizations{graph_->own(list<interface_quantization>(all))});
     }
 
     cursor at_;
