@@ -61,7 +61,8 @@ namespace detail {
     for (const value v : g.outputs()) {
         const std::size_t i = all.size();
         const bool named = exported != nullptr && i < exported->names.size();
-        const auto* q = quantized == nullptr ? nullptr : &quantized->values[i];
+        const bool coded = quantized != nullptr && i < quantized->values.size();
+        const auto* q = coded ? &quantized->values[i] : nullptr;
         all.push_back({named ? exported->names[i] : v.producer->name(), *meta_of(v), detail::if_quantized(q),
                        is_channels_last(out, meta_of(v)->rank())});
     }

@@ -72,7 +72,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
         if (is_channels_last(*out, t.shape().size())) t = eval::permuted(t, detail::to_channels_first);
     }
     const auto* annotation = out->find_annotation<output_quantizations>();
-    for (std::size_t k = 0; annotation != nullptr && k != given.size(); ++k) {
+    const std::size_t count = annotation == nullptr ? 0 : std::min(annotation->values.size(), given.size());
+    for (std::size_t k = 0; k != count; ++k) {
         const interface_quantization& q = annotation->values[k];
         if (q.scale != 0) given[k] = detail::dequantized(given[k], q);
     }
