@@ -20,7 +20,7 @@ struct convolve_sums : pass {
         "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
 
     using targeted_ops = ops<tosa::reduce_sum>;
-    using produces = joined<build::reshape_ops, ops<tosa::depthwise_conv2d>>;
+    using produces = ops<tosa::depthwise_conv2d>;
     static constexpr bool in_execution_order = true;
 
     [[nodiscard]] bool should_run(const graph& g) const {
