@@ -33,6 +33,11 @@ constexpr std::array independent{
     independence{"decompose_comparisons", "the conditions that formulas make are boolean already"},
     independence{"decompose_dilated_pooling", "adaptive poolings have no dilation"},
     independence{"fuse_reshapes", "both runs are the same pass"},
+    independence{"merge_selections", "what moves planes reads a window of several elements"},
+    independence{"join_patches", "no convolution that is made has a stride"},
+    independence{"pair_columns", "no convolution that is made has a stride along its columns"},
+    independence{"read_last_column", "no convolution that is made has a stride along its columns"},
+    independence{"add_at_unit_scale", "no sum is made"},
 };
 
 std::string pair_name(std::size_t a, std::size_t b) {

@@ -91,7 +91,7 @@ TEST_CASE("a sum with another reader stays") {
     CHECK_THAT(build, is_left_alone_by<add_at_unit_scale>());
 }
 
-TEST_CASE("it is for targets that prefer it") {
+TEST_CASE("sums without fractions are for targets that prefer them") {
     CHECK(runs_for<add_at_unit_scale>(u55_npu));
     CHECK_FALSE(runs_for<add_at_unit_scale>(integer_target));
 }

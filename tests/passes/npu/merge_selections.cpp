@@ -96,7 +96,7 @@ TEST_CASE("a selection with another reader stays") {
     CHECK_THAT(build, is_left_alone_by<merge_selections>());
 }
 
-TEST_CASE("it is for targets that select by convolutions") {
+TEST_CASE("selections are merged for targets that have them") {
     CHECK(runs_for<merge_selections>(u55_npu));
     CHECK_FALSE(runs_for<merge_selections>(integer_target));
 }

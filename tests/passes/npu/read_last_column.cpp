@@ -55,7 +55,7 @@ TEST_CASE("other parts, windows, strides and padding stay") {
           {.image = {1, 3, 3, 2}, .weight = {3, 1, 1, 2}, .pad = {0, 0, 1, 1}, .stride = {2, 2}});
 }
 
-TEST_CASE("it is for targets that prefer it") {
+TEST_CASE("the last column is read for targets that prefer that") {
     CHECK(runs_for<read_last_column>(u85_npu));
     CHECK_FALSE(runs_for<read_last_column>(u55_npu));
     CHECK_FALSE(runs_for<read_last_column>(integer_target));

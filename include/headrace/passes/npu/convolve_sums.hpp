@@ -3,7 +3,9 @@
 #ifndef HEADRACE_PASSES_NPU_CONVOLVE_SUMS_HPP
 #define HEADRACE_PASSES_NPU_CONVOLVE_SUMS_HPP
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include <headrace/passes/npu/tuning.hpp>
@@ -20,7 +22,7 @@ struct convolve_sums : pass {
         "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
 
     using targeted_ops = ops<tosa::reduce_sum>;
-    using produces = joined<build::reshape_ops, ops<tosa::depthwise_conv2d>>;
+    using produces = ops<tosa::depthwise_conv2d>;
     static constexpr bool in_execution_order = true;
 
     [[nodiscard]] bool should_run(const graph& g) const {
@@ -36,14 +38,19 @@ struct convolve_sums : pass {
         if (widened == nullptr || widening_shift(*widened) != 0 || e.dtype(widened->input) != dtype::int8)
             return std::nullopt;
         const shape_builder image(e.shape(widened->input));
-        if (image.size() != 4 || image[1] * image[2] > preferences_of(e.target()).convolved_sum)
+        if (image.size() != 4 || std::max(image[1], image[2]) > max_side ||
+            image[1] * image[2] > preferences_of(e.target()).convolved_sum) {
             return std::nullopt;
+        }
         const std::array kernel{image[1], image[2], image[3], std::int64_t{1}};
         args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(
             e, widened->input, e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
         sum.input_zp = widened->input_zp;
         return e.make<tosa::depthwise_conv2d>(sum);
     }
+
+private:
+    static constexpr std::int64_t max_side = 64;  // of a window of an Ethos-U
 };
 HEADRACE_COMPILED_PASS(convolve_sums);
 

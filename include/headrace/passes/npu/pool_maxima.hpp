@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASSES_NPU_POOL_MAXIMA_HPP
 #define HEADRACE_PASSES_NPU_POOL_MAXIMA_HPP
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include <headrace/passes/npu/tuning.hpp>
@@ -10,8 +13,8 @@
 
 namespace headrace {
 
-/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. A
-/// tensor of another rank stays, as Vela copies what is reshaped before it is transposed.
+/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. Other
+/// axes but the one before it become one: Vela transposes each image of a batch by itself.
 struct pool_maxima : pass {
     using phase = tuning;
     static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
@@ -25,15 +28,23 @@ struct pool_maxima : pass {
 
     std::optional<value> operator()(const args<tosa::reduce_max>& a, emit<produces>& e) const {
         const shape_builder shape(e.shape(a.input));
-        if (shape.size() != 4 || a.axis != 3 || e.dtype(a.input) != dtype::int8 ||
-            shape[3] > preferences_of(e.target()).pooled_maximum) {
+        const std::size_t last = shape.size() - 1;
+        if (shape.size() < 2 || a.axis != static_cast<std::int64_t>(last) ||
+            e.dtype(a.input) != dtype::int8 || shape[last] > preferences_of(e.target()).pooled_maximum) {
             return std::nullopt;
         }
-        const value columns = build::permute(e, a.input, shape_builder{0, 3, 1, 2});
+        const std::int64_t width = shape[last - 1];
+        const std::int64_t height = element_count(sizes(shape).first(last - 1));
+        if (std::max(height, width) > max_extent) return std::nullopt;
+        const value rows = build::reshape(e, a.input, shape_builder{1, height, width, shape[last]});
+        const value columns = build::permute(e, rows, shape_builder{0, 3, 1, 2});
         const value pooled = e.make<tosa::max_pool2d>(
-            {.input = columns, .kernel = {shape[3], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
+            {.input = columns, .kernel = {shape[last], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
         return build::reshape(e, pooled, e.result_meta().shape);
     }
+
+private:
+    static constexpr std::int64_t max_extent = 65536;  // what an Ethos-U can address of an axis
 };
 HEADRACE_COMPILED_PASS(pool_maxima);
 
