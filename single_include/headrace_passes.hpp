@@ -11785,7 +11785,7 @@ struct convolve_sums : pass {
         "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
 
     using targeted_ops = ops<tosa::reduce_sum>;
-    using produces = joined<build::reshape_ops, ops<tosa::depthwise_conv2d>>;
+    using produces = ops<tosa::depthwise_conv2d>;
     static constexpr bool in_execution_order = true;
 
     [[nodiscard]] bool should_run(const graph& g) const {
@@ -11801,14 +11801,19 @@ struct convolve_sums : pass {
         if (widened == nullptr || widening_shift(*widened) != 0 || e.dtype(widened->input) != dtype::int8)
             return std::nullopt;
         const shape_builder image(e.shape(widened->input));
-        if (image.size() != 4 || image[1] * image[2] > preferences_of(e.target()).convolved_sum)
+        if (image.size() != 4 || std::max(image[1], image[2]) > max_side ||
+            image[1] * image[2] > preferences_of(e.target()).convolved_sum) {
             return std::nullopt;
+        }
         const std::array kernel{image[1], image[2], image[3], std::int64_t{1}};
         args<tosa::depthwise_conv2d> sum = build::unpadded<tosa::depthwise_conv2d>(
             e, widened->input, e.splat(1, dtype::int8, kernel), e.splat(0, dtype::int32, 1));
         sum.input_zp = widened->input_zp;
         return e.make<tosa::depthwise_conv2d>(sum);
     }
+
+private:
+    static constexpr std::int64_t max_side = 64;  // of a window of an Ethos-U
 };
 HEADRACE_COMPILED_PASS(convolve_sums);
 
@@ -11998,8 +12003,9 @@ HEADRACE_COMPILED_PASS(pair_columns);
 
 namespace headrace {
 
-/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. A
-/// tensor of another rank stays, as Vela copies what is reshaped before it is transposed.
+/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. Other
+/// axes but the one before it become one: Vela transposes each image of a batch by itself. A single row is
+/// left as it is.
 struct pool_maxima : pass {
     using phase = tuning;
     static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
@@ -12013,15 +12019,23 @@ struct pool_maxima : pass {
 
     std::optional<value> operator()(const args<tosa::reduce_max>& a, emit<produces>& e) const {
         const shape_builder shape(e.shape(a.input));
-        if (shape.size() != 4 || a.axis != 3 || e.dtype(a.input) != dtype::int8 ||
-            shape[3] > preferences_of(e.target()).pooled_maximum) {
+        const std::size_t last = shape.size() - 1;
+        if (shape.size() < 2 || a.axis != static_cast<std::int64_t>(last) ||
+            e.dtype(a.input) != dtype::int8 || shape[last] > preferences_of(e.target()).pooled_maximum) {
             return std::nullopt;
         }
-        const value columns = build::permute(e, a.input, shape_builder{0, 3, 1, 2});
+        const std::int64_t width = shape[last - 1];
+        const std::int64_t height = element_count(sizes(shape).first(last - 1));
+        if (height * width == 1 || std::max(height, width) > max_extent) return std::nullopt;
+        const value rows = build::reshape(e, a.input, shape_builder{1, height, width, shape[last]});
+        const value columns = build::permute(e, rows, shape_builder{0, 3, 1, 2});
         const value pooled = e.make<tosa::max_pool2d>(
-            {.input = columns, .kernel = {shape[3], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
+            {.input = columns, .kernel = {shape[last], 1}, .stride = {1, 1}, .pad = {0, 0, 0, 0}});
         return build::reshape(e, pooled, e.result_meta().shape);
     }
+
+private:
+    static constexpr std::int64_t max_extent = 65536;  // what an Ethos-U can address of an axis
 };
 HEADRACE_COMPILED_PASS(pool_maxima);
 

@@ -14,7 +14,8 @@
 namespace headrace {
 
 /// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. Other
-/// axes but the one before it become one: Vela transposes each image of a batch by itself.
+/// axes but the one before it become one: Vela transposes each image of a batch by itself. A single row is
+/// left as it is.
 struct pool_maxima : pass {
     using phase = tuning;
     static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
@@ -35,7 +36,7 @@ struct pool_maxima : pass {
         }
         const std::int64_t width = shape[last - 1];
         const std::int64_t height = element_count(sizes(shape).first(last - 1));
-        if (std::max(height, width) > max_extent) return std::nullopt;
+        if (height * width == 1 || std::max(height, width) > max_extent) return std::nullopt;
         const value rows = build::reshape(e, a.input, shape_builder{1, height, width, shape[last]});
         const value columns = build::permute(e, rows, shape_builder{0, 3, 1, 2});
         const value pooled = e.make<tosa::max_pool2d>(
