@@ -2,6 +2,7 @@
 // Defines tests of ATen's views, joins, pads, indexing and creation.
 #include "kernel_test.hpp"
 
+#include <headrace/eval/aten_blocks.hpp>
 #include <headrace/eval/aten_create.hpp>
 #include <headrace/eval/aten_index.hpp>
 #include <headrace/eval/aten_index_tensor.hpp>

@@ -98,7 +98,7 @@ TEST_CASE_METHOD(fixture, "reductions") {
     CHECK(infer<aten::cumsum>({tensor(dtype::int32, {2}), 0}) == "int64[2]");
     CHECK(infer<aten::cumprod>({x, 1, dtype::float32}) == "float32[2, 3, 4]");
     CHECK(infer<aten::topk>({x, 2, 1}) == "uint8[2, 2, 4] int64[2, 2, 4]");
-    CHECK(infer<aten::topk>({x, 5}) == "k is 5, but must be between 0 and 4");
+    CHECK(infer<aten::topk>({x, 5}) == "k is 5, but must be from 0 to 4");
     CHECK(infer<aten::topk>({tensor(dtype::boolean, {2}), 1}) ==
           "self is bool, but must be a type of numbers");
     CHECK(infer<aten::sum_dim_intlist>({x, int_list{3}}) == "axis 3 is out of range for rank 3");

@@ -137,12 +137,15 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.rnn_relu.input", {{{5, 2, 3}}, {{1, 2, 4}}, {{4, 3}, {4, 4}, {4}, {4}}}},
     {"aten.rnn_tanh.input", {{{5, 2, 3}}, {{2, 2, 4}}, {{4, 3}, {4, 4}, {4, 3}, {4, 4}}}},
     {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
-    {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
-    {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
+    {"aten.col2im.default", {{{2, 8, 6}}}},
     {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
     {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
 };
+
+/// The same of lists of numbers that must fit the shapes.
+inline const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
+    {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
 
 /// Draws arguments that rules often take: small shapes that have much to do with each other.
 class small_arguments {
@@ -167,9 +170,16 @@ public:
         for (const auto& [name, shapes] : fitting_shapes) {
             if (name == op.name) fitting = &shapes;
         }
+        const std::vector<integers>* lists = nullptr;
+        for (const auto& [name, given] : fitting_integers) {
+            if (name == op.name) lists = &given;
+        }
         std::size_t next = 0;
+        std::size_t next_list = 0;
         for (const field_info& field : op) {
             all.push_back(draw(field));
+            if (lists != nullptr && field.kind == field_kind::integers)
+                all.back().ints = (*lists)[next_list++];
             const bool takes_tensors = field.kind <= field_kind::optional_tensors;
             if (!takes_tensors || fitting == nullptr) continue;
             all.back().tensors.clear();
