@@ -1135,8 +1135,8 @@ struct decompose_blocks : pass {
         if (!count) return e.fail(count.error());
         std::int64_t rest[] = {0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
-            const std::int64_t reach = a.dilation[i] * (kernel[i] - 1) + 1;
-            rest[i] = a.output_size[i] - ((count.value()[i] - 1) * a.stride[i] - 2 * a.padding[i] + reach);
+            rest[i] =
+                a.output_size[i] - ((count.value()[i] - 1) * a.stride[i] - 2 * a.padding[i] + reach(a, i));
         }
         const std::int64_t planes =
             element_count(e.shape(a.self)) / (elements * count.value()[0] * count.value()[1]);
@@ -1160,12 +1160,15 @@ struct decompose_blocks : pass {
     }
 
 private:
+    // How far the elements of a block lie apart along an axis.
+    static std::int64_t reach(const auto& a, std::size_t i) {
+        return a.dilation[i] * (a.kernel_size[i] - 1) + 1;
+    }
     // The elements of each block along one axis come last.
     static auto windows(const auto& x, std::int64_t axis, const auto& a, std::size_t i) {
-        const std::int64_t reach = a.dilation[i] * (a.kernel_size[i] - 1) + 1;
-        const auto spans = call<aten::unfold>(x, axis, reach, a.stride[i]);
+        const auto spans = call<aten::unfold>(x, axis, reach(a, i), a.stride[i]);
         return choose(a.dilation[i] == 1, spans,
-                      [&] { return call<aten::slice_tensor>(spans, -1, 0, reach, a.dilation[i]); });
+                      [&] { return call<aten::slice_tensor>(spans, -1, 0, reach(a, i), a.dilation[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_blocks);

@@ -22,6 +22,7 @@
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/delegation_report.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
 
@@ -45,15 +46,7 @@ void write_delegates(json_writer& w, const method_report& m) {
         w.end_object();
     }
     w.end_array();
-    w.begin_array("host_nodes");
-    for (const host_note& n : m.host_nodes) {
-        w.begin_object();
-        w.member("node", n.node);
-        w.member("op", n.op);
-        w.member("reason", n.reason);
-        w.end_object();
-    }
-    w.end_array();
+    write_host_nodes(w, m);
 }
 
 std::string report_of(const lowered_pte& made) {

@@ -78,16 +78,13 @@ public:
         for (std::size_t first = 0; first < options_.samples.count; first += at_once) {
             const std::size_t count = std::min(at_once, options_.samples.count - first);
             std::vector<std::vector<Sum>> sums(count, std::vector<Sum>(pairs_.size()));
-            std::vector<std::optional<error>> failures(count);
-            options_.in_parallel(count, [&](std::size_t s) {
-                result<void> done = run(first + s, [&](std::size_t i, const tensor& x, const tensor& y) {
+            BOOST_OUTCOME_TRY(try_each(count, options_.in_parallel, [&](std::size_t s) {
+                return run(first + s, [&](std::size_t i, const tensor& x, const tensor& y) {
                     add(sums[s][i], i, x, y);
                 });
-                if (!done) failures[s] = std::move(done).error();
-            });
-            for (std::size_t s = 0; s != count; ++s) {
-                if (failures[s]) return *std::move(failures[s]);
-                for (std::size_t i = 0; i != total.size(); ++i) total[i] += sums[s][i];
+            }));
+            for (const std::vector<Sum>& own : sums) {
+                for (std::size_t i = 0; i != total.size(); ++i) total[i] += own[i];
             }
         }
         return total;

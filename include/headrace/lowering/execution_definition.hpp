@@ -31,12 +31,7 @@ namespace detail {
 [[nodiscard]] inline bool has_in_place_ops(const graph& g) {
     bool found = false;
     g.census().for_each([&](const op_info& op, std::size_t) { found = found || op.has(trait::in_place); });
-    for (const node& n : g.nodes()) {
-        if (found) return true;
-        for_each_region(n, [&](const field_info&, const graph* region) {
-            found = found || (region != nullptr && has_in_place_ops(*region));
-        });
-    }
+    for (const graph& region : g.regions()) found = found || has_in_place_ops(region);
     return found;
 }
 

@@ -17,6 +17,7 @@
 #include <headrace/io/graph_json_writer.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/lowering/delegation_report.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
@@ -116,15 +117,7 @@ inline void write_method_report(json_writer& w, const std::string& model, const 
         w.end_object();
     }
     w.end_array();
-    w.begin_array("host_nodes");
-    for (const host_note& n : m.host_nodes) {
-        w.begin_object();
-        w.member("node", n.node);
-        w.member("op", n.op);
-        w.member("reason", n.reason);
-        w.end_object();
-    }
-    w.end_array();
+    write_host_nodes(w, m);
     w.end_object();
 }
 

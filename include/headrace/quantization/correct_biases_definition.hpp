@@ -16,6 +16,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/quantization/annotate_definition.hpp>
 #include <headrace/quantization/correct_biases.hpp>
+#include <headrace/quantization/observe_definition.hpp>
 
 namespace headrace {
 
@@ -83,20 +84,13 @@ struct quantized_bias {
                                                                        const parallel_for& in_parallel) {
     const quantization_point point{layer.result(), quantization_groups::none, nullptr, {}, no_point};
     std::vector<std::vector<double>> means(count);
-    std::vector<std::optional<error>> failures(count);
-    in_parallel(count, [&](std::size_t i) {
-        const auto inputs = samples.inputs(i);
-        auto found = inputs ? values_at(g, std::span(&point, 1), inputs.value())
-                            : result<std::vector<tensor>>(inputs.error());
-        if (found) {
-            means[i] = channel_means(found.value()[0], layer);
-        } else {
-            failures[i] = std::move(found).error();
-        }
-    });
-    for (auto& failure : failures) {
-        if (failure) return *std::move(failure);
-    }
+    const point_runner runner(g, std::span(&point, 1));
+    BOOST_OUTCOME_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
+        BOOST_OUTCOME_TRY(inputs, samples.inputs(i));
+        BOOST_OUTCOME_TRY(found, runner.run(inputs));
+        means[i] = channel_means(found[0], layer);
+        return boost::outcome_v2::success();
+    }));
     return means;
 }
 

@@ -10,15 +10,11 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/eval/tensor.hpp>
+#include <headrace/quantization/parallel_for.hpp>
 #include <headrace/quantization/quantization_points.hpp>
 #include <headrace/quantization/range_observer.hpp>
 
 namespace headrace {
-
-/// Calls `work(i)` for each i below `count`, in any order and on any threads, and returns when all are done.
-using parallel_for = std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
-/// The one that does it one after the other.
-void run_serially(std::size_t count, const std::function<void(std::size_t)>& work);
 
 /// Where the samples of a calibration come from.
 struct sample_source {
@@ -33,11 +29,6 @@ struct sample_source {
 [[nodiscard]] result<std::vector<range_observer>> observe_ranges(
     const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
     const sample_source& samples, const parallel_for& in_parallel = run_serially);
-
-/// The values of the points for one sample.
-[[nodiscard]] result<std::vector<tensor>> values_at(const graph& g,
-                                                    std::span<const quantization_point> points,
-                                                    std::span<const tensor> inputs);
 
 }  // namespace headrace
 

@@ -4,9 +4,7 @@
 #define HEADRACE_QUANTIZATION_OBSERVE_DEFINITION_HPP
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
@@ -75,16 +73,6 @@ private:
 
 }  // namespace detail
 
-HEADRACE_INLINE void run_serially(std::size_t count, const std::function<void(std::size_t)>& work) {
-    for (std::size_t i = 0; i != count; ++i) work(i);
-}
-
-HEADRACE_INLINE result<std::vector<tensor>> values_at(const graph& g,
-                                                      std::span<const quantization_point> points,
-                                                      std::span<const tensor> inputs) {
-    return detail::point_runner(g, points).run(inputs);
-}
-
 HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& g,
                                                                    const quantization_groups& groups,
                                                                    std::span<const quantization_point> points,
@@ -105,19 +93,12 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
     for (std::size_t first = 0; first < samples.count; first += at_once) {
         const std::size_t count = std::min(at_once, samples.count - first);
         std::vector<std::vector<tensor>> values(count);
-        std::vector<std::optional<error>> failures(count);
-        in_parallel(count, [&](std::size_t i) {
-            auto inputs = samples.inputs(first + i);
-            auto found = inputs ? runner.run(inputs.value()) : result<std::vector<tensor>>(inputs.error());
-            if (found) {
-                values[i] = std::move(found).value();
-            } else {
-                failures[i] = std::move(found).error();
-            }
-        });
-        for (std::size_t i = 0; i != count; ++i) {
-            if (failures[i]) return *std::move(failures[i]);
-        }
+        BOOST_OUTCOME_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
+            BOOST_OUTCOME_TRY(inputs, samples.inputs(first + i));
+            BOOST_OUTCOME_TRY(found, runner.run(inputs));
+            values[i] = std::move(found);
+            return boost::outcome_v2::success();
+        }));
         in_parallel(fed.size(), [&](std::size_t k) {
             for (const std::vector<tensor>& sample : values) {
                 for (const std::size_t p : points_of[fed[k]]) observers[fed[k]].feed(sample[p].data<float>());

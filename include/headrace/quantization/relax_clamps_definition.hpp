@@ -12,6 +12,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/quantization/observe_definition.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 
 namespace headrace {
@@ -34,25 +35,20 @@ namespace detail {
                                                                 const parallel_for& in_parallel) {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     std::vector<std::vector<float>> of_sample(samples.count);
-    std::vector<std::optional<error>> failures(samples.count);
-    in_parallel(samples.count, [&](std::size_t s) {
-        const auto inputs = samples.inputs(s);
-        const auto found =
-            inputs ? values_at(g, points, inputs.value()) : result<std::vector<tensor>>(inputs.error());
-        if (!found) {
-            failures[s] = found.error();
-            return;
-        }
-        for (const tensor& t : found.value()) {
+    const point_runner runner(g, points);
+    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
+        BOOST_OUTCOME_TRY(found, runner.run(inputs));
+        for (const tensor& t : found) {
             float largest = -infinite;
             for (const float x : t.data<float>()) largest = std::max(largest, std::isnan(x) ? infinite : x);
             of_sample[s].push_back(largest);
         }
-    });
+        return boost::outcome_v2::success();
+    }));
     std::vector<float> largest(points.size(), -infinite);
-    for (std::size_t s = 0; s != samples.count; ++s) {
-        if (failures[s]) return *std::move(failures[s]);
-        for (std::size_t i = 0; i != largest.size(); ++i) largest[i] = std::max(largest[i], of_sample[s][i]);
+    for (const std::vector<float>& own : of_sample) {
+        for (std::size_t i = 0; i != largest.size(); ++i) largest[i] = std::max(largest[i], own[i]);
     }
     return largest;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
@@ -41,19 +40,12 @@ struct power {
                                                                           const sample_source& samples,
                                                                           const parallel_for& in_parallel) {
     std::vector<std::vector<tensor>> outputs(samples.count);
-    std::vector<std::optional<error>> failures(samples.count);
-    in_parallel(samples.count, [&](std::size_t s) {
-        const auto inputs = samples.inputs(s);
-        auto found = inputs ? run_graph(g, inputs.value()) : result<std::vector<tensor>>(inputs.error());
-        if (found) {
-            outputs[s] = std::move(found).value();
-        } else {
-            failures[s] = std::move(found).error();
-        }
-    });
-    for (auto& failure : failures) {
-        if (failure) return *std::move(failure);
-    }
+    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
+        BOOST_OUTCOME_TRY(found, run_graph(g, inputs));
+        outputs[s] = std::move(found);
+        return boost::outcome_v2::success();
+    }));
     return outputs;
 }
 

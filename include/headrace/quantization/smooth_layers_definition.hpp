@@ -15,6 +15,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/ir/views.hpp>
 #include <headrace/passes/support/constants.hpp>
+#include <headrace/quantization/observe_definition.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 
 namespace headrace {
@@ -87,29 +88,24 @@ struct smoothed_tensor {
     for (const smoothed_tensor& t : tensors)
         points.push_back({t.source, quantization_groups::none, nullptr, {}, no_point});
     std::vector<std::vector<std::vector<float>>> of_sample(samples.count);
-    std::vector<std::optional<error>> failures(samples.count);
-    in_parallel(samples.count, [&](std::size_t s) {
-        const auto inputs = samples.inputs(s);
-        const auto found =
-            inputs ? values_at(g, points, inputs.value()) : result<std::vector<tensor>>(inputs.error());
-        if (!found) {
-            failures[s] = found.error();
-            return;
-        }
+    const point_runner runner(g, points);
+    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
+        BOOST_OUTCOME_TRY(found, runner.run(inputs));
         for (std::size_t i = 0; i != tensors.size(); ++i) {
             std::vector<float>& largest = of_sample[s].emplace_back(tensors[i].channels, 0.0F);
-            const auto numbers = found.value()[i].data<float>();
+            const auto numbers = found[i].data<float>();
             for (std::size_t k = 0; k != numbers.size(); ++k)
                 largest[k % largest.size()] = std::max(largest[k % largest.size()], std::fabs(numbers[k]));
         }
-    });
+        return boost::outcome_v2::success();
+    }));
     std::vector<std::vector<float>> maxima;
     for (const smoothed_tensor& t : tensors) maxima.emplace_back(t.channels, 0.0F);
-    for (std::size_t s = 0; s != samples.count; ++s) {
-        if (failures[s]) return *std::move(failures[s]);
+    for (const std::vector<std::vector<float>>& own : of_sample) {
         for (std::size_t i = 0; i != maxima.size(); ++i) {
             for (std::size_t j = 0; j != maxima[i].size(); ++j)
-                maxima[i][j] = std::max(maxima[i][j], of_sample[s][i][j]);
+                maxima[i][j] = std::max(maxima[i][j], own[i][j]);
         }
     }
     return maxima;

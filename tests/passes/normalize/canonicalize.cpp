@@ -35,6 +35,18 @@ static_assert(graph_pass<narrow_int64> && effects_of<narrow_int64>::always_runs)
 
 constexpr dtype fp32 = dtype::float32;
 
+/// A graph that negates its one input, of two numbers.
+graph& negating_region(program& p) {
+    graph& inner = p.g.create_region();
+    const value y = inner.create<builtin::placeholder>({}).result();
+    inner.set_meta(y, {fp32, {2}, {}});
+    node& negated = inner.create<aten::neg>({y});
+    inner.set_meta(negated.result(), {fp32, {2}, {}});
+    inner.set_name(negated.result(), "negated");
+    inner.create<builtin::output>({.values = {negated.result()}});
+    return inner;
+}
+
 }  // namespace
 
 TEST_CASE("synonyms, casts, fills and numbers") {
@@ -107,13 +119,7 @@ TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused"
 TEST_CASE("a region called without gradients is inlined") {
     program p;
     const value x = p.input(fp32, {2});
-    graph& inner = p.g.create_region();
-    const value y = inner.create<builtin::placeholder>({}).result();
-    inner.set_meta(y, {fp32, {2}, {}});
-    node& negated = inner.create<aten::neg>({y});
-    inner.set_meta(negated.result(), {fp32, {2}, {}});
-    inner.set_name(negated.result(), "negated");
-    inner.create<builtin::output>({.values = {negated.result()}});
+    graph& inner = negating_region(p);
     node& call = p.g.create<higher_order::wrap_with_set_grad_enabled>(
         {.enabled = false, .wrapped_graph = &inner, .operands = {x}}, 1);
     p.g.set_meta(call.result(), {fp32, {2}, {}});
@@ -131,12 +137,7 @@ TEST_CASE("a region called without gradients is inlined") {
 TEST_CASE("a region called without autocast is inlined") {
     program p;
     const value x = p.input(fp32, {2});
-    graph& inner = p.g.create_region();
-    const value y = inner.create<builtin::placeholder>({}).result();
-    inner.set_meta(y, {fp32, {2}, {}});
-    node& negated = inner.create<aten::neg>({y});
-    inner.set_meta(negated.result(), {fp32, {2}, {}});
-    inner.create<builtin::output>({.values = {negated.result()}});
+    graph& inner = negating_region(p);
     node& call = p.g.create<higher_order::wrap_with_autocast>({.device_type = "cpu",
                                                                .dtype = dtype::bfloat16,
                                                                .enabled = false,
