@@ -103,6 +103,8 @@ TEST_CASE("normalizations") {
                 {-1.2247357, 10, 1.2247357, -1.2247357, 10, 1.2247357});
     check_close(k.numbers<aten::rms_norm>({x, {3}, {}, 0.0}, {real, {2, 3}, {}}),
                 {0.4629100, 0.9258201, 1.3887301, 0.7895420, 0.9869275, 1.1843130});
+    check_close(k.numbers<aten::_weight_norm>({x, k(f32({2, 1}, {2, 3})), 0}, {real, {2, 3}, {}}),
+                {0.5345225, 1.0690450, 1.6035675, 1.3675269, 1.7094086, 2.0512903});
     const value mean = k(f32({3}, {1, 2, 3}));
     const value variance = k(f32({3}, {1, 4, 1}));
     check_close(k.numbers<aten::batch_norm>({x, weight, bias, mean, variance, false, 0.1, 0.0, true},

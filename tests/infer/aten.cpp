@@ -312,6 +312,8 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::batch_norm>({image, {}, {}, {}, {}, false, 0.1, 1e-5, true}) ==
           "running_mean and running_var must be given");
     CHECK(infer<aten::layer_norm>({x, {6}, real({2})}) == "weight [2] must have shape [6]");
+    CHECK(infer<aten::_weight_norm>({x, real({2, 1})}) == "float32[2, 6]");
+    CHECK(infer<aten::_weight_norm>({x, real({3, 1})}) == "g [3, 1] must broadcast to [2, 1]");
     CHECK(infer<aten::gru_cell>({x, real({2, 4}), real({12, 6}), real({8, 4})}) ==
           "w_hh [8, 4] must have shape [12, 4]");
     CHECK(infer<aten::linear>({x, real({4, 6}), real({3})}) == "bias [3] must have shape [4]");

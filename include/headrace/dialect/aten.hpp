@@ -373,6 +373,10 @@ struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
          "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
+/// A weight from its direction and its length, along all axes but `dim`; along all if that is -1.
+struct _weight_norm : op<dialect, "aten._weight_norm.default", "v, g, dim"> {
+    struct args { value v, g; std::int64_t dim = 0; };
+};
 struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape, weight, eps"> {
     struct args {
         value input; int_list normalized_shape; std::optional<value> weight{}; std::optional<double> eps{};
@@ -1903,7 +1907,7 @@ struct dialect : dialect_of<"aten",
       batch_norm, cosine_similarity, group_norm, instance_norm, layer_norm, linalg_vector_norm,
       native_batch_norm, _native_batch_norm_legit, _native_batch_norm_legit_no_stats,
       _native_batch_norm_legit_no_training, native_group_norm, native_layer_norm, norm_scalar,
-      norm_scalaropt_dim, rms_norm,
+      norm_scalaropt_dim, rms_norm, _weight_norm,
       celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardshrink, hardsigmoid,
       hardsigmoid_inplace, hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu,
       leaky_relu_inplace, log_sigmoid, log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel,

@@ -63,6 +63,21 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(x);
     write_statistics(e, s);
 }
+/// A length of 0 gives NaN, as a division by it does.
+inline void evaluate(aten::_weight_norm, const args<aten::_weight_norm>& a, evaluation& e) {
+    const tensor& v = e.input(a.v);
+    const axis_view rows = a.dim == -1 ? axis_view(extents{1}, 0) : axis_view(v.shape(), a.dim);
+    std::vector<double> x = v.to<double>();
+    std::vector<double> squares(idx(rows.size), 0.0);
+    const auto row_of = [&](std::size_t i) {
+        return i / idx(a.dim == -1 ? v.size() : rows.inner) % squares.size();
+    };
+    for (std::size_t i = 0; i != x.size(); ++i) squares[row_of(i)] += x[i] * x[i];
+    const std::vector<double> lengths = e.input(a.g).to<double>();
+    for (std::size_t i = 0; i != x.size(); ++i)
+        x[i] *= lengths[lengths.size() == 1 ? 0 : row_of(i)] / std::sqrt(squares[row_of(i)]);
+    e.output().assign(x);
+}
 /// Without an eps, that of the dtype.
 inline void evaluate(aten::rms_norm, const args<aten::rms_norm>& a, evaluation& e) {
     const tensor& in = e.input(a.input);

@@ -106,6 +106,22 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, input);
 }
 
+/// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
+template <one_of<ops<aten::_weight_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& v = inference::of(a.v);
+    const tensor_meta& g = inference::of(a.g);
+    BOOST_OUTCOME_TRY(require_floating("v", v.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("g", g.dtype, v.dtype));
+    shape_builder lengths = shape_builder::filled(v.rank(), 1);
+    if (a.dim != -1) {
+        BOOST_OUTCOME_TRY(axis, axis_of(a.dim, v.rank()));
+        if (v.rank() != 0) lengths[axis] = v.shape[axis];
+    }
+    BOOST_OUTCOME_TRY(require_expandable("g", g.shape, lengths));
+    return add_result(out, v);
+}
+
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
