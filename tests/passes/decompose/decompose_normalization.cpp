@@ -114,16 +114,15 @@ TEST_CASE("RMS normalization, with an epsilon and with that of the type") {
 TEST_CASE("weights by direction and length") {
     for (const std::int64_t dim : {0, 1, 2, -1}) {
         CAPTURE(dim);
-        CHECK_THAT(
-            [&](program& p) {
-                const value v = p.input(fp32, {4, 3, 2});
-                int_list lengths{};
-                if (dim == 0) lengths = {4, 1, 1};
-                if (dim == 1) lengths = {1, 3, 1};
-                if (dim == 2) lengths = {1, 1, 2};
-                p.output(p.make<aten::_weight_norm>({.v = v, .g = p.input(fp32, lengths), .dim = dim}));
-            },
-            computes_the_same<decompose_normalization>());
+        int_list lengths{};  // of one number if the axis is -1
+        if (dim == 0) lengths = {4, 1, 1};
+        if (dim == 1) lengths = {1, 3, 1};
+        if (dim == 2) lengths = {1, 1, 2};
+        const auto build = [&](program& p) {
+            const value v = p.input(fp32, {4, 3, 2});
+            p.output(p.make<aten::_weight_norm>({.v = v, .g = p.input(fp32, lengths), .dim = dim}));
+        };
+        CHECK_THAT(build, computes_the_same<decompose_normalization>());
     }
 }
 
