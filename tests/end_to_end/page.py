@@ -194,7 +194,7 @@ def check_refusal(program, page, folder, pictures):
 
 def chain(path, nodes):
     """The text of a graph of that many nodes without modules."""
-    lines = ["%x: float32[1, 8] = input"]
+    lines = ["headrace 1", "%x: float32[1, 8] = input"]
     names = ["x"]
     for i in range(nodes):
         other = names[max(0, len(names) - 1 - i % 7)]

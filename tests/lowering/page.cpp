@@ -111,7 +111,7 @@ TEST_CASE("a step has what became different, and nothing of a pass that rewrote 
     g.erase(old);
     history.add(ran("idle", 0), g);
     history.add(ran("clamps", 1), g);
-    history.add({.name = "unneeded", .status = pass_status::no_target}, g);
+    history.add({.name = "unneeded", .status = pass_status::no_target, .nodes = {}}, g);
 
     const parsed_page page({.title = "m", .last = &g, .history = &history});
     const auto steps = page.root["steps"];
