@@ -41,6 +41,7 @@ class Drawing {
     const edges = boxes.append("g");
     for (const edge of layout.edges) this.drawEdge(edges, edge);
     for (const dot of layout.dots.values()) edges.append("circle").attr("class", "port").attr("cx", dot.x).attr("cy", dot.y).attr("r", 2.5);
+    for (const box of layout.boxes) if (box.inner) this.drawTitle(boxes, box);
     for (const edge of layout.edges) this.drawLabel(boxes, edge);
   }
 
@@ -84,12 +85,8 @@ class Drawing {
     if (!box.inner) g.append("rect").attr("class", "shadow").attr("x", 4).attr("y", 4).attr("width", box.w).attr("height", box.h).attr("rx", 7);
     g.append("rect").attr("class", "box").attr("width", box.w).attr("height", box.h).attr("rx", 7);
     this.drawHeat(g, module, box);
+    const toggle = () => { if (!d3.event.defaultPrevented) this.actions.toggle(module); };
     if (box.inner) {
-      const text = g.append("text").attr("x", 10).attr("y", 17).attr("class", "op");
-      const title = fitted(module.title, "op", box.w - 34);
-      text.text("▾ " + title);
-      const rest = box.w - measure(title, "op") - 52;
-      if (module.type && rest > 40) g.append("text").attr("class", "soft").attr("x", measure("▾ " + title, "op") + 18).attr("y", 17).text(fitted(module.type, "mono", rest));
       this.drawLayout(g, box.inner, 0, 0);
     } else {
       const look = closedBoxOf(module);
@@ -101,9 +98,19 @@ class Drawing {
           if (count) text.append("tspan").style("fill", "var(--" + style + ")").text(sign + count + " ");
       }
     }
-    const toggle = () => { if (!d3.event.defaultPrevented) this.actions.toggle(module); };
-    g.select("rect.box").on("click", toggle);
-    g.selectAll("g.module > text").on("click", toggle);
+    if (!box.inner) g.on("click", toggle);
+  }
+
+  /** The title of an open module, above the edges that enter it. */
+  drawTitle(into, box) {
+    const module = box.child;
+    const title = fitted(module.title, "op", box.w - 34);
+    const g = into.append("g").attr("class", "title").attr("transform", "translate(" + box.x + "," + box.y + ")").attr("data-title", module.key);
+    g.append("rect").attr("class", "target").attr("width", box.w).attr("height", sizes.head);
+    g.append("text").attr("class", "op").attr("x", 10).attr("y", 17).text("▾ " + title);
+    const rest = box.w - measure(title, "op") - 52;
+    if (module.type && rest > 40) g.append("text").attr("class", "soft").attr("x", measure("▾ " + title, "op") + 18).attr("y", 17).text(fitted(module.type, "mono", rest));
+    g.on("click", () => { if (!d3.event.defaultPrevented) this.actions.toggle(module); });
   }
 
   /** How many nodes of a module the pass added, changed and removed; null if none. */

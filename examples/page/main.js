@@ -120,7 +120,7 @@ class App {
   unfold() {
     let visible = this.drawing.places.size;
     for (const module of this.visibleModules()) {
-      if (this.layouts.isOpen(module) || visible + module.children.length > 1500) continue;
+      if (this.layouts.isOpen(module) || visible + module.children.length > 600) continue;
       this.open.add(module.key);
       visible += module.children.length;
     }

@@ -88,7 +88,11 @@ const cycles = (() => {
   }
   return found;
 })();
-const cyclesOf = (node) => (isConstant(node) ? 0 : cycles.get(node.n) || 0);
+/** What the flatbuffer calls a node of the last graph; a page of a flatbuffer has these names anyway. */
+const fileNames = new Map();
+for (let i = 0; data.names && i < data.names.length; i += 2) fileNames.set(data.names[i], data.names[i + 1]);
+const fileName = (node) => fileNames.get(node.i) || node.n;
+const cyclesOf = (node) => (isConstant(node) ? 0 : cycles.get(fileName(node)) || 0);
 
 const refused = new Map(data.refusals.map((r) => [r.node, r]));
 const refusalOf = (node) => (node.o && refused.get(texts[node.o[0]])) || (node.n && refused.get(node.n)) || null;

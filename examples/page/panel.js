@@ -114,6 +114,7 @@ class Panel {
     if (node.n) table.append(row("name", element("code", {}, "%" + node.n)));
     node.out.forEach((type, i) => table.append(row(node.out.length > 1 ? "result " + i : "result", element("code", {}, texts[type]))));
     if (node.o) table.append(row("exported as", element("code", {}, texts[node.o[0]] + " (" + texts[node.o[1]] + ")")));
+    if (fileNames.has(node.i) && this.app.atEnd()) table.append(row("in the file", element("code", {}, fileNames.get(node.i))));
     if (node.v !== undefined) table.append(row("elements", element("code", {}, node.v)));
     if (node.b !== undefined) table.append(row("size", bytesText(node.b)));
     if (node.w) table.append(row("MACs", countText(node.w)));
@@ -193,8 +194,8 @@ class Panel {
     });
     const ran = data.steps.filter((s, at) => at && s.skipped === undefined);
     const total = ran.reduce((sum, s) => sum + s.ms, 0);
-    return [element("p", {}, ran.length + " passes ran in " + timeText(total) + ", " + (stops.length - 1) + " changed the graph, " +
-      (data.steps.length - 1 - ran.length) + " had nothing to do."), ...this.stages(), table];
+    return [element("p", {}, ran.length + " passes ran in " + timeText(total) + ", " + (stops.length - 1) + " changed the graph" +
+      (data.steps.length - 1 > ran.length ? ", " + (data.steps.length - 1 - ran.length) + " had nothing to do." : ".")), ...this.stages(), table];
   }
 
   stages() {

@@ -110,11 +110,11 @@ def check_search(page):
 
 
 def check_folding(page):
-    where = ("(() => { const t = document.querySelector('#scene .module.open > text').getBoundingClientRect();"
-             " return [t.left + 8, t.top + t.height / 2]; })()")
+    where = ("(() => { const t = document.querySelector('#scene .title text').getBoundingClientRect();"
+             " return [t.left + t.width / 2, t.top + t.height / 2]; })()")
     page.value("document.getElementById('fit').click()")
     before = page.value("document.querySelectorAll('#scene .node').length")
-    key = page.value("document.querySelector('#scene .module.open').dataset.module")
+    key = page.value("document.querySelector('#scene .title').dataset.title")
     page.click(*page.value(where))
     closed = f"document.querySelector('#scene .module.closed[data-module=\"{key}\"]') !== null"
     after = page.value("document.querySelectorAll('#scene .node').length")

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/io/memory_plan_json.hpp>
+#include <headrace/io/tosa_attribute_writer.hpp>
 #include <headrace/lowering/page_data.hpp>
 #include <headrace/version.hpp>
 
@@ -33,6 +35,24 @@ inline void write_page_refusals(json_writer& w, std::span<const diagnostic> refu
         w.member("reason", d.reason);
         w.end_object();
     }
+    w.end_array();
+}
+
+// What the flatbuffer calls the first result of each node, as tosa_emitter names them: numbers and names in
+// turn.
+inline void write_page_names(json_writer& w, const page_source& source) {
+    unique_names names;
+    static_cast<void>(names.make("main"));  // the block itself
+    std::unordered_set<const result_slot*> named;
+    w.begin_array("names");
+    for_each_to_name(*source.last, [&](value v) {
+        if (!named.insert(&v.producer->results[v.result]).second) return;
+        const std::pmr::string& name = names.make(wanted_name(v));
+        const std::uint32_t* const number = source.history->find(*v.producer);
+        if (number == nullptr || v.result != 0) return;
+        w.value(*number);
+        w.value(name);
+    });
     w.end_array();
 }
 
@@ -100,6 +120,7 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
     detail::write_page_refusals(w, source.refusals);
     if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
     if (source.last != nullptr) detail::write_page_plan(w, source);
+    if (source.last != nullptr && source.report != nullptr) detail::write_page_names(w, source);
     source.history->write(w);
     w.end_object();
     return detail::without_markup(w.text());
