@@ -41,12 +41,14 @@ function rowsOf(item) {
   if (nameOf(node)) rows.push({ text: nameOf(node), font: "mono", style: "soft" });
   if (opOf(node) === "builtin.placeholder" && node.out.length) rows.push({ text: typeText(texts[node.out[0]]), font: "mono", style: "" });
   const given = pairs(node.a).slice(0, 5);
-  for (const [name, text] of given) rows.push({ text: name + " " + text, font: "mono", style: "soft" });
+  for (const [name, text] of given) rows.push({ text: name + " " + shortNumbers(text), font: "mono", style: "soft" });
   const constants = item.constants.slice(0, 6);
   for (const c of constants) rows.push({ text: constantText(c), font: "mono", style: "" });
   if (item.constants.length > constants.length) rows.push({ text: item.constants.length - constants.length + " more constants", font: "mono", style: "soft" });
   return rows;
 }
+/** Enough digits for a box; the panel has all. */
+const shortNumbers = (text) => text.replace(/(\d\.\d{4})\d+/g, "$1");
 /** "weight int8 16×3×3×3", or the elements if they are few. */
 function constantText(c) {
   const value = c.node.v !== undefined ? c.node.v : /CONST_SHAPE/.test(opOf(c.node)) ? attribute(c.node, "values") : undefined;
@@ -79,6 +81,7 @@ const markText = (marks) => {
 };
 
 class Layouts {
+  /** `open(module)` says whether a module is unfolded. */
   constructor(view, open) {
     this.view = view;
     this.open = open;
@@ -86,7 +89,7 @@ class Layouts {
   }
 
   isOpen(module) {
-    return module === this.view.root || this.open.has(module.key);
+    return module === this.view.root || this.open(module);
   }
 
   /** The layout of a module changed, and with it those around it. */

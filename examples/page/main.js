@@ -10,7 +10,8 @@ class App {
     const find = (id) => document.getElementById(id);
     this.find = find;
     this.step = stops[stops.length - 1];
-    this.open = new Set();
+    this.open = new Set();  // keys of modules that the user or openSome unfolded
+    this.lit = new Set();  // of those that are unfolded because this step changed what is in them
     this.drawing = new Drawing(find("canvas"), find("scene"), {
       select: (item) => this.select(item.node),
       selectNode: (node) => this.select(node),
@@ -42,7 +43,7 @@ class App {
     }
     find("heat").addEventListener("change", () => this.draw());
     find("fit").addEventListener("click", () => this.drawing.fit(false));
-    find("fold").addEventListener("click", () => { this.open.clear(); this.relayout(); this.drawing.fit(true); });
+    find("fold").addEventListener("click", () => { this.open.clear(); this.lit.clear(); this.relayout(); this.drawing.fit(true); });
     find("unfold").addEventListener("click", () => this.unfold());
     find("theme").addEventListener("click", () => this.changeTheme());
     find("search").addEventListener("input", () => this.search());
@@ -74,13 +75,14 @@ class App {
   rebuild(first) {
     this.view = new View(this.step, { marks: this.find("marks").checked, changes: this.find("changes").checked && this.step > 0 && !first });
     if (first) this.openSome();
+    this.openChanged();
     this.relayout();
     this.panel.refresh();
     this.showStep();
   }
 
   relayout() {
-    this.layouts = new Layouts(this.view, this.open);
+    this.layouts = new Layouts(this.view, (module) => this.open.has(module.key) || this.lit.has(module.key));
     this.draw();
   }
 
@@ -100,6 +102,23 @@ class App {
       this.open.add(module.key);
       visible += module.children.length;
       waiting.push(...module.children.filter((c) => c.is_module));
+    }
+  }
+
+  /** Unfolds what holds what the step changed, as far as that stays legible. */
+  openChanged() {
+    this.lit.clear();
+    let budget = 150;
+    for (const set of [this.view.came, this.view.gone, this.view.changed]) {
+      for (const number of set) {
+        const item = this.view.items.get(number);
+        if (!item) continue;
+        const closed = this.view.modulesAround(item).filter((m) => !this.open.has(m.key) && !this.lit.has(m.key));
+        const cost = closed.reduce((sum, m) => sum + m.children.length, 0);
+        if (cost > budget) continue;
+        budget -= cost;
+        for (const module of closed) this.lit.add(module.key);
+      }
     }
   }
 
@@ -189,7 +208,10 @@ class App {
 
   toggle(module) {
     const before = this.drawing.places.get(module);
-    if (!this.open.delete(module.key)) this.open.add(module.key);
+    const was_open = this.layouts.isOpen(module);
+    this.lit.delete(module.key);
+    if (was_open) this.open.delete(module.key);
+    else this.open.add(module.key);
     this.layouts.forget(module);
     this.draw();
     this.drawing.keep(module, before);
@@ -212,7 +234,7 @@ class App {
     if (item) {
       let opened = false;
       for (const module of this.view.modulesAround(item)) {
-        if (this.open.has(module.key)) continue;
+        if (this.layouts.isOpen(module)) continue;
         this.open.add(module.key);
         this.layouts.forget(module);
         opened = true;

@@ -29,10 +29,10 @@ class Panel {
     const nav = document.getElementById("tabs");
     for (const [key, title] of this.tabs)
       nav.append(element("button", { role: "tab", "data-tab": key, onclick: () => this.open(key) }, title));
-    nav.append(element("button", { title: "Wider or narrower", style: "margin-left:auto", onclick: () => {
+    document.getElementById("wider").addEventListener("click", () => {
       document.querySelector("aside").classList.toggle("wide");
       this.refresh();
-    } }, "⇔"));
+    });
     this.current = data.refusals.length ? "refused" : "graph";
   }
 

@@ -70,12 +70,13 @@ struct dot_id_map {
 
 // The constants that a node uses: "weight int8[64, 1, 3, 3]", or their elements if they are few.
 inline void append_constants(std::pmr::string& label, const node& n) {
+    constexpr std::size_t max_elements_text = 40;  // wider boxes push the others apart
     const auto fields = operand_fields(n);
     for (const edge& e : n.operand_edges()) {
         if (!is<builtin::constant>(*e.source)) continue;
         const std::string elements = small_constant_text(*e.source);
         (label += '\n') += fields[e.operand];
-        if (elements.empty()) {
+        if (elements.empty() || elements.size() > max_elements_text) {
             (label += ' ') += meta_text(meta_of(*e.slot));
         } else {
             (label += " = ") += elements;
