@@ -107,7 +107,7 @@ function framesOf(text) {
     const last = frame.lastIndexOf(",");
     if (first > 0 && last > first) frames.push([frame.slice(0, first), frame.slice(first + 1, last), frame.slice(last + 1)]);
   }
-  return frames.slice(1);
+  return frames.slice(1, 64);
 }
 
 /** An order in which nodes can be executed, near what they need: depth first from the results. */

@@ -15,10 +15,9 @@ import tempfile
 import zipfile
 
 from browser import Browser, find_chromium
-from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, failures, report
+from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests" / "fixtures"
 MODEL = ROOT / "examples" / "models" / "kws_dscnn_int8" / "model.pt2"
 INJECTED = "</script><script>window.injected = 1</script><img src=x onerror='window.injected = 1'>"
 
@@ -185,11 +184,24 @@ def check_steps(page, steps, move):
 
 
 def check_refusal(program, page, folder, pictures):
-    model = FIXTURES / "dynamic_shape" / "model.pt2"
-    done = subprocess.run([program, "lower", model, "-o", folder / "x.tosa", "--report", folder / "refused.html"], capture_output=True)
-    if done.returncode == UNSUPPORTED and (folder / "refused.html").exists():
-        page.open(folder / "refused.html")
-        expect(not page.problems, f"refusals: {page.problems}")
+    model = folder / "refused.hr"
+    model.write_text("""headrace 1
+%x: float32[1, 8] = input
+%y: float32[1, 8] = builtin.opaque(target="my.<b>op", operands=[%x]) {origin}
+%z: float32[1, 8] = builtin.opaque(target="my.<b>op", operands=[%y]) {origin}
+%a: float32[1, 8] = aten.relu.default(%z) {origin}
+output %a
+""")
+    done = call(program, "lower", model, "-o", folder / "x.tosa", "--report", folder / "refused.html", status=UNSUPPORTED)
+    page.open(folder / "refused.html")
+    expect(not page.problems, f"refusals: {page.problems}")
+    text = page.value("document.getElementById('panel').textContent")
+    expect("2 nodes cannot be lowered" in text and "builtin.opaque × 2" in text, f"the refused nodes are not told: {text} {done.stderr}")
+    expect(page.value("document.querySelectorAll('#scene .node.refused').length") == 2, "refused nodes are not marked")
+    page.value("document.querySelector('#panel a').click()")
+    expect("Refused" in page.value("document.getElementById('panel').textContent"), "the node does not say that it is refused")
+    if pictures:
+        page.screenshot(pictures / "refused.png")
 
 
 def chain(path, nodes):

@@ -120,7 +120,8 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
     detail::write_page_refusals(w, source.refusals);
     if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
     if (source.last != nullptr) detail::write_page_plan(w, source);
-    if (source.last != nullptr && source.report != nullptr) detail::write_page_names(w, source);
+    const bool is_lowered = source.report != nullptr && source.refusals.empty();
+    if (source.last != nullptr && is_lowered) detail::write_page_names(w, source);
     source.history->write(w);
     w.end_object();
     return detail::without_markup(w.text());
