@@ -34,7 +34,8 @@ struct lower_options {
     std::string target;              ///< empty: chosen by what the graph holds
     std::string io_layout = "nchw";  ///< of inputs and outputs with four axes: nchw, or nhwc
     std::string io;
-    std::string report;
+    std::string report;    ///< JSON, or a page if its name ends in .html
+    std::string vela_csv;  ///< of a page: Vela's figures by layer; empty: none
     std::string dot_directory;
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
@@ -65,6 +66,8 @@ struct show_options {
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
     bool dot = false;
+    std::string html;          ///< page to write; empty: none
+    std::string vela_csv;      ///< of the page: Vela's figures by layer; empty: none
     std::string output;        ///< file for the graph; empty: standard output
     std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
 };

@@ -17,6 +17,7 @@
 
 #include "batch.hpp"
 #include "package.hpp"
+#include "page.hpp"
 #include "pte.hpp"
 #include "quantize.hpp"
 
@@ -45,17 +46,40 @@ private:
     int drawn_ = 0;
 };
 
-lowering_observer observer_of(const lower_options& options, picture_folder& pictures,
-                              const show_function& show) {
+/// What watches a lowering: pictures, and the history that a page shows.
+struct watchers {
+    picture_folder pictures;
+    graph_history history{};
+};
+
+lowering_observer observer_of(const lower_options& options, watchers& to, const show_function& show) {
     const bool draws = !options.dot_directory.empty();
+    const bool records = is_page_path(options.report);
     lowering_observer observer;
-    observer.after_pass = [&pictures, &show, draws](const pass_record& pass, graph& g) -> result<void> {
+    observer.after_pass = [&to, &show, draws, records](const pass_record& pass, graph& g) -> result<void> {
         if (show) show(pass.name);
-        if (draws && pass.nodes.rewritten != 0) return pictures.draw(g, pass.name);
+        if (records) to.history.add(pass, g);
+        if (draws && pass.nodes.rewritten != 0) return to.pictures.draw(g, pass.name);
         return boost::outcome_v2::success();
     };
-    if (draws) observer.before_passes = [&pictures](graph& g) { return pictures.draw(g, "input"); };
+    observer.before_passes = [&to, draws, records](graph& g) -> result<void> {
+        if (records) to.history.begin(g);
+        return draws ? to.pictures.draw(g, "input") : boost::outcome_v2::success();
+    };
     return observer;
+}
+
+// A model that is refused has a page as well: it shows the nodes that are.
+result<void> write_report_page(const lower_options& options, const lowering_outcome& done,
+                               const graph_history& history) {
+    if (!is_page_path(options.report)) return boost::outcome_v2::success();
+    return write_page(options.report,
+                      {.title = options.model,
+                       .last = done.model.graph.get(),
+                       .history = &history,
+                       .report = &done.report,
+                       .refusals = done.refusals},
+                      options.vela_csv);
 }
 
 // The flatbuffer comes last: where it is, the files that explain it are, too.
@@ -67,7 +91,7 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     if (!options.io.empty()) {
         BOOST_OUTCOME_TRY(write_atomically(options.io, io_json(describe_io(*done.model.graph)) + '\n'));
     }
-    if (!options.report.empty()) {
+    if (!options.report.empty() && !is_page_path(options.report)) {
         BOOST_OUTCOME_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
     }
     const byte_source flatbuffer = [&](const byte_sink& sink) -> result<void> {
@@ -79,20 +103,23 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
 
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
                              const show_function& show) {
-    picture_folder pictures(options.dot_directory);
+    watchers watching{.pictures = picture_folder(options.dot_directory)};
     lowering_outcome done =
         try_lowering([&] { return read_and_quantize(options.model, options.calibration); },
                      {.target = target,
                       .channels_last = options.io_layout == "nhwc",
                       .verify = options.verify,
                       .inputs = options.inputs,
-                      .observer = observer_of(options, pictures, show),
+                      .observer = observer_of(options, watching, show),
                       .streams = true});
     done.report.model = options.model;
     file_outcome outcome;
     if (done.failure) {
         outcome.status = status_of(*done.failure);
         outcome.error = done.failure->message;
+    } else if (auto page = write_report_page(options, done, watching.history); !page) {
+        outcome.status = status_of(page.error());
+        outcome.error = page.error().message;
     } else if (!done.refusals.empty()) {
         outcome.status = status_unsupported;
     } else {
@@ -145,7 +172,27 @@ std::string text_of(const file_outcome& outcome, const std::string& model) {
     return outcome.refusals.empty() ? error_text(outcome.error) : diagnostics_text(outcome.refusals, model);
 }
 
+namespace {
+
+int check_report_page(const lower_options& options) {
+    if (!is_page_path(options.report))
+        return options.vela_csv.empty()
+                   ? status_ok
+                   : report_usage("--vela-csv is for a page: give --report a name that ends in .html");
+    const bool is_one_flatbuffer = options.batch.empty() && !is_pte_path(options.output) &&
+                                   !options.partition && options.methods.empty();
+    if (!is_one_flatbuffer)
+        return report_usage(
+            "--report FILE.html shows how one model becomes one flatbuffer; for a package, a .pte file or "
+            "--batch give it a name that ends in .json");
+    const auto possible = check_page(options.vela_csv);
+    return possible ? status_ok : report_error(possible.error());
+}
+
+}  // namespace
+
 int lower(const lower_options& options) {
+    if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     if (!options.delegate.empty()) return report_usage("--delegate is for .pte files: give -o such a name");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();

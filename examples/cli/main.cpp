@@ -67,6 +67,13 @@ the first axis, or a directory of such files)";
 constexpr const char* graph_output_help =
     R"(File to write: .hr is text that can be read again (its large constants lie in FILE.data), .tosa a
 flatbuffer, .dot a picture, anything else the listing that is printed without it)";
+constexpr const char* report_help =
+    R"(Write what each pass did, and how long it took: JSON, or, if its name ends in .html, a page for the
+browser with the graph after each pass, refused nodes, transposes and memory)";
+constexpr const char* html_help =
+    "Write a page for the browser that shows the graph: modules fold, nodes are found by name and op";
+constexpr const char* vela_csv_help =
+    "Of a page: the _per-layer.csv that Vela writes with --verbose-performance, for cycles by node";
 constexpr const char* inline_help =
     "Of a .hr file: constants of up to that many elements stand in the text; 32 without it";
 
@@ -147,7 +154,8 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
                      "nchw: images come and go as exported; nhwc: with their channels last")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
     lower->add_option("--io", o.io, "Write what a caller must know of inputs and outputs (JSON)");
-    lower->add_option("--report", o.report, "Write what each pass did, and how long it took (JSON)");
+    CLI::Option* report = lower->add_option("--report", o.report, report_help);
+    lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
     lower->add_option("--dot", o.dot_directory,
                       "Write the graph after each pass that changed it, for Graphviz");
     lower->add_flag("--verify", o.verify,
@@ -188,7 +196,13 @@ void add_show(CLI::App& app, show_options& o, int& status) {
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
-    for (const char* other : {"--pipeline", "--dot"}) output->excludes(show->get_option(other));
+    CLI::Option* html = show->add_option("--html", o.html, html_help)->type_name("FILE");
+    show->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(html)->type_name("FILE");
+    for (const char* other : {"--pipeline", "--dot"}) {
+        output->excludes(show->get_option(other));
+        html->excludes(show->get_option(other));
+    }
+    html->excludes(output);
     show->callback([&] { status = guarded(o.model, [&] { return headrace::cli::show(o); }); });
 }
 

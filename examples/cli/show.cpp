@@ -13,6 +13,7 @@
 #include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
+#include "page.hpp"
 #include "pte.hpp"
 
 namespace headrace::cli {
@@ -60,6 +61,23 @@ int write_to_file(const show_options& options) {
     return written ? status_ok : report_error(written.error());
 }
 
+int write_graph_page(const show_options& options) {
+    const std::vector files{options.html};
+    if (const int status = check_distinct_files(files, options.model); status != status_ok) return status;
+    if (const int status = check_method_option(options.model, options.method); status != status_ok)
+        return status;
+    if (const auto possible = check_page(options.vela_csv); !possible) return report_error(possible.error());
+    const auto loaded = load_model(options.model, options.method);
+    if (!loaded) return report_error(loaded.error());
+    const graph& g = *loaded.value().model.graph;
+    graph_history history;
+    history.begin(g);
+    if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
+    const page_source source{.title = options.model, .last = &g, .history = &history};
+    const auto written = write_page(options.html, source, options.vela_csv);
+    return written ? status_ok : report_error(written.error());
+}
+
 }  // namespace
 
 int show(const show_options& options) {
@@ -68,6 +86,7 @@ int show(const show_options& options) {
         return report_usage("--op and --pass ask about the pipeline: add --pipeline");
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
     if (!options.output.empty()) return write_to_file(options);
+    if (!options.html.empty()) return write_graph_page(options);
     const bool is_package = package::is_package(options.model);
     if (is_package && !options.dot) return show_package(options);
     const bool shows_all = options.method.empty() && !options.dot;

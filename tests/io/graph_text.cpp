@@ -129,7 +129,7 @@ TEST_CASE("what is printed is read as it was", "[graph_text]") {
     const std::string_view texts[] = {
         R"(headrace 1
 
-%x: float32[1, 2, 4, 4] = input {origin=["conv", "aten.conv2d.default"], modules="a.b\x0ac", custom="{\"k\": \"\\\"}"}
+%x: float32[1, 2, 4, 4] = input {origin=["conv", "aten.conv2d.default"], modules="a.b\x0ac", source="m.py", custom="{\"k\": \"\\\"}"}
 %i: int64[2] = constant [0, -9223372036854775808]
 %clamp: float32[1, 2, 4, 4] = aten.clamp.default(%x, min=-inf, max=3)
 %clamp#1: float32[1, 2, 4, 4] = aten.clamp.default(%x, min=nan)

@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-/// Writes the graph in Graphviz's language. A node is coloured by its dialect and labelled with its op and
-/// its values; edges carry the operand's position; a region is a cluster.
+/// Writes the graph in Graphviz's language. A node is coloured by its dialect and labelled with its op, the
+/// arguments that are not the op's defaults, the constants that it uses, and its values. Edges carry the name
+/// of the operand. Modules of the model and regions are clusters.
 void write_dot(std::ostream& out, const graph& g);
 
 }  // namespace headrace

@@ -3,21 +3,27 @@
 #ifndef HEADRACE_IO_DOT_DEFINITION_HPP
 #define HEADRACE_IO_DOT_DEFINITION_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory_resource>
 #include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include <boost/graph/filtered_graph.hpp>
 #include <boost/graph/graphviz.hpp>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/dot.hpp>
+#include <headrace/io/node_text.hpp>
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/partition/source_partitions.hpp>
 
 namespace headrace {
 
@@ -62,8 +68,33 @@ struct dot_id_map {
     return "#ffffff";
 }
 
+// The constants that a node uses: "weight int8[64, 1, 3, 3]", or their elements if they are few.
+inline void append_constants(std::pmr::string& label, const node& n) {
+    constexpr std::size_t max_elements_text = 40;  // wider boxes push the others apart
+    const auto fields = operand_fields(n);
+    for (const edge& e : n.operand_edges()) {
+        if (!is<builtin::constant>(*e.source)) continue;
+        const std::string elements = small_constant_text(*e.source);
+        (label += '\n') += fields[e.operand];
+        if (elements.empty() || elements.size() > max_elements_text) {
+            (label += ' ') += meta_text(meta_of(*e.slot));
+        } else {
+            (label += " = ") += elements;
+        }
+    }
+}
+
+// What is said of a node: its op, the arguments that are not the op's defaults, constants, and its values.
 [[nodiscard]] inline std::pmr::string dot_label(const node& n, const printed_names& names) {
     std::pmr::string label(n.op->name);
+    for (const field_info& f : *n.op) {
+        if (holds_tensors(f.kind) || f.kind == field_kind::region || is<builtin::constant>(n) ||
+            equal_field(f, n.arguments, n.op->default_args))
+            continue;
+        ((label += '\n') += f.name) += ' ';
+        print_field(label, f, n.arguments, listed_names(names));
+    }
+    append_constants(label, n);
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const value v{const_cast<node*>(&n), i};
         (((label += "\n%") += names[v]) += ": ") += meta_text(meta_of(v));
@@ -84,28 +115,86 @@ inline void write_dot(std::ostream& out, const graph& g, const printed_names& na
     return std::pmr::string(text.substr(begin, text.rfind('}') - begin));
 }
 
+// Constants are drawn inside the nodes that use them.
+struct is_drawn {
+    bool operator()(const node* n) const { return !is<builtin::constant>(*n); }
+};
+using drawn_graph = boost::filtered_graph<graph, boost::keep_all, is_drawn>;
+
+/// The modules of a graph as clusters in clusters, each with its nodes; a node is described later.
+class module_clusters {
+public:
+    module_clusters(const graph& g, const dot_id_map& ids) {
+        for (const node& n : g.nodes()) {
+            const auto* stack = n.find_annotation<module_stack>();
+            if (stack == nullptr || !is_drawn{}(&n)) continue;
+            cluster* at = &whole_;
+            const auto frames = module_frames(stack->text);
+            // The outermost is the model itself.
+            for (std::size_t i = 1; i < std::min(frames.size(), max_depth); ++i) {
+                at = &at->inner[std::pmr::string(frames[i].call)];
+                at->label = std::pmr::string(frames[i].path.empty() ? frames[i].call : frames[i].path);
+            }
+            at->nodes.push_back(get(ids, &n));
+        }
+        prefix_ = ids.prefix;
+    }
+    void write(std::ostream& out) {
+        for (const auto& [call, inner] : whole_.inner) write(out, inner);
+    }
+
+private:
+    static constexpr std::size_t max_depth = 64;  // Graphviz reads clusters recursively
+    struct cluster {
+        std::pmr::string label;
+        std::pmr::vector<std::pmr::string> nodes;
+        std::map<std::pmr::string, cluster> inner;
+    };
+
+    void write(std::ostream& out, const cluster& c) {
+        out << "subgraph \"cluster_" << prefix_ << "m" << number_++ << "\" {\nlabel=" << dot_quoted(c.label)
+            << ";\n";
+        for (const std::pmr::string& id : c.nodes) out << id << ";\n";
+        for (const auto& [call, inner] : c.inner) write(out, inner);
+        out << "}\n";
+    }
+
+    cluster whole_;
+    std::pmr::string prefix_;
+    std::size_t number_ = 0;
+};
+
+inline void write_regions(std::ostream& out, const graph& g, const printed_names& names,
+                          const std::pmr::string& prefix) {
+    for (const node& n : g.nodes()) {
+        for_each_region(n, [&](const field_info& f, const graph* region) {
+            if (region == nullptr || region->parent() != &g) return;
+            const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
+            const std::pmr::string holder =
+                n.result_count == 0 ? std::pmr::string(n.op->name) : "%" + names[{const_cast<node*>(&n), 0}];
+            out << "subgraph \"cluster_" << inner
+                << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
+                << dot_body(*region, names, inner) << "}\n";
+        });
+    }
+}
+
 inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
                       const std::pmr::string& prefix) {
+    const dot_id_map ids{prefix};
     const auto vertex = [&](std::ostream& o, const node* n) {
         o << " [label=" << dot_quoted(dot_label(*n, names)) << ", fillcolor=\"" << dialect_color(*n->op)
           << "\"]";
     };
-    const auto operand = [&](std::ostream& o, const edge* e) { o << " [label=\"" << e->operand << "\"]"; };
+    const auto operand = [&](std::ostream& o, const edge* e) {
+        o << " [label=" << dot_quoted(operand_fields(*e->target)[e->operand]) << "]";
+    };
     const auto header = [&](std::ostream& o) {
         if (prefix.empty()) o << "node [shape=box, style=filled, fontname=\"monospace\"];\n";
-        for (const node& n : g.nodes()) {
-            for_each_region(n, [&](const field_info& f, const graph* region) {
-                if (region == nullptr || region->parent() != &g) return;
-                const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
-                const std::pmr::string holder = n.result_count == 0 ? std::pmr::string(n.op->name)
-                                                                    : "%" + names[{const_cast<node*>(&n), 0}];
-                o << "subgraph \"cluster_" << inner
-                  << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
-                  << dot_body(*region, names, inner) << "}\n";
-            });
-        }
+        module_clusters(g, ids).write(o);
+        write_regions(o, g, names, prefix);
     };
-    boost::write_graphviz(out, g, vertex, operand, header, dot_id_map{prefix});
+    boost::write_graphviz(out, drawn_graph(g, {}, {}), vertex, operand, header, ids);
 }
 
 }  // namespace detail

@@ -14,6 +14,7 @@
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/ir/source_location.hpp>
 
 namespace headrace::detail::graph_text {
 
@@ -34,6 +35,8 @@ public:
             at_.expect('=', "and a value behind an annotation");
             if (key == "modules") {
                 n.owner->annotate(n, module_stack{n.owner->own(at_.quoted("modules"))});
+            } else if (key == "source") {
+                n.owner->annotate(n, source_location{n.owner->own(at_.quoted("a line of source"))});
             } else if (key == "custom") {
                 n.owner->annotate(n, custom_metadata{n.owner->own(at_.quoted("JSON"))});
             } else if (key == "quantization" && is<builtin::placeholder>(n)) {
@@ -45,9 +48,11 @@ public:
                 if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
                 n.owner->annotate(n, channels_last_interface{applied});
             } else {
-                at_.fail(at, "there is no annotation " + in_quotes(key) +
-                                 " of such a node; there are origin, modules and custom, and of inputs and "
-                                 "outputs quantization and channels_last");
+                at_.fail(
+                    at,
+                    "there is no annotation " + in_quotes(key) +
+                        " of such a node; there are origin, modules, source and custom, and of inputs and "
+                        "outputs quantization and channels_last");
             }
         } while (at_.accept(','));
         at_.expect('}', "or ',' behind an annotation");

@@ -23,6 +23,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace::detail::graph_text {
@@ -249,6 +250,10 @@ private:
         if (const auto* modules = n.find_annotation<module_stack>()) {
             key("modules=");
             append_quoted(out_, modules->text);
+        }
+        if (const auto* source = n.find_annotation<source_location>()) {
+            key("source=");
+            append_quoted(out_, source->text);
         }
         if (const auto* custom = n.find_annotation<custom_metadata>()) {
             key("custom=");

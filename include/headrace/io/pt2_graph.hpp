@@ -19,60 +19,13 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_arguments.hpp>
+#include <headrace/io/pt2_node_text.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_target.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/source_location.hpp>
 
 namespace headrace::pt2 {
-
-/// Text that many nodes have in common is kept once for neighbours: module stacks mostly repeat.
-class text_cache {
-public:
-    [[nodiscard]] std::string_view own(graph& g, json_parser& json, std::string_view raw) {
-        if (raw == raw_) return owned_;
-        std::string_view text;
-        if (json.parse(raw).get(text)) fail_malformed("its metadata is not text");
-        raw_ = raw;
-        owned_ = g.own(text);
-        return owned_;
-    }
-
-private:
-    std::string_view raw_;
-    std::string_view owned_;
-};
-
-/// Where the parts of a node are in the JSON.
-struct node_text {
-    std::string_view target;
-    std::string_view name;
-    std::string_view inputs;
-    std::string_view outputs;
-    std::string_view custom;
-    std::string_view modules;
-};
-
-[[nodiscard]] inline node_text read_node_text(json_cursor& at) {
-    node_text parts;
-    at.members([&](std::string_view key) {
-        if (key == "metadata") {
-            at.members([&](std::string_view kind) {
-                const std::string_view text = at.skip();
-                if (kind == "custom") parts.custom = text;
-                if (kind == "nn_module_stack") parts.modules = text;
-            });
-            return;
-        }
-        const std::string_view text = at.skip();
-        if (key == "target") parts.target = text;
-        if (key == "name") parts.name = text;
-        if (key == "inputs") parts.inputs = text;
-        if (key == "outputs") parts.outputs = text;
-    });
-    if (parts.inputs.empty() || parts.outputs.empty())
-        fail_malformed("a node has no 'inputs' or no 'outputs'");
-    return parts;
-}
 
 class graph_builder {
 public:
@@ -280,6 +233,8 @@ private:
         g.annotate(n, provenance{g.own(name), op});
         if (!text.modules.empty()) g.annotate(n, module_stack{modules_.own(g, json_, text.modules)});
         if (!text.custom.empty()) g.annotate(n, custom_metadata{custom_.own(g, json_, text.custom)});
+        const std::string_view frame = traces_.own_frame(g, json_, text.trace);
+        if (!frame.empty()) g.annotate(n, source_location{frame});
     }
 
     json_parser& json_;
@@ -287,6 +242,7 @@ private:
     std::pmr::memory_resource* arena_;
     text_cache modules_;
     text_cache custom_;
+    text_cache traces_;
     int depth_ = 0;
 };
 

@@ -26,6 +26,7 @@
 #include <headrace/io/pt2_writer.hpp>
 #include <headrace/io/zip_writer.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/ir/strided_walk.hpp>
 
 namespace headrace {
@@ -196,6 +197,7 @@ private:
         write_results(n);
         w_.begin_object("metadata");
         if (const auto* stack = n.find_annotation<module_stack>()) w_.member("nn_module_stack", stack->text);
+        if (const auto* source = n.find_annotation<source_location>()) w_.member("stack_trace", source->text);
         if (const auto* custom = n.find_annotation<custom_metadata>()) w_.member("custom", custom->json);
         w_.end_object();
         w_.member("is_hop_single_tensor_return", nullptr);

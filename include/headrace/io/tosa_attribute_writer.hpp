@@ -39,6 +39,29 @@ private:
     std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
 };
 
+/// The name that a value asks for in a flatbuffer: its own, the exported node's, or one made of its op.
+[[nodiscard]] inline std::pmr::string wanted_name(value v) {
+    const node& n = *v.producer;
+    std::pmr::string name(n.results[v.result].name);
+    if (name.empty()) name = origin_name(n);
+    if (name.empty()) {
+        name = n.op->name.substr(n.op->name.rfind('.') + 1);
+        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return name;
+}
+
+/// Calls `f(value)` for the values of a region in the order in which they get their names, some twice. Inputs
+/// and outputs are first, so that no other value takes the names that the program gave them.
+template <class F>
+void for_each_to_name(const graph& region, F f) {
+    for (node& n : region.inputs()) f(n.result());
+    for (const value v : region.outputs()) f(v);
+    for (node& n : region.nodes()) {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) f(n.result(i));
+    }
+}
+
 /// Writes the attribute tables of operators.
 class tosa_attribute_writer {
 protected:

@@ -162,7 +162,6 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // Inputs and outputs are named first, so that no other value takes the names that the program gave them.
     void name_values(block& b) {
         b.first_value.assign(b.region->id_bound(), 0);
         std::size_t count = 0;
@@ -172,23 +171,10 @@ private:
         }
         b.names.resize(count);
         b.defined.resize(count);
-        for (node& n : b.region->inputs()) name_value(b, n.result());
-        for (const value v : b.region->outputs()) name_value(b, v);
-        for (node& n : b.region->nodes()) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) name_value(b, n.result(i));
-        }
-    }
-    void name_value(block& b, value v) {
-        text& name = b.names[b.index(v)];
-        if (!name.IsNull()) return;
-        const node& n = *v.producer;
-        std::pmr::string base(n.results[v.result].name);
-        if (base.empty()) base = origin_name(n);
-        if (base.empty()) {
-            base = n.op->name.substr(n.op->name.rfind('.') + 1);
-            for (char& c : base) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        }
-        name = builder_.CreateString(names_.make(base));
+        for_each_to_name(*b.region, [&](value v) {
+            text& name = b.names[b.index(v)];
+            if (name.IsNull()) name = builder_.CreateString(names_.make(wanted_name(v)));
+        });
     }
 
     result<void> write_node(block& b, const node& n) {

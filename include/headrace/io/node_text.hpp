@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::small_constant_text and headrace::operand_fields, what pictures write into a node.
+#ifndef HEADRACE_IO_NODE_TEXT_HPP
+#define HEADRACE_IO_NODE_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <headrace/io/graph_text_elements.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/strided_walk.hpp>
+#include <headrace/op/reflect.hpp>
+
+namespace headrace {
+
+/// The elements of a small constant as a list; empty for larger ones.
+[[nodiscard]] inline std::string small_constant_text(const node& n) {
+    constexpr std::int64_t max_elements = 16;
+    const tensor_meta* const meta = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_data& data = args_of<builtin::constant>(n).data;
+    if (meta == nullptr || data.bytes == nullptr) return {};
+    const dtype_traits& traits = traits_of(meta->dtype);
+    if (traits.bits == 0 || traits.category == dtype_category::complex) return {};
+    const std::int64_t count = meta->checked_elements().value_or(max_elements + 1);
+    if (count > max_elements) return {};
+    std::pmr::string out = "[";
+    // Bounded by the elements themselves, which the reader has checked.
+    const std::span<const std::byte> bytes(data.bytes, std::size_t{1});
+    const auto put = [&](std::int64_t position) {
+        if (out.size() != 1) out += ", ";
+        detail::graph_text::append_element(out, bytes, meta->dtype, static_cast<std::uint64_t>(position));
+    };
+    if (data.strides.empty()) {
+        for (std::int64_t i = 0; i != count; ++i) put(i);
+    } else {
+        for_each_position(meta->shape, data.strides, put);
+    }
+    return std::string(out) + "]";
+}
+
+/// The name of the field that each operand is of, in order.
+[[nodiscard]] inline std::vector<std::string_view> operand_fields(const node& n) {
+    std::vector<std::string_view> names;
+    for (const field_info& f : *n.op) {
+        detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
+            if constexpr (std::is_same_v<T, value>) {
+                if (member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, std::optional<value>>) {
+                if (member && *member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, list<value>>) {
+                for (const value v : member) {
+                    if (v) names.push_back(f.name);
+                }
+            } else if constexpr (std::is_same_v<T, list<std::optional<value>>>) {
+                for (const std::optional<value>& v : member) {
+                    if (v && *v) names.push_back(f.name);
+                }
+            }
+        });
+    }
+    if (names.size() != n.operand_count) names.assign(n.operand_count, {});
+    return names;
+}
+
+}  // namespace headrace
+
+#endif

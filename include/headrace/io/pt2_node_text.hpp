@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pt2::node_text, where the parts of an exported node are in the JSON.
+#ifndef HEADRACE_IO_PT2_NODE_TEXT_HPP
+#define HEADRACE_IO_PT2_NODE_TEXT_HPP
+
+#include <string_view>
+
+#include <headrace/io/json.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/source_location.hpp>
+
+namespace headrace::pt2 {
+
+/// Text that many nodes have in common is kept once for neighbours: module stacks mostly repeat.
+class text_cache {
+public:
+    [[nodiscard]] std::string_view own(graph& g, json_parser& json, std::string_view raw) {
+        if (raw == raw_) return owned_;
+        std::string_view text;
+        if (json.parse(raw).get(text)) fail_malformed("its metadata is not text");
+        raw_ = raw;
+        owned_ = g.own(text);
+        return owned_;
+    }
+    /// The innermost frame of a stack trace; empty if there is none, or it is not text: nothing but messages
+    /// and pictures needs it.
+    [[nodiscard]] std::string_view own_frame(graph& g, json_parser& json, std::string_view raw) {
+        if (raw.empty() || raw == raw_) return raw.empty() ? raw : owned_;
+        std::string_view text;
+        raw_ = raw;
+        owned_ = {};
+        if (json.parse(raw).get(text)) return owned_;
+        const std::string_view frame = innermost_frame(text);
+        if (!frame.empty()) owned_ = g.own(frame);
+        return owned_;
+    }
+
+private:
+    std::string_view raw_;
+    std::string_view owned_;
+};
+
+/// Where the parts of a node are in the JSON.
+struct node_text {
+    std::string_view target;
+    std::string_view name;
+    std::string_view inputs;
+    std::string_view outputs;
+    std::string_view custom;
+    std::string_view modules;
+    std::string_view trace;
+};
+
+[[nodiscard]] inline node_text read_node_text(json_cursor& at) {
+    node_text parts;
+    at.members([&](std::string_view key) {
+        if (key == "metadata") {
+            at.members([&](std::string_view kind) {
+                const std::string_view text = at.skip();
+                if (kind == "custom") parts.custom = text;
+                if (kind == "nn_module_stack") parts.modules = text;
+                if (kind == "stack_trace") parts.trace = text;
+            });
+            return;
+        }
+        const std::string_view text = at.skip();
+        if (key == "target") parts.target = text;
+        if (key == "name") parts.name = text;
+        if (key == "inputs") parts.inputs = text;
+        if (key == "outputs") parts.outputs = text;
+    });
+    if (parts.inputs.empty() || parts.outputs.empty())
+        fail_malformed("a node has no 'inputs' or no 'outputs'");
+    return parts;
+}
+
+}  // namespace headrace::pt2
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::multiply_accumulates, what a node costs in multiplications.
+#ifndef HEADRACE_LOWERING_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_LOWERING_MULTIPLY_ACCUMULATES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// A product of sizes, or 0 if one is negative or it does not fit.
+[[nodiscard]] inline std::uint64_t size_product(std::initializer_list<std::int64_t> sizes) {
+    std::uint64_t product = 1;
+    for (const std::int64_t size : sizes) {
+        if (size < 0 || __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) return 0;
+    }
+    return product;
+}
+
+// Convolutions: input is operand 0, weight operand 1.
+using convolutions = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+                         aten::conv3d_padding, tosa::conv2d, tosa::conv3d>;
+using aten_transposed_convolutions =
+    ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+// Matrix products whose first factor is operand 0: its last axis is summed over.
+using products = ops<aten::linear, aten::mm, aten::bmm, aten::matmul, aten::mv, aten::dot, tosa::matmul>;
+// The same, the first factor being operand 1.
+using added_products = ops<aten::addmm, aten::baddbmm>;
+
+}  // namespace detail
+
+/// Multiply-accumulate operations of a convolution or a matrix product, as its shapes say; 0 for all other
+/// nodes, and where shapes are missing or too large. Padding counts as data.
+[[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
+    if (n.operand_count < 2 || n.result_count == 0) return 0;
+    const tensor_meta* const first = meta_of(n.operand(0));
+    const tensor_meta* const second = meta_of(n.operand(1));
+    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    if (first == nullptr || second == nullptr || out == nullptr) return 0;
+    const std::int64_t results = out->checked_elements().value_or(0);
+    const std::int64_t inputs = first->checked_elements().value_or(0);
+    const std::int64_t weights = second->checked_elements().value_or(0);
+    const auto per = [](std::int64_t elements, std::int64_t channels) {
+        return channels > 0 ? elements / channels : 0;
+    };
+    const bool is_transposed = [&] {
+        const auto* general = args_if<aten::convolution>(n);
+        return general != nullptr && general->transposed;
+    }();
+    const auto is_one_of = [&]<class Ops>(Ops) { return set_of<Ops>.contains(*n.op); };
+    if (second->rank() != 0 && !is_transposed &&
+        (is_one_of(detail::convolutions{}) || is<aten::convolution>(n)))
+        return detail::size_product({results, per(weights, second->shape[0])});
+    if (second->rank() != 0 && (is_transposed || is_one_of(detail::aten_transposed_convolutions{}) ||
+                                is<tosa::transpose_conv2d>(n))) {
+        // Each input element meets the weights of its channel: TOSA has input channels last.
+        const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
+        return detail::size_product({inputs, per(weights, channels)});
+    }
+    if (is<tosa::depthwise_conv2d>(n) && second->rank() == 4)
+        return detail::size_product({results, second->shape[0], second->shape[1]});
+    if (is_one_of(detail::products{}) && first->rank() != 0)
+        return detail::size_product({results, first->shape[first->rank() - 1]});
+    if (is_one_of(detail::added_products{}) && second->rank() != 0)
+        return detail::size_product({results, second->shape[second->rank() - 1]});
+    return 0;
+}
+
+}  // namespace headrace
+
+#endif

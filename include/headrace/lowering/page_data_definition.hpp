@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::page_json.
+#ifndef HEADRACE_LOWERING_PAGE_DATA_DEFINITION_HPP
+#define HEADRACE_LOWERING_PAGE_DATA_DEFINITION_HPP
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/io/memory_plan_json.hpp>
+#include <headrace/io/tosa_attribute_writer.hpp>
+#include <headrace/lowering/page_data.hpp>
+#include <headrace/version.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+inline void write_page_report(json_writer& w, const lowering_report& report) {
+    w.member("target", report.target);
+    w.begin_object("ms");
+    for (const stage_time& s : report.stages) w.member(s.name, in_milliseconds(s.nanoseconds));
+    w.end_object();
+    write_transposes(w, report);
+}
+
+inline void write_page_refusals(json_writer& w, std::span<const diagnostic> refusals) {
+    w.begin_array("refusals");
+    for (const diagnostic& d : refusals) {
+        w.begin_object();
+        w.member("node", d.node);
+        w.member("op", d.op);
+        w.member("reason", d.reason);
+        w.end_object();
+    }
+    w.end_array();
+}
+
+// What the flatbuffer calls the first result of each node, as tosa_emitter names them: numbers and names in
+// turn.
+inline void write_page_names(json_writer& w, const page_source& source) {
+    unique_names names;
+    static_cast<void>(names.make("main"));  // the block itself
+    std::unordered_set<const result_slot*> named;
+    w.begin_array("names");
+    for_each_to_name(*source.last, [&](value v) {
+        if (!named.insert(&v.producer->results[v.result]).second) return;
+        const std::pmr::string& name = names.make(wanted_name(v));
+        const std::uint32_t* const number = source.history->find(*v.producer);
+        if (number == nullptr || v.result != 0) return;
+        w.value(*number);
+        w.value(name);
+    });
+    w.end_array();
+}
+
+// Rectangles in time and address: [node, result, offset, bytes, first step, last step].
+inline void write_page_plan(json_writer& w, const page_source& source) {
+    const auto planned = make_memory_plan(*source.last);
+    if (!planned) {
+        w.member("unplanned", planned.error().message);
+        return;
+    }
+    const memory_plan& plan = planned.value();
+    w.begin_object("plan");
+    w.member("steps", plan.lifetimes.step_count());
+    w.begin_array("memories");
+    for (std::size_t k = 0; k != plan.memories.size(); ++k) {
+        const planned_memory& m = plan.memories[k];
+        w.begin_object();
+        w.member("title", title_of_memory(plan, k));
+        w.member("peak", m.bytes);
+        w.member("lower_bound", m.lower_bound);
+        w.member("fullest_step", m.fullest_step);
+        w.begin_array("tensors");
+        for (const planned_tensor& t : plan.tensors) {
+            const std::uint32_t* const number = source.history->find(*t.tensor.producer);
+            if (t.memory != k || number == nullptr) continue;
+            w.begin_array();
+            w.value(*number);
+            w.value(t.tensor.result);
+            w.value(t.offset);
+            w.value(t.bytes);
+            w.value(t.first);
+            w.value(t.last);
+            w.end_array();
+        }
+        w.end_array();
+        w.end_object();
+    }
+    w.end_array();
+    w.end_object();
+}
+
+// "</script>" or "<!--" in a name would end the element that the JSON stands in.
+[[nodiscard]] inline std::string without_markup(std::string_view json) {
+    std::string out;
+    out.reserve(json.size());
+    for (const char c : json) {
+        if (c == '<') {
+            out += "\\u003c";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::string page_json(const page_source& source) {
+    json_writer w(json_style::compact);
+    w.begin_object();
+    w.member("version", page_version);
+    w.member("program", join_text("headrace ", version));
+    w.member("title", source.title);
+    if (source.report != nullptr) detail::write_page_report(w, *source.report);
+    detail::write_page_refusals(w, source.refusals);
+    if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
+    if (source.last != nullptr) detail::write_page_plan(w, source);
+    const bool is_lowered = source.report != nullptr && source.refusals.empty();
+    if (source.last != nullptr && is_lowered) detail::write_page_names(w, source);
+    source.history->write(w);
+    w.end_object();
+    return detail::without_markup(w.text());
+}
+
+}  // namespace headrace
+
+#endif
