@@ -86,6 +86,7 @@ struct opt_options {
 struct run_model_options {
     std::string model;
     std::string method;  ///< of a package or a .pte file; may be empty if it has one
+    std::string io;      ///< what `lower --io` wrote: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };

@@ -93,7 +93,9 @@ int status_of(const error& e) {
     return e.kind == error_kind::malformed ? status_malformed : status_unsupported;
 }
 
-std::string error_text(std::string_view message) { return with_label("error", fmt::terminal_color::red, message); }
+std::string error_text(std::string_view message) {
+    return with_label("error", fmt::terminal_color::red, message);
+}
 
 int report_error(const error& e) {
     fmt::print(stderr, "{}", error_text(e.message));
@@ -105,19 +107,25 @@ int report_usage(std::string_view message) {
     return status_usage;
 }
 
-std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
+std::vector<std::string> grouped_lines(std::span<const diagnostic> refusals) {
     constexpr std::size_t listed = 3;
-    std::string text;
+    std::vector<std::string> lines;
     for (const refusal_group& group : groups_of(refusals)) {
         const std::string why = fmt::format(" ({}): {}", printable(group.op), group.reason);
         if (group.nodes.size() <= listed) {
-            for (const std::string_view n : group.nodes) text += error_text(std::string(printable(n)) + why);
+            for (const std::string_view n : group.nodes) lines.push_back(std::string(printable(n)) + why);
             continue;
         }
         std::string nodes;
         for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += printable(group.nodes[i]);
-        text += error_text(fmt::format("{} and {} more{}", nodes, group.nodes.size() - listed, why));
+        lines.push_back(fmt::format("{} and {} more{}", nodes, group.nodes.size() - listed, why));
     }
+    return lines;
+}
+
+std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
+    std::string text;
+    for (const std::string& line : grouped_lines(refusals)) text += error_text(line);
     return text + fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
                               counted(refusals.size(), "node"));
 }

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/target_spec.hpp>
@@ -50,6 +51,9 @@ inline constexpr std::string_view standard_output = "/dev/stdout";
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one);
 /// "512 bytes", "4.1 kB".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
+
+/// "conv2d (aten.conv2d.default): reason" for each node, or for four and more of one op and reason together.
+[[nodiscard]] std::vector<std::string> grouped_lines(std::span<const diagnostic> refusals);
 
 /// A line for each refused node, or for four and more that are refused for the same reason, and one line that
 /// counts them.

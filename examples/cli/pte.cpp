@@ -103,7 +103,10 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    print_reports(made.reports);
+    print_reports(made.reports, options.output);
+    say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
+                    counted(models.size(), "method"), size_text(made.file.size()),
+                    size_text(made.file.constant_bytes())));
     return status_ok;
 }
 
@@ -112,10 +115,9 @@ result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) 
     const std::size_t count = method.delegates() == nullptr ? 0 : method.delegates()->size();
     if (count == 0) return unsupported("the method has no delegate; lower it with --delegate tosa");
     if (number < 0 && count != 1)
-        return unsupported(fmt::format("the method has {} delegates; choose one by --delegate", count));
+        return invalid(fmt::format("the method has {} delegates; choose one by --delegate", count));
     const auto chosen = static_cast<std::size_t>(std::max(number, 0));
-    if (chosen >= count)
-        return unsupported(fmt::format("the method has {} delegates, the first is 0", count));
+    if (chosen >= count) return invalid(fmt::format("the method has {} delegates, the first is 0", count));
     return static_cast<std::uint32_t>(chosen);
 }
 

@@ -54,6 +54,7 @@ int write_to_file(const show_options& options) {
         return status;
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
         return status;
+    if (const int status = check_graph_extension(options.output); status != status_ok) return status;
     const auto loaded = load_model(options.model, options.method);
     if (!loaded) return report_error(loaded.error());
     const auto written = write_graph(options.output, loaded.value().model, options.inlined);
