@@ -65,6 +65,10 @@ struct show_options {
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
     bool dot = false;
+    bool summary = false;      ///< counts instead of nodes
+    bool full = false;         ///< a line for each node
+    std::string around;        ///< only what is near the node of that name
+    int depth = 1;             ///< of `around`, in edges
     std::string output;        ///< file for the graph; empty: standard output
     std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
 };

@@ -154,6 +154,7 @@ int check_distinct_files(std::span<const std::string> outputs, const std::string
     namespace fs = std::filesystem;
     const auto is_same = [](const std::string& a, const std::string& b) {
         if (a.empty() || b.empty()) return false;
+        if (a == standard_output && b == standard_output) return true;
         std::error_code unknown;
         const fs::file_status status = fs::status(a, unknown);
         if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, unknown);
