@@ -21,7 +21,6 @@
 #include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/lowering/delegation_report.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
@@ -150,20 +149,6 @@ int check_pte_method(const std::vector<std::string>& methods, const std::string&
     std::string known;
     for (const std::string& name : methods) known += (known.empty() ? "" : ", ") + printable(name);
     return report_usage("--method: name one of the file's methods: " + known);
-}
-
-int show_pte(const show_options& options) {
-    std::string text;
-    for (const std::string& name : pte_methods(options.model)) {
-        if (!options.method.empty() && options.method != name) continue;
-        const auto loaded = load_model(options.model, name);
-        if (!loaded) return report_error(loaded.error());
-        text += fmt::format("method {}:\n", printable(name));
-        text += listing(*loaded.value().model.graph);
-        if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
-    }
-    fmt::print("{}", text);
-    return status_ok;
 }
 
 result<void> unpack_pte(const unpack_options& options) {
