@@ -117,7 +117,11 @@ private:
         literals_.erase(from.producer);
         const auto uses = n.uses();
         const auto is_output = [](const edge& e) { return is<builtin::output>(*e.target); };
-        if (!std::any_of(uses.begin(), uses.end(), is_output)) hide(n, from);
+        if (std::any_of(uses.begin(), uses.end(), is_output)) {
+            implied_.insert(&n);
+        } else {
+            hide(n, from);
+        }
     }
 
     static std::string type_text(const tensor_meta& meta, dtype type, const quantization& q) {
@@ -204,10 +208,7 @@ private:
         // The type says the rest.
         if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
             return out + "quantize(" + argument(q->input) + ')';
-        if (const auto* d = args_if<quantized_decomposed::dequantize_per_tensor>(n)) {
-            if (types_.contains(detail::value_key_of(shown(d->input))))
-                return out + "dequantize(" + argument(d->input) + ')';
-        }
+        if (implied_.contains(&n)) return out + "dequantize(" + argument(n.operand(0)) + ')';
         return out + std::string(n.op->name) + '(' + arguments_of(n) + ')';
     }
 
@@ -247,6 +248,7 @@ private:
     const graph& graph_;
     printed_names names_;
     std::set<const node*> hidden_;
+    std::set<const node*> implied_;  // dequantize nodes that are listed: their operand's type has the scale
     std::map<const node*, std::string> literals_;     // constants that stand where they are used
     std::map<detail::value_key, value> stand_ins_;    // of results of hidden nodes
     std::map<detail::value_key, std::string> types_;  // of quantized values
