@@ -45,7 +45,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-bool takes_value(const CLI::Option& o) { return o.get_type_size() != 0; }
+bool takes_value(const CLI::Option& o) {
+    return o.get_items_expected_max() != 0 && !o.get_type_name().empty();
+}
 
 // The values of an option that takes no others: "TEXT:{nchw,nhwc}" is how CLI11 shows them.
 std::vector<std::string> values_of(const CLI::Option& o) {
@@ -68,12 +70,10 @@ std::string in_one_line(std::string text) {
     return text;
 }
 
-// What stands before the first period, semicolon or colon that ends a clause.
+// Enough of a description for a list of completions: the first sentence, as far as the first semicolon.
 std::string first_clause(const std::string& description) {
     const std::string line = in_one_line(description);
-    std::size_t end = line.size();
-    for (const char* mark : {". ", "; ", ": ", ", "}) end = std::min(end, line.find(mark));
-    return line.substr(0, end);
+    return line.substr(0, std::min(line.find(". "), line.find("; ")));
 }
 
 // For a text between single quotes in a shell that has no escapes there.
@@ -230,22 +230,30 @@ std::string roff(std::string_view text) {
     return out;
 }
 
+// ".TP" begins an entry: a line for what is described, and the description.
+void add_option(std::string& page, const CLI::Option& o) {
+    constexpr std::size_t few = 4;
+    std::string description = in_one_line(o.get_description());
+    if (o.get_positional()) {
+        page += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff(o.get_name()), roff(description));
+        return;
+    }
+    page += fmt::format(".TP\n\\fB{}\\fR", roff(fmt::format("{}", fmt::join(spellings_of(o), ", "))));
+    const auto values = values_of(o);
+    if (!values.empty() && values.size() <= few) {
+        page += fmt::format(" \\fI{}\\fR", roff(fmt::format("{}", fmt::join(values, "|"))));
+    } else if (takes_value(o)) {
+        page += fmt::format(" \\fI{}\\fR", roff(placeholder_of(o)));
+    }
+    if (values.size() > few) description += fmt::format(". One of {}", fmt::join(values, ", "));
+    page += fmt::format("\n{}\n", roff(description));
+}
+
 void add_options(std::string& page, const CLI::App& command) {
-    for (const CLI::Option* o : command.get_options()) {
-        page += ".TP\n";
-        if (o->get_positional()) {
-            page += fmt::format("\\fI{}\\fR\n", roff(o->get_name()));
-        } else {
-            page += fmt::format("\\fB{}\\fR", roff(fmt::format("{}", fmt::join(spellings_of(*o), ", "))));
-            const auto values = values_of(*o);
-            if (!values.empty()) {
-                page += fmt::format(" \\fI{}\\fR", roff(fmt::format("{}", fmt::join(values, "|"))));
-            } else if (takes_value(*o)) {
-                page += fmt::format(" \\fI{}\\fR", roff(placeholder_of(*o)));
-            }
-            page += '\n';
+    for (const bool positional : {true, false}) {
+        for (const CLI::Option* o : command.get_options()) {
+            if (o->get_positional() == positional) add_option(page, *o);
         }
-        page += roff(in_one_line(o->get_description())) + '\n';
     }
 }
 

@@ -81,7 +81,7 @@ int contract(const contract_options& options) {
         status != status_ok)
         return status;
     if (options.exported_only && !options.target.empty())
-        return report_usage("--exported-only lowers to no --target");
+        return report_usage("--exported-only does not lower the model: leave out --target");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     const result<int> status = write_contract(options, target);

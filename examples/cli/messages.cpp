@@ -164,7 +164,9 @@ int check_distinct_files(std::span<const std::string> outputs, const std::string
         if (is_same(outputs[i], model))
             return report_usage(outputs[i] + " is the model itself; write to another file");
         for (std::size_t k = 0; k != i; ++k) {
-            if (is_same(outputs[i], outputs[k])) return report_usage(outputs[i] + " is to be written twice");
+            if (is_same(outputs[i], outputs[k]))
+                return report_usage(outputs[i] +
+                                    " would be written twice; give each output a name of its own");
         }
     }
     return status_ok;
@@ -185,7 +187,7 @@ int check_extension(const std::string& path, std::initializer_list<std::string_v
         --left;
         (known += one) += left > 1 ? ", " : left == 1 ? " or " : "";
     }
-    return report_usage(fmt::format("{}: no file that ends in {} is written here; let the name end in {}",
+    return report_usage(fmt::format("{}: this command does not write {} files; use a name that ends in {}",
                                     path, extension, known));
 }
 

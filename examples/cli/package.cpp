@@ -139,7 +139,7 @@ int check_method_option(const std::string& model, const std::string& method) {
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.
-    if (!method.empty() || !opened || opened.value().methods().size() == 1) return status_ok;
+    if (!opened || (method.empty() && opened.value().methods().size() == 1)) return status_ok;
     const auto known = opened.value().method(method);
     return known ? status_ok : report_usage(known.error().message);
 }

@@ -45,8 +45,8 @@ result<void> describe_by_package(const loaded_model& loaded, const std::string& 
 /// Bad usage if there are files, but not as many as there are tensors.
 int check_count(const char* what, std::size_t tensors, std::size_t files) {
     if (files == 0 || files == tensors) return status_ok;
-    return report_usage(fmt::format("the model has {} {}s, {} {} given", tensors, what, files,
-                                    files == 1 ? "file was" : "files were"));
+    return report_usage(fmt::format("the model has {}, {} given", counted(tensors, what),
+                                    counted(files, "file") + (files == 1 ? " was" : " were")));
 }
 
 result<int> run_model(const run_model_options& options) {

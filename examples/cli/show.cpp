@@ -83,9 +83,6 @@ result<void> add_method(const show_options& options, const std::string& name, co
 // Each method: its delegate, or its host graph, and why nodes are in that.
 result<std::string> package_text(const show_options& options) {
     BOOST_OUTCOME_TRY(opened, package::open(options.model));
-    if (!options.method.empty()) {
-        BOOST_OUTCOME_TRYV(opened.method(options.method));
-    }
     std::string text;
     for (const auto& [name, method] : opened.methods()) {
         if (!options.method.empty() && options.method != name) continue;
@@ -147,7 +144,7 @@ int show(const show_options& options) {
     if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
     if (!options.output.empty()) return write_to_file(options);
     const bool is_package = package::is_package(options.model);
-    if (options.dot || (!is_package && !options.method.empty())) {
+    if (options.dot || !options.method.empty()) {
         const int status = check_method_option(options.model, options.method);
         if (status != status_ok) return status;
     }

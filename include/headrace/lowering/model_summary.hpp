@@ -26,7 +26,7 @@ struct model_summary {
     /// Multiplications that are added up, of convolutions, matrix products and attention.
     std::uint64_t macs = 0;
     std::size_t uncounted = 0;  ///< nodes that have such, too, but are not counted: recurrent layers, einsum
-    std::uint64_t parameters = 0;  ///< elements of constants, scales and zero points aside
+    std::uint64_t parameters = 0;  ///< elements of constants; scales, zero points and tables aside
     std::uint64_t parameter_bytes = 0;
     std::optional<std::uint64_t> peak_bytes{};  ///< of a greedy memory plan; nothing where none can be made
     std::vector<std::string> inputs{};          ///< "x: int8<0.05, -3>[1, 16]"

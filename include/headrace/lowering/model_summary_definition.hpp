@@ -110,12 +110,15 @@ template <class... Ops>
     return 0;
 }
 
-/// Is a constant's only use to say a scale, a zero point or a shift?
+/// Is a constant there to say a scale, a zero point or a function, not what a model has learnt?
 [[nodiscard]] inline bool is_quantization_parameter(const node& constant) {
+    const tensor_meta& meta = *constant.results[0].meta;
+    if (is<tosa::const_>(constant) && meta.elements() == 1 && !is_floating(meta.dtype)) return true;
     const auto uses = constant.uses();
     return constant.first_use != nullptr && std::all_of(uses.begin(), uses.end(), [](const edge& e) {
-               const bool converts =
-                   is_of_dialect<quantized_decomposed::dialect>(*e.target) || is<tosa::rescale>(*e.target);
+               const node& user = *e.target;
+               const bool converts = is_of_dialect<quantized_decomposed::dialect>(user) ||
+                                     is<tosa::rescale>(user) || is<tosa::table>(user);
                return converts && e.operand != 0;
            });
 }
@@ -152,7 +155,7 @@ private:
         made_.uncounted += as.rule == mac_rule::unknown ? 1 : 0;
     }
     void add_constant(const node& n) {
-        if (is_quantization_parameter(n) || !n.results[0].meta) return;
+        if (!n.results[0].meta || is_quantization_parameter(n)) return;
         made_.parameters += elements_of({const_cast<node*>(&n), 0});
         made_.parameter_bytes += packed_bytes(*n.results[0].meta);
     }
