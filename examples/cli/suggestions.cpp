@@ -25,7 +25,8 @@ std::vector<std::string_view> closest(std::string_view word, std::span<const std
         100;  // of a misspelt name; the distance costs the product of both lengths
     if (word.empty() || word.size() > longest) return {};
     const std::string wanted = in_lower_case(word);
-    const std::size_t max_distance = std::max<std::size_t>(1, word.size() / 3);
+    // Two letters that changed places are two edits.
+    const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const std::string_view candidate : candidates) {
         const std::size_t distance = headrace::detail::edit_distance(wanted, in_lower_case(candidate));

@@ -347,8 +347,8 @@ def check_texts(program, folder):
         expect("--io-layout" in completed("headrace", "lower", "m.pt2", "--io"), "bash does not complete --io")
         expect(completed("headrace", "lower", "--io-layout", "nh") == ["nhwc"], "bash does not complete values")
         expect("complete.zsh" in completed("headrace", "show", "complete."), "bash does not complete files")
-        expect(completed("headrace", "opt", "--passes", "decompose_gelu,decompose_sil") ==
-               ["decompose_gelu,decompose_silu"], "bash does not complete passes")
+        expect(completed("headrace", "opt", "--passes", "decompose_gelu,decompose_batch_n") ==
+               ["decompose_gelu,decompose_batch_norm"], "bash does not complete passes")
 
 
 def main():
