@@ -35,8 +35,7 @@ std::vector<std::string_view> closest(std::string_view word, std::span<const std
     std::ranges::stable_sort(ranked, {}, [](const auto& r) { return r.first; });
     std::vector<std::string_view> names;
     for (const auto& [distance, name] : ranked) {
-        // Much nearer ones leave no doubt about the others.
-        if (names.size() == count || distance > ranked.front().first + 1) break;
+        if (names.size() == count || distance != ranked.front().first) break;
         names.push_back(name);
     }
     return names;

@@ -11,8 +11,8 @@
 
 namespace headrace::cli {
 
-/// The candidates that a word may be a misspelling of, the nearest first; upper and lower case count as the
-/// same letter.
+/// The candidates that a word may be a misspelling of: those that are nearest, if they are near enough. Upper
+/// and lower case count as the same letter.
 [[nodiscard]] std::vector<std::string_view> closest(std::string_view word,
                                                     std::span<const std::string_view> candidates,
                                                     std::size_t count = 3);
