@@ -123,7 +123,7 @@ private:
     std::size_t all_;
     std::size_t done_ = 0;
     std::array<std::size_t, 4> with_status_{};
-    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
     std::uint64_t began_ = steady_nanoseconds();
     std::uint64_t shown_ = began_;
 };
@@ -138,8 +138,9 @@ public:
         const std::uint64_t nanoseconds = progress_.nanoseconds();
         progress_.clear();
         print_failures();
-        fmt::print(stderr, "{} models in {:.2f} s: {} lowered, {} failed\n", entries_.size(),
-                   static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok), progress_.failed());
+        say(fmt::format("{} in {:.2f} s: {} lowered, {} failed", counted(entries_.size(), "model"),
+                        static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok),
+                        progress_.failed()));
         if (!options_.report.empty()) {
             const auto written = write_atomically(options_.report, report(nanoseconds));
             if (!written) return report_error(written.error());

@@ -68,6 +68,10 @@ struct show_options {
     bool dot = false;
     std::string html;          ///< page to write; empty: none
     std::string vela_csv;      ///< of the page: Vela's figures by layer; empty: none
+    bool summary = false;      ///< counts instead of nodes
+    bool full = false;         ///< a line for each node
+    std::string around;        ///< only what is near the node of that name
+    int depth = 1;             ///< of `around`, in edges
     std::string output;        ///< file for the graph; empty: standard output
     std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
 };
@@ -89,6 +93,7 @@ struct opt_options {
 struct run_model_options {
     std::string model;
     std::string method;  ///< of a package or a .pte file; may be empty if it has one
+    std::string io;      ///< what `lower --io` wrote: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <optional>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
-#include <headrace/io/io_description_reader.hpp>
-#include <headrace/io/mapped_file.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/lowering/comparison_report.hpp>
 #include <headrace/lowering/layer_values.hpp>
 #include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
+#include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
 #include "quantize.hpp"
@@ -27,8 +27,10 @@ std::string decibels(double number) {
     return fmt::format("{:.1f}", number);
 }
 
+// The middle of a long name is left out, so that it has that many characters and its column stays.
 std::string shortened(const std::string& name, std::size_t width) {
-    return name.size() <= width ? name : name.substr(0, width - 1) + "~";
+    constexpr std::size_t dots = 3;
+    return std::string(name.size() <= width ? printable(name, width) : printable(name, width - dots));
 }
 
 void print_layer(const layer_comparison& l) {
@@ -65,16 +67,6 @@ void print_table(const model_comparison& c, comparison_order by, std::size_t top
     print_summary(c, by);
 }
 
-result<void> describe_interface(graph& g, const std::string& path) {
-    if (path.empty()) return boost::outcome_v2::success();
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
-    const auto io = read_io_description(file.bytes());
-    BOOST_OUTCOME_TRY(file.check());
-    if (!io) return io.error().in(path);
-    const result<void> done = annotate_interface(g, io.value());
-    return done ? boost::outcome_v2::success() : result<void>(done.error().in(path));
-}
-
 result<void> write_file(const std::string& path, const std::string& text) {
     if (path.empty()) return boost::outcome_v2::success();
     return write_atomically(path, std::string_view(text));
@@ -94,7 +86,9 @@ result<void> compare_files(const compare_options& options) {
     BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}));
     BOOST_OUTCOME_TRY(other, load_model(options.other, options.method));
     BOOST_OUTCOME_TRY(between, read_between(options.through));
-    BOOST_OUTCOME_TRY(describe_interface(*other.model.graph, options.io));
+    if (!options.io.empty()) {
+        BOOST_OUTCOME_TRYV(describe_interface(*other.model.graph, options.io));
+    }
     BOOST_OUTCOME_TRY(samples, read_samples(*reference.model.graph, options.samples));
     const comparison_options chosen{.samples = samples,
                                     .through = between ? between->graph.get() : nullptr,

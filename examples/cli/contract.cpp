@@ -77,8 +77,11 @@ result<int> write_contract(const contract_options& options, const std::optional<
 int contract(const contract_options& options) {
     if (!options.name.empty() && !is_c_identifier(options.name))
         return report_usage(fmt::format("--name {}: a struct cannot have that name", options.name));
+    if (const int status = check_extension(options.output, {".hpp", ".h", ".hh", ".hxx"});
+        status != status_ok)
+        return status;
     if (options.exported_only && !options.target.empty())
-        return report_usage("--exported-only lowers to no --target");
+        return report_usage("--exported-only does not lower the model: leave out --target");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     const result<int> status = write_contract(options, target);

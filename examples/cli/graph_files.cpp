@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "graph_files.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <sstream>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/dot.hpp>
+#include <headrace/io/graph_interface.hpp>
 #include <headrace/io/graph_text.hpp>
+#include <headrace/io/io_description_reader.hpp>
+#include <headrace/io/mapped_file.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/compare_models.hpp>
+
+#include "messages.hpp"
 
 namespace headrace::cli {
 
@@ -21,6 +31,36 @@ result<void> write_graph(const std::string& path, const program& p, std::size_t 
     std::ostringstream picture;
     write_dot(picture, *p.graph);
     return write_atomically(path, picture.str());
+}
+
+int check_graph_extension(const std::string& path) {
+    return check_extension(path, {".hr", ".tosa", ".dot", ".txt"});
+}
+
+result<void> describe_interface(graph& g, const io_description& io) {
+    std::size_t i = 0;
+    for (const node& n : g.inputs()) {
+        if (i == io.inputs.size()) break;
+        const dtype described = io.inputs[i++].dtype;
+        const dtype actual = n.results[0].meta->dtype;
+        if (described != actual)
+            return malformed(fmt::format("it gives input {} the type {}, the model has {}",
+                                         printable(n.name()), tosa_type_name(described),
+                                         tosa_type_name(actual)));
+    }
+    BOOST_OUTCOME_TRYV(annotate_interface(g, io));
+    if (std::ranges::any_of(io.outputs, &io_tensor::channels_last))
+        g.annotate(*g.output(), channels_last_interface{true});
+    return boost::outcome_v2::success();
+}
+
+result<void> describe_interface(graph& g, const std::string& path) {
+    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    const auto io = read_io_description(file.bytes());
+    BOOST_OUTCOME_TRY(file.check());
+    if (!io) return io.error().in(path);
+    const result<void> done = describe_interface(g, io.value());
+    return done ? boost::outcome_v2::success() : result<void>(done.error().in(path));
 }
 
 }  // namespace headrace::cli

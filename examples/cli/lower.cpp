@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -124,6 +125,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
         outcome.status = status_unsupported;
     } else {
         const std::uint64_t began = steady_nanoseconds();
+        outcome.bytes = done.stream->size();
         if (auto written = write_files(options, done); !written) {
             outcome.status = status_of(written.error());
             outcome.error = written.error().message;
@@ -133,6 +135,39 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
     outcome.refusals = std::move(done.refusals);
     outcome.report = std::move(done.report);
     return outcome;
+}
+
+std::string transposes_text(const lowering_report& report) {
+    const std::size_t count = report.transposes_left.size();
+    if (count == 0) return "no transposes";
+    std::uint64_t bytes = 0;
+    for (const remaining_transpose& t : report.transposes_left) bytes += t.bytes;
+    return fmt::format("{} ({})", counted(count, "transpose"), size_text(bytes));
+}
+
+/// What --verify found: by how much the outputs are off, and which passes moved them.
+void say_verified(const std::vector<verified_pass>& verified) {
+    if (verified.empty()) return say("verified: no pass changed the graph");
+    const auto worst = std::ranges::max_element(verified, {}, &verified_pass::difference);
+    std::string steps;
+    double before = 0;
+    for (const verified_pass& v : verified) {
+        if (v.difference > before)
+            steps += fmt::format("{}{} {:.2g}", steps.empty() ? "" : ", ", v.pass, v.difference);
+        before = std::max(before, v.difference);
+    }
+    say(fmt::format("verified after {}: the largest relative difference is {:.2g}{}",
+                    verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()),
+                    worst->difference, steps.empty() ? "" : "; it grew after " + steps));
+}
+
+/// What was done, in a line.
+void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
+    const lowering_report& report = done.report;
+    if (options.verify) say_verified(report.verified);
+    say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
+                    report.target, counted(report.nodes_in, "node"), report.nodes_out,
+                    transposes_text(report), size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));
 }
 
 /// On a terminal, the name of the pass that has ended, once a lowering takes long.
@@ -149,7 +184,7 @@ public:
     }
 
 private:
-    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    bool terminal_ = isatty(STDERR_FILENO) != 0 && !is_quiet();
     bool shown_ = false;
     std::uint64_t began_ = steady_nanoseconds();
 };
@@ -210,11 +245,15 @@ int lower(const lower_options& options) {
         status != status_ok)
         return status;
     if (!options.batch.empty()) return lower_batch(options, target);
+    if (const int status = check_extension(options.output, {".tosa", ".pte"}); status != status_ok)
+        return status;
+    const std::uint64_t began = steady_nanoseconds();
     pass_line line;
     const file_outcome outcome =
         lower_to_files(options, target, [&](std::string_view pass) { line.show(pass); });
     line.clear();
     fmt::print(stderr, "{}", text_of(outcome, options.model));
+    if (outcome.status == status_ok) say_done(options, outcome, steady_nanoseconds() - began);
     return outcome.status;
 }
 

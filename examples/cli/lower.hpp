@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EXAMPLES_CLI_LOWER_HPP
 #define HEADRACE_EXAMPLES_CLI_LOWER_HPP
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct file_outcome {
     std::string error{};                      ///< why not, unless it is refusals
     std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered
     lowering_report report{};                 ///< as far as the lowering came
+    std::uint64_t bytes = 0;                  ///< of the flatbuffer
 };
 
 /// Called with the name of each pass that has ended; may be empty.
@@ -33,7 +35,7 @@ using show_function = std::function<void(std::string_view)>;
                                           const std::optional<target_spec>& target,
                                           const show_function& show_pass = {});
 
-/// What a person reads of an outcome: nothing of a success, otherwise lines that begin with `error: `.
+/// What a person reads of an outcome that is no success: lines that begin with `error: `.
 [[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);
 
 }  // namespace headrace::cli

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 // headrace: PyTorch's exports to TOSA, from the command line.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <cstdio>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
 
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/version.hpp>
 
+#include "app_texts.hpp"
 #include "commands.hpp"
 #include "messages.hpp"
 #include "process.hpp"
@@ -19,29 +26,66 @@ constexpr const char* about =
     R"(for Arm's Vela, the TOSA
 reference model and tosa-opt.)";
 constexpr const char* statuses =
-    "Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason); "
-    R"(2 bad usage, or an output that cannot be written;
-3 a file is unreadable or malformed.
+    R"(Exit status: 0 done; 1 the model cannot be lowered (each refused node is listed with the reason);
+2 bad usage, or an output that cannot be written; 3 a file is unreadable or malformed.
 
 Examples:
   headrace lower model.pt2 -o model.tosa --io io.json
-  headrace lower model.pt2 -o model.tosa --target TOSA-1.0+FP --verify --in x.npy
-  headrace lower --batch models -o out -j 8 --report report.json
-  headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
+  headrace show model.pt2 --summary
+  headrace run model.tosa --io io.json --in x.npy --out y.npy
+  headrace COMMAND --help)";
+
+// Below the options of each command.
+constexpr const char* lower_examples =
+    R"(Examples:
+  headrace lower model.pt2 -o model.tosa --io io.json
+  headrace lower model.pt2 -o model.tosa --target INT+int16 --verify --in x.npy
   headrace lower model.pt2 --quantize calib.npy -o model.tosa
-  headrace compare model.pt2 model_int8.pt2 --in test.npy
-  headrace show model.pt2            headrace show --pipeline
-  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
-  headrace show model.pt2 -o model.hr        headrace run model.hr
-  headrace plan model.tosa
-  headrace contract model.pt2 -o model.hpp
-  headrace run model.tosa --in x.npy --out y.npy
-  headrace embed model.tosa --io io.json --name kws -o generated
-  headrace lower --partition model.pt2 -o package
-  headrace lower model.pt2 -o model.pte
-  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package
+  headrace lower --batch models -o out -j 8 --report report.json
   headrace lower model.pt2 -o model.pte --delegate tosa
-  headrace unpack model.pte -o model.tosa)";
+  headrace lower --partition model.pt2 -o package
+  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package)";
+constexpr const char* unpack_examples =
+    R"(Examples:
+  headrace unpack model.pte -o model.tosa
+  headrace unpack package --method encode --delegate 0 -o encode.tosa)";
+constexpr const char* show_examples =
+    R"(Examples:
+  headrace show model.pt2
+  headrace show model.tosa --summary
+  headrace show model.pt2 --around conv2d_3 --depth 2
+  headrace show model.pt2 -o model.hr
+  headrace show model.pt2 --dot | dot -Tsvg > model.svg
+  headrace show --pipeline --op silu)";
+constexpr const char* opt_examples =
+    R"(Examples:
+  headrace opt --passes help
+  headrace opt model.pt2 --passes canonicalize_variants,decompose_gelu
+  headrace opt model.hr --passes fuse_clamps --check -o model_after.hr)";
+constexpr const char* plan_examples =
+    R"(Examples:
+  headrace plan model.tosa
+  headrace plan model.tosa --algorithm best-fit --alignment 64 -o plan.json)";
+constexpr const char* contract_examples =
+    R"(Examples:
+  headrace contract model.pt2 -o model.hpp
+  headrace contract model.pt2 -o kws.hpp --name kws --target INT+u55)";
+constexpr const char* run_examples =
+    R"(Examples:
+  headrace run model.pt2 --in x.npy
+  headrace run model.tosa --io io.json --in x.npy --out y.npy
+  headrace run package --method encode --in x.npy --out y.npy)";
+constexpr const char* quantize_examples =
+    R"(Examples:
+  headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
+  headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2 --observer mse --best 60)";
+constexpr const char* compare_examples =
+    R"(Examples:
+  headrace compare model.pt2 model_int8.pt2 --in test.npy --top 10
+  headrace compare model.pt2 model.tosa --io io.json --through model_int8.pt2 --in test.npy)";
+constexpr const char* embed_examples =
+    R"(Examples:
+  headrace embed model.tosa --io io.json --name kws -o generated)";
 
 // Texts of options of more than one line, as the help shows them.
 constexpr const char* batch_help =
@@ -50,14 +94,15 @@ DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at
 status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if a
 model cannot be lowered. --report is then one file with a row for each model)";
 constexpr const char* output_help =
-    R"(TOSA flatbuffer to write, or, if its name ends in .pte, program for ExecuTorch's runtime; or directory
-of the package or of --batch. Files are written whole or not at all)";
+    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory of the package
+or of --batch. Files are written whole or not at all; - is standard output)";
 constexpr const char* compare_sort_help =
     R"(The worst first by: own, the noise that a layer adds; sqnr, the noise that it gives; difference,
 cosine, saturated; or model, in the model's order)";
 constexpr const char* target_help =
-    R"(TOSA-1.0+FP, +INT or +INT+FP, with extensions such as +bf16+int16+int4+cf, and +u55
-or +u85 for what that Ethos-U runs, and runs fastest; without it, FP for a float model, INT for a quantized one, INT+FP for a mixture)";
+    R"(FP, INT or INT+FP (TOSA-1.0+FP and so on), with extensions such as +bf16+int16+int4+cf, and +u55 or
++u85 for what that Ethos-U runs, and runs fastest; without it, FP for a float model, INT for a quantized one,
+INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
 configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
@@ -66,7 +111,7 @@ constexpr const char* quantize_help =
 the first axis, or a directory of such files)";
 constexpr const char* graph_output_help =
     R"(File to write: .hr is text that can be read again (its large constants lie in FILE.data), .tosa a
-flatbuffer, .dot a picture, anything else the listing that is printed without it)";
+flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing on standard output)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if its name ends in .html, a page for the
 browser with the graph after each pass, refused nodes, transposes and memory)";
@@ -76,6 +121,17 @@ constexpr const char* vela_csv_help =
     "Of a page: the _per-layer.csv that Vela writes with --verbose-performance, for cycles by node";
 constexpr const char* inline_help =
     "Of a .hr file: constants of up to that many elements stand in the text; 32 without it";
+
+/// These options name files to write: `-` is standard output.
+void write_by(CLI::App& command, std::initializer_list<const char*> options) {
+    for (const char* option : options)
+        command.get_option(option)->transform(
+            [](const std::string& path) { return path == "-" ? std::string(standard_output) : path; });
+}
+
+void add_quiet(CLI::App& command) {
+    command.add_flag_callback("-q,--quiet", be_quiet, "Say nothing unless something is wrong");
+}
 
 void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
@@ -170,6 +226,9 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         lower->get_option(of_it)->needs(quantize);
     for (const char* other : {"--method", "--plan-memory"}) quantize->excludes(lower->get_option(other));
     add_batch(*lower, o);
+    write_by(*lower, {"--output", "--io", "--report"});
+    add_quiet(*lower);
+    lower->footer(lower_examples);
     lower->callback([&] { status = guarded(o.model, [&] { return headrace::cli::lower(o); }); });
 }
 
@@ -179,6 +238,8 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
     unpack->add_option("--method", o.method, "Which method; may be left out if there is one");
     unpack->add_option("--delegate", o.delegate, "Which delegate of the method, from 0");
     unpack->add_option("-o,--output", o.output, "TOSA flatbuffer to write")->required();
+    write_by(*unpack, {"--output"});
+    unpack->footer(unpack_examples);
     unpack->callback([&] { status = guarded(o.package, [&] { return headrace::cli::unpack(o); }); });
 }
 
@@ -194,15 +255,30 @@ void add_show(CLI::App& app, show_options& o, int& status) {
                      "With --pipeline: this pass, and what it gets from and gives to others");
     show->add_flag("--dot", o.dot,
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
+    CLI::Option* summary =
+        show->add_flag("--summary", o.summary,
+                       "Instead of nodes: counts of ops, MACs, parameters, peak memory, inputs and outputs");
+    CLI::Option* full = show->add_flag(
+        "--full", o.full, "A line for each node, quantize and dequantize nodes and small constants, too");
+    CLI::Option* around =
+        show->add_option("--around", o.around,
+                         "Only the nodes around the one of that name, those that it reads and its users");
+    around->type_name("NODE");
+    show->add_option("--depth", o.depth, "With --around: how far, in edges; 1 without it")
+        ->needs(around)
+        ->check(CLI::Range(0, 1000));
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     CLI::Option* html = show->add_option("--html", o.html, html_help)->type_name("FILE");
     show->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(html)->type_name("FILE");
     for (const char* other : {"--pipeline", "--dot"}) {
-        output->excludes(show->get_option(other));
-        html->excludes(show->get_option(other));
+        for (CLI::Option* one : {output, html, summary, around, full}) one->excludes(show->get_option(other));
     }
-    html->excludes(output);
+    summary->excludes(around)->excludes(full);
+    for (CLI::Option* one : {summary, around, full, html}) output->excludes(one);
+    for (CLI::Option* one : {summary, around, full}) html->excludes(one);
+    write_by(*show, {"--output", "--html"});
+    show->footer(show_examples);
     show->callback([&] { status = guarded(o.model, [&] { return headrace::cli::show(o); }); });
 }
 
@@ -219,6 +295,9 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
         "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
+    write_by(*opt, {"--output"});
+    add_quiet(*opt);
+    opt->footer(opt_examples);
     opt->callback([&] { status = guarded(o.model, [&] { return headrace::cli::opt(o); }); });
 }
 
@@ -233,6 +312,8 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
     plan->add_flag("--verify", o.verify,
                    "Execute the model in memory laid out by the plan, too, and compare the results");
+    write_by(*plan, {"--output"});
+    plan->footer(plan_examples);
     plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
 }
 
@@ -247,6 +328,8 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
         ->check(CLI::IsMember({"nchw", "nhwc"}));
     contract->add_flag("--exported-only", o.exported_only,
                        "Leave out the lowered part, as for a model that cannot be lowered");
+    write_by(*contract, {"--output"});
+    contract->footer(contract_examples);
     contract->callback([&] { status = guarded(o.model, [&] { return headrace::cli::contract(o); }); });
 }
 
@@ -255,8 +338,13 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
                     "Which method of a package or a .pte file; may be left out if there is one");
+    run->add_option("--io", o.io,
+                    "What lower --io wrote with the model: inputs and outputs are then those of the exported "
+                    "program, floats for quantized values and images as NCHW");
     run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
     run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
+    write_by(*run, {"--out"});
+    run->footer(run_examples);
     run->callback([&] { status = guarded(o.model, [&] { return headrace::cli::run(o); }); });
 }
 
@@ -273,6 +361,9 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     add_calibration(*quantize, o.calibration);
     quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; as many as processors without it")
         ->check(CLI::Range(1, 1024));
+    write_by(*quantize, {"--output"});
+    add_quiet(*quantize);
+    quantize->footer(quantize_examples);
     quantize->callback([&] { status = guarded(o.model, [&] { return headrace::cli::quantize(o); }); });
 }
 
@@ -296,6 +387,8 @@ void add_compare(CLI::App& app, compare_options& o, int& status) {
     compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
     compare->add_option("-j,--jobs", o.jobs, "Threads; as many as processors without it")
         ->check(CLI::Range(1, 1024));
+    write_by(*compare, {"--json", "--dot"});
+    compare->footer(compare_examples);
     compare->callback([&] { status = guarded(o.reference, [&] { return headrace::cli::compare(o); }); });
 }
 
@@ -311,7 +404,32 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
         ->required();
     embed->add_option("--io", o.io, "What lower --io wrote: NAME_io describes the inputs and outputs");
     embed->add_option("-o,--output", o.output, "Directory for NAME_model.c and NAME_model.h");
+    embed->footer(embed_examples);
     embed->callback([&] { status = guarded(o.file, [&] { return headrace::cli::embed(o); }); });
+}
+
+/// Texts that follow from the options, for packages and shells: not for every day, so no help lists them.
+void add_texts(CLI::App& app) {
+    CLI::App* script = app.add_subcommand("completions", "Print a script that completes words for a shell");
+    script->group("");
+    script->footer("");
+    auto shell = std::make_shared<std::string>();
+    script->add_option("shell", *shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    script->callback([&app, shell] { fmt::print("{}", completions(app, *shell)); });
+    CLI::App* page = app.add_subcommand("man", "Print the manual page, for man -l -");
+    page->group("");
+    page->footer("");
+    page->callback([&app] { fmt::print("{}", manual_page(app, headrace::version)); });
+}
+
+int report_parse_error(const CLI::App& app, std::span<const char* const> words, const CLI::ParseError& e) {
+    const CLI::App* command = chosen_command(app, words);
+    report_usage(usage_error_text(app, words, e.what()));
+    fmt::print(stderr, "`headrace {}--help` says what it takes.\n",
+               command == nullptr ? "" : command->get_name() + ' ');
+    return status_usage;
 }
 
 int run_program(int argc, char** argv) {
@@ -340,12 +458,12 @@ int run_program(int argc, char** argv) {
     add_compare(app, compare, status);
     add_embed(app, embed, status);
     add_contract(app, contract, status);
+    add_texts(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-        std::fprintf(stderr, "%sRun with --help for what it takes.\n", error_text(e.what()).c_str());
-        return status_usage;
+        return report_parse_error(app, std::span(argv + 1, argv + argc), e);
     }
     return status;
 }

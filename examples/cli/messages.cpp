@@ -1,16 +1,92 @@
 // SPDX-License-Identifier: MIT
 #include "messages.hpp"
 
+#include <fmt/color.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 
+#include "suggestions.hpp"
+
 namespace headrace::cli {
+
+namespace {
+
+std::atomic<bool> quiet{false};
+
+// On a terminal, unless the user wants none (no-color.org).
+bool has_colours() {
+    static const bool on = [] {
+        const char* refused = std::getenv("NO_COLOR");
+        const char* terminal = std::getenv("TERM");
+        return (refused == nullptr || *refused == '\0') && isatty(STDERR_FILENO) != 0 &&
+               (terminal == nullptr || std::string_view(terminal) != "dumb");
+    }();
+    return on;
+}
+
+std::string with_label(std::string_view label, fmt::terminal_color colour, std::string_view message) {
+    const std::string shown = has_colours() ? fmt::format(fmt::emphasis::bold | fmt::fg(colour), "{}:", label)
+                                            : fmt::format("{}:", label);
+    return fmt::format("{} {}\n", shown, printable(message, max_printed_message));
+}
+
+/// Nodes of one op that are refused for one reason.
+struct refusal_group {
+    std::string_view op;
+    std::string_view reason;
+    std::vector<std::string_view> nodes{};
+};
+
+std::vector<refusal_group> groups_of(std::span<const diagnostic> refusals) {
+    std::vector<refusal_group> groups;
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
+    for (const diagnostic& d : refusals) {
+        const auto [place, is_new] = places.try_emplace({d.op, d.reason}, groups.size());
+        if (is_new) groups.push_back({d.op, d.reason});
+        groups[place->second].nodes.push_back(d.node);
+    }
+    return groups;
+}
+
+}  // namespace
+
+void be_quiet() { quiet = true; }
+bool is_quiet() { return quiet; }
+void say(std::string_view line) {
+    if (!quiet) fmt::print(stderr, "{}\n", printable(line, max_printed_message));
+}
+
+std::FILE* report_stream(const std::string& output) { return output == standard_output ? stderr : stdout; }
+
+std::string counted(std::size_t count, std::string_view one) {
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string size_text(std::uint64_t bytes) {
+    if (bytes < 1000) return counted(bytes, "byte");
+    double size = static_cast<double>(bytes);
+    const char* unit = "";
+    for (const char* next : {"kB", "MB", "GB", "TB"}) {
+        if (size < 999.5) break;
+        size /= 1000;
+        unit = next;
+    }
+    return fmt::format("{:.3g} {}", size, unit);
+}
 
 int status_of(const error& e) {
     if (e.kind == error_kind::unwritable) return status_usage;
@@ -18,7 +94,7 @@ int status_of(const error& e) {
 }
 
 std::string error_text(std::string_view message) {
-    return fmt::format("error: {}\n", printable(message, max_printed_message));
+    return with_label("error", fmt::terminal_color::red, message);
 }
 
 int report_error(const error& e) {
@@ -31,15 +107,27 @@ int report_usage(std::string_view message) {
     return status_usage;
 }
 
+std::vector<std::string> grouped_lines(std::span<const diagnostic> refusals) {
+    constexpr std::size_t listed = 3;
+    std::vector<std::string> lines;
+    for (const refusal_group& group : groups_of(refusals)) {
+        const std::string why = fmt::format(" ({}): {}", printable(group.op), group.reason);
+        if (group.nodes.size() <= listed) {
+            for (const std::string_view n : group.nodes) lines.push_back(std::string(printable(n)) + why);
+            continue;
+        }
+        std::string nodes;
+        for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += printable(group.nodes[i]);
+        lines.push_back(fmt::format("{} and {} more{}", nodes, group.nodes.size() - listed, why));
+    }
+    return lines;
+}
+
 std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
     std::string text;
-    for (const diagnostic& d : refusals) {
-        text += error_text(fmt::format("{} ({}): {}", printable(d.node), printable(d.op), d.reason));
-    }
-    const std::size_t count = refusals.size();
-    text += fmt::format("{}: {} node{} cannot be lowered\n", printable(model, max_printed_message), count,
-                        count == 1 ? "" : "s");
-    return text;
+    for (const std::string& line : grouped_lines(refusals)) text += error_text(line);
+    return text + fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
+                              counted(refusals.size(), "node"));
 }
 
 int report_diagnostics(std::span<const diagnostic> refusals, const std::string& model) {
@@ -66,6 +154,7 @@ int check_distinct_files(std::span<const std::string> outputs, const std::string
     namespace fs = std::filesystem;
     const auto is_same = [](const std::string& a, const std::string& b) {
         if (a.empty() || b.empty()) return false;
+        if (a == standard_output && b == standard_output) return true;
         std::error_code unknown;
         const fs::file_status status = fs::status(a, unknown);
         if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, unknown);
@@ -75,21 +164,70 @@ int check_distinct_files(std::span<const std::string> outputs, const std::string
         if (is_same(outputs[i], model))
             return report_usage(outputs[i] + " is the model itself; write to another file");
         for (std::size_t k = 0; k != i; ++k) {
-            if (is_same(outputs[i], outputs[k])) return report_usage(outputs[i] + " is to be written twice");
+            if (is_same(outputs[i], outputs[k]))
+                return report_usage(outputs[i] +
+                                    " would be written twice; give each output a name of its own");
         }
     }
     return status_ok;
 }
 
+int check_extension(const std::string& path, std::initializer_list<std::string_view> fitting) {
+    namespace fs = std::filesystem;
+    const std::string extension = fs::path(path).extension().string();
+    const bool is_number = std::ranges::all_of(std::string_view(extension).substr(extension.empty() ? 0 : 1),
+                                               [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (is_number || std::ranges::find(fitting, extension) != fitting.end()) return status_ok;
+    std::error_code unknown;
+    const fs::file_status status = fs::symlink_status(path, unknown);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return status_ok;
+    std::string known;
+    std::size_t left = fitting.size();
+    for (const std::string_view one : fitting) {
+        --left;
+        (known += one) += left > 1 ? ", " : left == 1 ? " or " : "";
+    }
+    return report_usage(fmt::format("{}: this command does not write {} files; use a name that ends in {}",
+                                    path, extension, known));
+}
+
+namespace {
+
+// "int" as "INT": features are told apart by their letters alone.
+std::string with_usual_case(std::string_view text) {
+    std::string spelled;
+    for (;;) {
+        const std::string_view part = text.substr(0, text.find('+'));
+        const auto* known = std::ranges::find_if(target_feature_names, [&](const target_feature_name& n) {
+            return std::ranges::equal(
+                part, n.spelling, {}, [](unsigned char c) { return std::tolower(c); },
+                [](unsigned char c) { return std::tolower(c); });
+        });
+        spelled += known == std::end(target_feature_names) ? part : known->spelling;
+        if (part.size() == text.size()) return spelled;
+        spelled += '+';
+        text.remove_prefix(part.size() + 1);
+    }
+}
+
+}  // namespace
+
 int parse_target_option(const std::string& text, std::optional<target_spec>& target) {
     if (text.empty()) return status_ok;
+    const bool is_short = !text.starts_with("TOSA");
+    const std::string whole =
+        with_usual_case((is_short ? text.front() == '+' ? "TOSA-1.0" : "TOSA-1.0+" : "") + text);
     std::string_view wrong;
-    target = parse_target(text, &wrong);
+    target = parse_target(whole, &wrong);
     if (target) return status_ok;
+    std::vector<std::string_view> features;
+    for (const target_feature_name& n : target_feature_names) features.push_back(n.spelling);
+    const std::string meant = did_you_mean(wrong, features);
     return report_usage(
-        fmt::format("--target {}: '{}' is not understood; write TOSA-1.0+FP, +INT or +INT+FP, "
-                    "and extensions such as +bf16 or +int16",
-                    text, wrong));
+        fmt::format("--target {}: '{}' is not understood{}", text, is_short && wrong == whole ? text : wrong,
+                    meant.empty() ? "; write FP, INT or INT+FP, and extensions such as +bf16 or "
+                                    "+int16: TOSA-1.0+INT+int16"
+                                  : meant));
 }
 
 }  // namespace headrace::cli

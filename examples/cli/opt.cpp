@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <headrace/base/printable.hpp>
+#include <optional>
+
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
@@ -38,6 +39,8 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
                        const std::optional<target_spec>& target) {
     BOOST_OUTCOME_TRY(model, read_model(options.model));
     graph& g = *model.graph;
+    const std::size_t nodes_before = g.size();
+    const std::size_t pass_count = passes.size();
     if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
     pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
                                              .run = {.driver = options.retrace ? driver_kind::retracing
@@ -46,15 +49,16 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
     pass_context context(&infer_node);
     BOOST_OUTCOME_TRY(manager(g, context));
     BOOST_OUTCOME_TRY(model.file.check());
-    for (const diagnostic& d : context.diagnostics()) {
-        fmt::print(stderr, "{}",
-                   error_text(fmt::format("{} ({}): {}", printable(d.node), printable(d.op), d.reason)));
-    }
+    for (const std::string& line : grouped_lines(context.diagnostics()))
+        fmt::print(stderr, "{}", error_text(line));
     if (!context.diagnostics().empty()) return status_unsupported;
     if (options.output.empty()) {
         fmt::print("{}", listing(g));
     } else {
         BOOST_OUTCOME_TRY(write_graph(options.output, model, options.inlined));
+        say(fmt::format("{} -> {}: {} became {} in {}", options.model, options.output,
+                        counted(nodes_before, "node"), g.size(),
+                        pass_count == 1 ? "1 pass" : fmt::format("{} passes", pass_count)));
     }
     return status_ok;
 }
@@ -72,13 +76,9 @@ int opt(const opt_options& options) {
     if (const int status = check_distinct_files(std::vector{options.output}, options.model);
         status != status_ok)
         return status;
+    if (const int status = check_graph_extension(options.output); status != status_ok) return status;
     std::optional<target_spec> target;
-    if (!options.target.empty()) {
-        std::string_view wrong;
-        target = parse_target(options.target, &wrong);
-        if (!target)
-            return report_usage(fmt::format("--target {}: '{}' is not understood", options.target, wrong));
-    }
+    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     const result<int> status = run_passes(options, std::move(passes).value(), target);
     return status ? status.value() : report_error(status.error());
 }

@@ -48,7 +48,8 @@ result<int> write_package(const lower_options& options, const std::optional<targ
         if (!written) return written.error();
     }
     BOOST_OUTCOME_TRY(package.files.write(options.output));
-    if (options.partition) print_reports(package.methods);
+    say(fmt::format("{} -> {}: {}", names_of(models), options.output, counted(models.size(), "method")));
+    if (options.partition) print_reports(package.methods, options.output);
     return status_ok;
 }
 
@@ -57,15 +58,15 @@ result<void> unpack_delegate(const unpack_options& options) {
     BOOST_OUTCOME_TRY(method, opened.method(options.method));
     std::size_t number = 0;
     if (method->delegate) {
-        if (options.delegate > 0) return unsupported("the method is one delegate, 0");
+        if (options.delegate > 0) return invalid("the method is one delegate, 0");
         number = *method->delegate;
     } else if (options.delegate < 0 && method->calls.size() != 1) {
-        return unsupported(fmt::format(
-            "the method is a host graph with {} delegates; choose one by --delegate", method->calls.size()));
+        return invalid(fmt::format("the method is a host graph with {} delegates; choose one by --delegate",
+                                   method->calls.size()));
     } else {
         const auto chosen = static_cast<std::size_t>(std::max(options.delegate, 0));
         if (chosen >= method->calls.size())
-            return unsupported(fmt::format("the method has {} delegates", method->calls.size()));
+            return invalid(fmt::format("the method has {} delegates, the first is 0", method->calls.size()));
         number = method->calls[chosen];
     }
     BOOST_OUTCOME_TRY(flatbuffer, opened.flatbuffer(number));
@@ -76,15 +77,18 @@ result<void> unpack_delegate(const unpack_options& options) {
 
 }  // namespace
 
-void print_reports(const std::map<std::string, method_report, std::less<>>& methods) {
+void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
+                   const std::string& output) {
+    if (is_quiet()) return;
+    std::FILE* const stream = report_stream(output);
     for (const auto& [name, m] : methods) {
-        fmt::print("{}: {} delegate{}, {} node{} on the host\n", name, m.delegates.size(),
-                   m.delegates.size() == 1 ? "" : "s", m.host_nodes.size(),
-                   m.host_nodes.size() == 1 ? "" : "s");
-        for (const host_note& n : m.host_nodes) {
-            fmt::print("  {} ({}): {}\n", printable(n.node), printable(n.op),
-                       printable(n.reason, max_printed_message));
-        }
+        fmt::print(stream, "{}: {}, {} on the host\n", printable(name),
+                   counted(m.delegates.size(), "delegate"), counted(m.host_nodes.size(), "node"));
+        std::vector<diagnostic> kept;
+        for (const host_note& n : m.host_nodes)
+            kept.push_back({std::pmr::string(n.node), std::pmr::string(n.op), std::pmr::string(n.reason)});
+        for (const std::string& line : grouped_lines(kept))
+            fmt::print(stream, "  {}\n", printable(line, max_printed_message));
     }
 }
 
@@ -135,7 +139,7 @@ int check_method_option(const std::string& model, const std::string& method) {
     }
     const auto opened = package::open(model);
     // Whoever reads the package next reports what is wrong with it.
-    if (!method.empty() || !opened || opened.value().methods().size() == 1) return status_ok;
+    if (!opened || (method.empty() && opened.value().methods().size() == 1)) return status_ok;
     const auto known = opened.value().method(method);
     return known ? status_ok : report_usage(known.error().message);
 }
@@ -143,6 +147,7 @@ int check_method_option(const std::string& model, const std::string& method) {
 int unpack(const unpack_options& options) {
     if (const int status = check_method_option(options.package, options.method); status != status_ok)
         return status;
+    if (const int status = check_extension(options.output, {".tosa"}); status != status_ok) return status;
     const bool is_pte = !pte_methods(options.package).empty();
     const result<void> done = is_pte ? unpack_pte(options) : unpack_delegate(options);
     if (done) return status_ok;

@@ -25,8 +25,9 @@ using file_map = std::map<std::string, std::string, std::less<>>;
 /// `lower` with --method or --partition. Returns the exit status.
 [[nodiscard]] int lower_package(const lower_options& options);
 
-/// Says on standard output what each method has of delegates, and why nodes are on the host.
-void print_reports(const std::map<std::string, method_report, std::less<>>& methods);
+/// Says what each method of the output has of delegates, and why nodes are on the host.
+void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
+                   const std::string& output);
 
 /// Does --method fit the model? Reports bad usage if it is given and the model is no package, or if it is not
 /// given and the package has several methods. Returns the exit status.

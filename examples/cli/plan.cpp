@@ -116,6 +116,7 @@ int plan(const plan_options& options) {
         if (const int status = check_method_option(options.model, options.method); status != status_ok)
             return status;
     }
+    if (const int status = check_extension(options.output, {".json"}); status != status_ok) return status;
     json_writer out;
     const result<void> planned = plan_all(options, out);
     if (!planned) return report_error(planned.error());

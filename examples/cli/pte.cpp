@@ -21,7 +21,6 @@
 #include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/lowering/delegation_report.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
@@ -103,7 +102,10 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
-    print_reports(made.reports);
+    print_reports(made.reports, options.output);
+    say(fmt::format("{} -> {}: {}, {}, {} of them constants", names_of(models), options.output,
+                    counted(models.size(), "method"), size_text(made.file.size()),
+                    size_text(made.file.constant_bytes())));
     return status_ok;
 }
 
@@ -112,10 +114,9 @@ result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) 
     const std::size_t count = method.delegates() == nullptr ? 0 : method.delegates()->size();
     if (count == 0) return unsupported("the method has no delegate; lower it with --delegate tosa");
     if (number < 0 && count != 1)
-        return unsupported(fmt::format("the method has {} delegates; choose one by --delegate", count));
+        return invalid(fmt::format("the method has {} delegates; choose one by --delegate", count));
     const auto chosen = static_cast<std::size_t>(std::max(number, 0));
-    if (chosen >= count)
-        return unsupported(fmt::format("the method has {} delegates, the first is 0", count));
+    if (chosen >= count) return invalid(fmt::format("the method has {} delegates, the first is 0", count));
     return static_cast<std::uint32_t>(chosen);
 }
 
@@ -148,20 +149,6 @@ int check_pte_method(const std::vector<std::string>& methods, const std::string&
     std::string known;
     for (const std::string& name : methods) known += (known.empty() ? "" : ", ") + printable(name);
     return report_usage("--method: name one of the file's methods: " + known);
-}
-
-int show_pte(const show_options& options) {
-    std::string text;
-    for (const std::string& name : pte_methods(options.model)) {
-        if (!options.method.empty() && options.method != name) continue;
-        const auto loaded = load_model(options.model, name);
-        if (!loaded) return report_error(loaded.error());
-        text += fmt::format("method {}:\n", printable(name));
-        text += listing(*loaded.value().model.graph);
-        if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
-    }
-    fmt::print("{}", text);
-    return status_ok;
 }
 
 result<void> unpack_pte(const unpack_options& options) {

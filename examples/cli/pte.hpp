@@ -21,9 +21,6 @@ namespace headrace::cli {
 /// Is that one of them, or not given where there is one? Reports bad usage; returns the exit status.
 [[nodiscard]] int check_pte_method(const std::vector<std::string>& methods, const std::string& method);
 
-/// `show`: each method, or the one that the options name.
-[[nodiscard]] int show_pte(const show_options& options);
-
 [[nodiscard]] int lower_pte(const lower_options& options);
 
 /// `unpack`: the flatbuffer of a delegate.

@@ -56,14 +56,14 @@ result<model_quantization> quantize_by(program& model, const calibration_options
     return done;
 }
 
-void print_search(const quantization_search& search) {
+void print_search(std::FILE* stream, const quantization_search& search) {
     for (const quantization_trial& t : search.trials)
-        fmt::print("{:<28} {:6.2f} dB{}\n", t.change, t.sqnr, t.is_taken ? ", taken" : "");
+        fmt::print(stream, "{:<28} {:6.2f} dB{}\n", t.change, t.sqnr, t.is_taken ? ", taken" : "");
     std::size_t wide = 0;
     for (const quantization_rule& r : search.best.rules)
         wide += r.scheme && r.scheme->activation.type == dtype::int16 ? 1 : 0;
-    if (wide != 0) fmt::print("{} rules give 16 bits\n", wide);
-    if (!search.is_complete) fmt::print("the time was over before all was tried\n");
+    if (wide != 0) fmt::print(stream, "{} rules give 16 bits\n", wide);
+    if (!search.is_complete) fmt::print(stream, "the time was over before all was tried\n");
 }
 
 result<void> quantize_to_file(const quantize_options& options) {
@@ -71,8 +71,11 @@ result<void> quantize_to_file(const quantize_options& options) {
     BOOST_OUTCOME_TRY(summary, quantize_by(model, options.calibration));
     BOOST_OUTCOME_TRY(write_pt2(options.output, model));
     BOOST_OUTCOME_TRY(model.file.check());
-    print_search(summary.search);
-    fmt::print("{} tensors quantized, {} of them constants\n", summary.points, summary.constants);
+    if (is_quiet()) return boost::outcome_v2::success();
+    std::FILE* const stream = report_stream(options.output);
+    print_search(stream, summary.search);
+    fmt::print(stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"),
+               summary.constants);
     return boost::outcome_v2::success();
 }
 
@@ -98,6 +101,7 @@ int quantize(const quantize_options& options) {
     if (const int status = check_distinct_files(std::vector{options.output}, options.model);
         status != status_ok)
         return status;
+    if (const int status = check_extension(options.output, {".pt2"}); status != status_ok) return status;
     const result<void> done = quantize_to_file(options);
     return done ? status_ok : report_error(done.error());
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/io_description_reader.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/io/package.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
+#include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
 
@@ -27,17 +34,41 @@ void print_summary(std::size_t i, const tensor& t) {
     fmt::print("{}\n", t.size() > shown ? ", …" : "");
 }
 
-result<void> run_model(const run_model_options& options) {
+/// A package knows what the integers of a delegate stand for.
+result<void> describe_by_package(const loaded_model& loaded, const std::string& name) {
+    BOOST_OUTCOME_TRY(method, loaded.source->method(name));
+    if (!method->delegate || method->io.empty()) return boost::outcome_v2::success();
+    BOOST_OUTCOME_TRY(io, read_io_description(std::as_bytes(std::span(method->io))));
+    return describe_interface(*loaded.model.graph, io);
+}
+
+/// Bad usage if there are files, but not as many as there are tensors.
+int check_count(const char* what, std::size_t tensors, std::size_t files) {
+    if (files == 0 || files == tensors) return status_ok;
+    return report_usage(fmt::format("the model has {}, {} given", counted(tensors, what),
+                                    counted(files, "file") + (files == 1 ? " was" : " were")));
+}
+
+result<int> run_model(const run_model_options& options) {
     BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
     const program& p = loaded.model;
-    BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, options.inputs));
-    BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
-    BOOST_OUTCOME_TRY(loaded.check());
-    outputs.resize(std::min(outputs.size(), p.user_outputs));
-    if (!options.outputs.empty() && options.outputs.size() != outputs.size()) {
-        return malformed(fmt::format("the model has {} outputs, {} files were given for them", outputs.size(),
-                                     options.outputs.size()));
+    graph& g = *p.graph;
+    if (!options.io.empty()) {
+        BOOST_OUTCOME_TRYV(describe_interface(g, options.io));
+    } else if (loaded.source) {
+        BOOST_OUTCOME_TRYV(describe_by_package(loaded, options.method));
     }
+    const std::size_t output_count = std::min(g.outputs().size(), p.user_outputs);
+    for (const int status : {check_count("input", interface_inputs(g).size(), options.inputs.size()),
+                             check_count("output", output_count, options.outputs.size())}) {
+        if (status != status_ok) return status;
+    }
+    const auto side = options.io.empty() ? interface_side::graph : interface_side::exported;
+    BOOST_OUTCOME_TRY(given, read_inputs(g, options.inputs, side));
+    BOOST_OUTCOME_TRY(outputs, execute(g, given.tensors));
+    BOOST_OUTCOME_TRY(loaded.check());
+    if (!options.io.empty() || given.quantized_here) outputs = outputs_of(g, std::move(outputs));
+    outputs.resize(output_count);
     for (std::size_t i = 0; i != outputs.size(); ++i) {
         if (options.outputs.empty()) {
             print_summary(i, outputs[i]);
@@ -45,7 +76,7 @@ result<void> run_model(const run_model_options& options) {
             BOOST_OUTCOME_TRY(write_output(options.outputs[i], outputs[i]));
         }
     }
-    return boost::outcome_v2::success();
+    return status_ok;
 }
 
 }  // namespace
@@ -55,8 +86,11 @@ int run(const run_model_options& options) {
         return status;
     if (const int status = check_distinct_files(options.outputs, options.model); status != status_ok)
         return status;
-    const result<void> done = run_model(options);
-    return done ? status_ok : report_error(done.error());
+    for (const std::string& file : options.outputs) {
+        if (const int status = check_extension(file, {".npy"}); status != status_ok) return status;
+    }
+    const result<int> status = run_model(options);
+    return status ? status.value() : report_error(status.error());
 }
 
 }  // namespace headrace::cli

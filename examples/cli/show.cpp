@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/model_summary.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/short_listing.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -15,38 +21,93 @@
 #include "package.hpp"
 #include "page.hpp"
 #include "pte.hpp"
+#include "suggestions.hpp"
 
 namespace headrace::cli {
 
 namespace {
 
-// Each method: its delegate, or its host graph, and why nodes are in that.
-int show_package(const show_options& options) {
-    const auto opened = package::open(options.model);
-    if (!opened) return report_error(opened.error());
-    if (!options.method.empty()) {
-        if (const auto known = opened.value().method(options.method); !known)
-            return report_error(known.error());
+// With thousands apart: 5,540,000.
+std::string with_commas(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+    return text;
+}
+
+std::string summary_text(const graph& g) {
+    const model_summary s = summary_of(g);
+    std::string text = fmt::format(
+        "nodes        {}\nMACs         {}{}\nparameters   {} ({})\n", s.nodes, with_commas(s.macs),
+        s.uncounted == 0 ? "" : fmt::format(" and those of {} more", counted(s.uncounted, "node")),
+        with_commas(s.parameters), size_text(s.parameter_bytes));
+    text += fmt::format(
+        "peak memory  {}\n",
+        s.peak_bytes ? fmt::format("{} ({} bytes)", size_text(*s.peak_bytes), with_commas(*s.peak_bytes))
+                     : "not known: `headrace plan` says why");
+    for (const auto& [title, tensors] : {std::pair{"inputs", &s.inputs}, std::pair{"outputs", &s.outputs}}) {
+        text += fmt::format("{}\n", title);
+        for (const std::string& t : *tensors) text += fmt::format("  {}\n", t);
     }
+    text += "ops\n";
+    for (const op_summary& op : s.ops)
+        text += fmt::format("  {:>5} {}{}\n", op.count, op.op,
+                            op.macs == 0 ? "" : fmt::format(": {} MACs", with_commas(op.macs)));
+    return text;
+}
+
+/// What is to be printed of a graph; the error says that the node of --around is not in it.
+result<std::string> shown(const graph& g, const show_options& options) {
+    if (options.summary) return summary_text(g);
+    if (options.full) return std::string(listing(g));
+    const short_listing lines(g);
+    if (options.around.empty()) return lines.text();
+    if (auto found = lines.around(options.around, static_cast<std::size_t>(options.depth)))
+        return *std::move(found);
+    return invalid(fmt::format("no value is called '{}'{}", options.around,
+                               did_you_mean(options.around, lines.names())));
+}
+
+int report_shown(const error& e) {
+    return e.kind == error_kind::invalid ? report_usage(e.message) : report_error(e);
+}
+
+/// A model, or one method of a package or a .pte file, below its title.
+result<void> add_method(const show_options& options, const std::string& name, const std::string& title,
+                        std::string& text) {
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, name));
+    const graph& g = *loaded.model.graph;
+    BOOST_OUTCOME_TRY(lines, shown(g, options));
+    text += title + lines;
+    return loaded.check();
+}
+
+// Each method: its delegate, or its host graph, and why nodes are in that.
+result<std::string> package_text(const show_options& options) {
+    BOOST_OUTCOME_TRY(opened, package::open(options.model));
     std::string text;
-    for (const auto& [name, method] : opened.value().methods()) {
+    for (const auto& [name, method] : opened.methods()) {
         if (!options.method.empty() && options.method != name) continue;
-        const auto loaded = load_model(options.model, name);
-        if (!loaded) return report_error(loaded.error());
-        text += fmt::format("method {}: ", name);
+        std::string title = fmt::format("method {}: ", name);
         if (method.delegate) {
-            text += fmt::format("{}\n", opened.value().delegates()[*method.delegate].file);
+            title += fmt::format("{}\n", opened.delegates()[*method.delegate].file);
         } else {
-            text += fmt::format("{}, {} delegates\n", method.host, method.calls.size());
+            title += fmt::format("{}, {}\n", method.host, counted(method.calls.size(), "delegate"));
         }
         for (const host_note& n : method.notes)
-            text += fmt::format("host node {} ({}): {}\n", printable(n.node), printable(n.op),
-                                printable(n.reason, max_printed_message));
-        text += listing(*loaded.value().model.graph);
-        if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
+            title += fmt::format("host node {} ({}): {}\n", printable(n.node), printable(n.op),
+                                 printable(n.reason, max_printed_message));
+        BOOST_OUTCOME_TRYV(add_method(options, name, title, text));
     }
-    fmt::print("{}", text);
-    return status_ok;
+    return text;
+}
+
+result<std::string> pte_text(const show_options& options, const std::vector<std::string>& methods) {
+    std::string text;
+    for (const std::string& name : methods) {
+        if (!options.method.empty() && options.method != name) continue;
+        BOOST_OUTCOME_TRYV(add_method(options, name, fmt::format("method {}:\n", printable(name)), text));
+    }
+    return text;
 }
 
 int write_to_file(const show_options& options) {
@@ -55,6 +116,7 @@ int write_to_file(const show_options& options) {
         return status;
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
         return status;
+    if (const int status = check_graph_extension(options.output); status != status_ok) return status;
     const auto loaded = load_model(options.model, options.method);
     if (!loaded) return report_error(loaded.error());
     const auto written = write_graph(options.output, loaded.value().model, options.inlined);
@@ -78,6 +140,19 @@ int write_graph_page(const show_options& options) {
     return written ? status_ok : report_error(written.error());
 }
 
+result<std::string> model_text(const show_options& options) {
+    std::string text;
+    BOOST_OUTCOME_TRYV(add_method(options, options.method, "", text));
+    return text;
+}
+
+int draw(const show_options& options) {
+    const auto loaded = load_model(options.model, options.method);
+    if (!loaded) return report_error(loaded.error());
+    write_dot(std::cout, *loaded.value().model.graph);
+    return status_ok;
+}
+
 }  // namespace
 
 int show(const show_options& options) {
@@ -88,19 +163,17 @@ int show(const show_options& options) {
     if (!options.output.empty()) return write_to_file(options);
     if (!options.html.empty()) return write_graph_page(options);
     const bool is_package = package::is_package(options.model);
-    if (is_package && !options.dot) return show_package(options);
-    const bool shows_all = options.method.empty() && !options.dot;
-    const int status = shows_all ? status_ok : check_method_option(options.model, options.method);
-    if (status != status_ok) return status;
-    if (!options.dot && !pte_methods(options.model).empty()) return show_pte(options);
-    const auto loaded = load_model(options.model, options.method);
-    if (!loaded) return report_error(loaded.error());
-    const program& p = loaded.value().model;
-    if (options.dot) {
-        write_dot(std::cout, *p.graph);
-    } else {
-        fmt::print("{}", listing(*p.graph));
+    if (options.dot || !options.method.empty()) {
+        const int status = check_method_option(options.model, options.method);
+        if (status != status_ok) return status;
     }
+    if (options.dot) return draw(options);
+    const std::vector<std::string> methods = pte_methods(options.model);
+    const result<std::string> text = is_package         ? package_text(options)
+                                     : !methods.empty() ? pte_text(options, methods)
+                                                        : model_text(options);
+    if (!text) return report_shown(text.error());
+    fmt::print("{}", text.value());
     return status_ok;
 }
 

@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "messages.hpp"
+#include "suggestions.hpp"
 
 namespace headrace::cli {
 
@@ -222,11 +223,34 @@ void draw_passes_called(const pipeline_description& d, std::string_view name) {
     fmt::print("}}\n");
 }
 
-int report_unknown(std::string_view kind, std::string_view name, const op_name_list& candidates) {
+/// What is asked for is a part of the candidates' names or, where there are none, perhaps a misspelling of
+/// one of `all`.
+int report_unknown(std::string_view kind, std::string_view name, const op_name_list& candidates,
+                   const op_name_list& all) {
     constexpr std::size_t room = 8;
-    return report_usage(candidates.empty() ? fmt::format("the pipeline knows no {} '{}'", kind, name)
-                                           : fmt::format("the pipeline knows no {} '{}'; did you mean {}",
-                                                         kind, name, text_of(candidates, ", ", room)));
+    if (candidates.empty())
+        return report_usage(
+            fmt::format("the pipeline knows no {} '{}'{}", kind, name, did_you_mean(name, all)));
+    return report_usage(fmt::format("the pipeline knows no {} '{}'; did you mean {}?", kind, name,
+                                    text_of(candidates, ", ", room)));
+}
+
+// Full names, and the short ones that --op takes as well: silu.
+op_name_list spellings_of_ops(const pipeline_description& d) {
+    op_name_list all = ops_of(d);
+    for (const std::string_view op : ops_of(d))
+        all.push_back(headrace::detail::without_overload(headrace::detail::in_dialect(op)));
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+op_name_list names_of_passes(const pipeline_description& d) {
+    op_name_list all;
+    for (const pass_description& p : d.passes) {
+        if (std::ranges::find(all, p.name) == all.end()) all.push_back(p.name);
+    }
+    return all;
 }
 
 }  // namespace
@@ -237,10 +261,11 @@ int show_pipeline(const show_options& options) {
     op_name_list candidates;
     if (!options.op.empty()) {
         const auto op = find_op(d, options.op, candidates);
-        if (!op) return report_unknown("op", options.op, candidates);
+        if (!op) return report_unknown("op", options.op, candidates, spellings_of_ops(d));
         options.dot ? draw_op(d, *op) : print_op(d, *op);
     } else if (!options.pass.empty()) {
-        if (!has_pass(d, options.pass, candidates)) return report_unknown("pass", options.pass, candidates);
+        if (!has_pass(d, options.pass, candidates))
+            return report_unknown("pass", options.pass, candidates, names_of_passes(d));
         options.dot ? draw_passes_called(d, options.pass) : print_passes_called(d, options.pass);
     } else {
         options.dot ? draw_pipeline(d) : print_pipeline(d);

@@ -212,7 +212,7 @@ def check_terminal(program, folder):
     (source / "wrong.pt2").write_bytes(b"")
     terminal, other_end = pty.openpty()
     with subprocess.Popen([program, "lower", "--batch", source, "-o", folder / "shown_out", "-j", "2"],
-                          stderr=other_end) as running:
+                          stderr=other_end, env={**os.environ, "NO_COLOR": "1"}) as running:
         os.close(other_end)
         said = b""
         try:

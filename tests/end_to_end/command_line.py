@@ -57,7 +57,7 @@ def check_files(program, folder):
     call(program, "lower", MODEL, "-o", folder / "no" / "such" / "out.tosa", status=USAGE, says="cannot write")
     call(program, "lower", MODEL, "-o", out, "--io", folder / "no" / "io.json", status=USAGE, says="cannot write")
     call(program, "run", MODEL, "--in", folder / "missing.npy", status=MALFORMED)
-    call(program, "run", MODEL, "--in", INPUT, INPUT, status=MALFORMED, says="1 inputs")
+    call(program, "run", MODEL, "--in", INPUT, INPUT, status=USAGE, says="1 input,")
     expect(not list(folder.glob("*out*")), f"an error left {[p.name for p in folder.glob('*out*')]}")
     # What was there before an attempt that fails is there afterwards.
     out.write_bytes(b"before")

@@ -69,7 +69,7 @@ def checks_of_model(program, folder, model):
     call(program, "contract", model, "-o", header, *target)
     call(program, "contract", model, "-o", folder / "again.hpp", *target)
     expect(header.read_bytes() == (folder / "again.hpp").read_bytes(), f"{name}: two runs give other bytes")
-    operators = re.findall(r"= tosa\.(\w+)\(", call(program, "show", flatbuffer).stdout)
+    operators = re.findall(r"= tosa\.(\w+)\(", call(program, "show", "--full", flatbuffer).stdout)
     peak = re.search(r"peak (\d+) bytes", call(program, "plan", flatbuffer).stdout)[1]
     border = json.loads(io.read_text())
     used = [o for o in operators if o not in ("CONST", "CONST_SHAPE")]

@@ -163,8 +163,8 @@ def check_partition(program, folder):
             part = folder / f"{name}{i}.tosa"
             call(program, "unpack", package, "--delegate", i, "-o", part)
             call(program, "run", part, says="output 0")
-        call(program, "unpack", package, "-o", folder / "x.tosa", status=UNSUPPORTED, says="--delegate")
-        call(program, "unpack", package, "--delegate", 99, "-o", folder / "x.tosa", status=UNSUPPORTED)
+        call(program, "unpack", package, "-o", folder / "x.tosa", status=USAGE, says="--delegate")
+        call(program, "unpack", package, "--delegate", 99, "-o", folder / "x.tosa", status=USAGE)
     # What can be lowered as a whole is one delegate; several methods can be partitioned, too.
     whole = FIXTURES / "conv_bn_relu" / "model.pt2"
     call(program, "lower", "--partition", whole, "-o", folder / "whole", says="forward: 1 delegate, 0 nodes")
@@ -199,8 +199,8 @@ def check_usage(program, folder):
     for _ in range(2):
         call(program, "lower", "--method", f"a={model}", "-o", out)
     expect([p.name for p in folder.iterdir()] == ["out"], f"left behind: {[p.name for p in folder.iterdir()]}")
-    call(program, "unpack", out, "--method", "b", "-o", folder / "x.tosa", status=UNSUPPORTED, says="no method 'b'")
-    call(program, "run", out, "--method", "b", status=UNSUPPORTED, says="it has: a")
+    call(program, "unpack", out, "--method", "b", "-o", folder / "x.tosa", status=USAGE, says="no method 'b'")
+    call(program, "run", out, "--method", "b", status=USAGE, says="it has: a")
     call(program, "unpack", folder, "-o", folder / "x.tosa", status=MALFORMED)
     # A method is named where there are several, and only there.
     several = folder / "several"

@@ -108,7 +108,7 @@ def run_case(program, text, where, folder):
         expect(wrong is None, f"{place}: {wrong}\n{done.stdout}")
         if refusals or "DIFFERS" in kinds:
             continue
-        subprocess.run([*command, "-o", str(made)], check=True, timeout=60)
+        subprocess.run([*command, "-q", "-o", str(made)], check=True, timeout=60)
         before, after = numbers_of(program, model), numbers_of(program, made)
         expect(same(before, after), f"{place}: it computes something else:\n{before}\n{after}")
 

@@ -55,7 +55,7 @@ def check_trained(program, folder):
     network = pathlib.Path(__file__).resolve().parent / "quantize_network"
     arguments = ["quantize", network / "model.pt2", "--samples", network / "calib.npy", "-o", folder / "trained.pt2"]
     call(program, *arguments)
-    shown = call(program, "show", folder / "trained.pt2").stdout
+    shown = call(program, "show", "--full", folder / "trained.pt2").stdout
     got = []
     for line in shown.splitlines():
         if " = quantized_decomposed.quantize_per_tensor.default(" in line:
@@ -82,7 +82,7 @@ def check_trained(program, folder):
     best, first = quality(), (folder / "trained.pt2").read_bytes()
     expect(best > equalized - 0.5, f"the best is {best:.1f} dB, equalized {equalized:.1f} dB")
     call(program, *arguments, "--equalize", "--int16-share", 0.5, says="give 16 bits")
-    expect("int16[" in call(program, "show", folder / "trained.pt2").stdout, "no tensor has 16 bits")
+    expect("int16[" in call(program, "show", "--full", folder / "trained.pt2").stdout, "no tensor has 16 bits")
     expect(quality() > equalized + 0.5, f"with 16 bits for a half {quality():.1f} dB, without {equalized:.1f} dB")
     call(program, "lower", folder / "trained.pt2", "-o", folder / "mixed.tosa", "--target", "TOSA-1.0+INT+int16")
     call(program, *arguments, "--best", 300, "-j", 1)
@@ -125,7 +125,7 @@ def check_config(program, folder):
     arguments = ["quantize", MODEL, "--samples", folder / "calib.npy", "--config", config, "-o", folder / "c.pt2"]
     config.write_text('{"rules": [{"op": "aten.*", "float": true}], "observer": "min-max"}')
     call(program, *arguments)
-    shown = call(program, "show", folder / "c.pt2").stdout
+    shown = call(program, "show", "--full", folder / "c.pt2").stdout
     expect("dequantize_per_channel" not in shown, "a rule that leaves all ops float, but weights are quantized")
     for text, says in [
         ("{", "JSON"),

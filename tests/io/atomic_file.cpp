@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,4 +137,37 @@ TEST_CASE("a device is written to as it is", "[atomic_file]") {
     const auto full = write("/dev/full", "x");
     REQUIRE_FALSE(full);
     CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("links are followed, also to a file that is not there yet", "[atomic_file]") {
+    const scratch s;
+    fs::create_directory(s.folder / "real");
+    REQUIRE(write(s.folder / "real" / "old", "before"));
+    for (const char* name : {"old", "new"}) {
+        const fs::path link = s.folder / name;
+        fs::create_symlink(fs::path("real") / name, s.folder / "hop");
+        fs::create_symlink("hop", link);
+        REQUIRE(write(link, "after"));
+        CHECK(fs::is_symlink(link));
+        CHECK(content_of(s.folder / "real" / name) == "after");
+        fs::remove(s.folder / "hop");
+    }
+    fs::create_symlink("circle", s.folder / "circle");
+    const auto refused = write(s.folder / "circle", "text");
+    REQUIRE(!refused);
+    CHECK(refused.error().kind == error_kind::unwritable);
+    CHECK(fs::is_symlink(s.folder / "circle"));
+}
+
+TEST_CASE("an open file is written to where it stands", "[atomic_file]") {
+    const scratch s;
+    const fs::path file = s.folder / "file";
+    REQUIRE(write(file, "first"));
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND);
+    REQUIRE(descriptor >= 0);
+    const std::string path = "/dev/fd/" + std::to_string(descriptor);
+    CHECK(write(path, ", second"));
+    ::close(descriptor);
+    CHECK(content_of(file) == "first, second");
+    CHECK(!write("/dev/fd/999999", "text"));
 }

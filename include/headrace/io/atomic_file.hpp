@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -163,6 +164,34 @@ namespace detail {
     return given;
 }
 
+// The number of an open file that a path names, or -1. Opening such a path begins at the file's first byte,
+// whatever was written there before.
+[[nodiscard]] inline int descriptor_named_by(std::string_view path) {
+    if (path == "/dev/stdout") return STDOUT_FILENO;
+    if (path == "/dev/stderr") return STDERR_FILENO;
+    for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        if (!path.starts_with(folder)) continue;
+        int number = -1;
+        const char* const end = path.data() + path.size();
+        const auto [rest, failed] = std::from_chars(path.data() + folder.size(), end, number);
+        if (failed == std::errc() && rest == end && number >= 0) return number;
+    }
+    return -1;
+}
+
+// Where a path leads through links, be a file there or not; empty if they lead in a circle.
+[[nodiscard]] inline std::string behind_links(const std::string& path) {
+    constexpr int max_links = 40;  // as in Linux
+    std::filesystem::path at = path;
+    for (int i = 0; i != max_links; ++i) {
+        std::error_code no_link;
+        const std::filesystem::path target = std::filesystem::read_symlink(at, no_link);
+        if (no_link) return at.string();
+        at = at.parent_path() / target;
+    }
+    return {};
+}
+
 // Pipes and devices cannot be replaced, only written to.
 [[nodiscard]] inline result<void> write_through(const std::string& path, const byte_source& source) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -175,22 +204,26 @@ namespace detail {
 }  // namespace detail
 
 /// Writes a file beside its target and renames it. What was there before stays until then, and if anything
-/// fails, or the source gives an error; no other file is left behind. A pipe or a device is written to as it
-/// is. Threads and processes may write beside each other, and to the same path: one of the files is there
-/// then.
+/// fails, or the source gives an error; no other file is left behind. A link stays, and what it leads to is
+/// replaced. A pipe or a device is written to as it is, and so is an open file: /dev/stdout, /dev/fd/3.
+/// Threads and processes may write beside each other, and to the same path: one of the files is there then.
 [[nodiscard]] inline result<void> write_atomically(const std::string& path, const byte_source& source,
                                                    durability d = durability::none) {
+    if (const int open = detail::descriptor_named_by(path); open >= 0)
+        return detail::write_to_descriptor(path, open, source);
     struct stat old {};
     const bool replaces = ::stat(path.c_str(), &old) == 0;
     if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
         return detail::write_through(path, source);
     // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then nobody
     // else can read the new one. Asking for the umask would change it for other threads, too.
-    detail::temporary_file file(path, replaces ? 0600U : 0666U);
+    const std::string target = detail::behind_links(path);
+    if (target.empty()) return detail::cannot_write(path, ELOOP);
+    detail::temporary_file file(target, replaces ? 0600U : 0666U);
     if (!file.is_open()) return detail::cannot_write(path, errno);
     BOOST_OUTCOME_TRY(detail::write_to_descriptor(path, file.descriptor(), source));
     if ((d == durability::none || file.sync()) && (!replaces || file.set_rights(old.st_mode & 07777U)) &&
-        file.rename_to(path)) {
+        file.rename_to(target)) {
         return boost::outcome_v2::success();
     }
     return detail::cannot_write(path, errno);

@@ -207,6 +207,8 @@ private:
     }
     [[nodiscard]] package_method read_method(element text) const {
         package_method m;
+        element io;
+        if (text["io"].get(io) == simdjson::SUCCESS) m.io = simdjson::minify(io);
         std::uint64_t number = 0;
         if (text["delegate"].get(number) == simdjson::SUCCESS) {
             if (number >= delegates_.size()) fail_malformed("a method is a delegate that is not there");

@@ -84,6 +84,7 @@ private:
         report.target = target_text(g.target());
         report.nodes_in = g.size();
         report.transposes_in = count_transposes(g);
+        report.verified.clear();
         BOOST_OUTCOME_TRY(begin_check(g));
         pass_context context(&infer_node);
         BOOST_OUTCOME_TRY(statistics, run_standard_pipeline(g, context,
@@ -111,14 +112,16 @@ private:
     }
 
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {
-        return static_cast<const model_lowering*>(self)->observe(record, g);
+        return static_cast<model_lowering*>(self)->observe(record, g);
     }
-    result<void> observe(const pass_record& record, graph& g) const {
+    result<void> observe(const pass_record& record, graph& g) {
         if (options_.observer.after_pass) {
             BOOST_OUTCOME_TRY(options_.observer.after_pass(record, g));
         }
         if (!check_ || record.nodes.rewritten == 0) return boost::outcome_v2::success();
-        return check_->check(record.name, g);
+        BOOST_OUTCOME_TRY(difference, check_->check(record.name, g));
+        outcome_.report.verified.push_back({record.name, difference});
+        return boost::outcome_v2::success();
     }
 
     result<void> emit() {

@@ -37,8 +37,23 @@ struct loaded_model {
 /// Reads what read_model reads, or a method of a package. The method's name may be empty if there is one.
 [[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method);
 
+/// Whose tensors a file has: those that the graph takes, or those of the exported program that it was made
+/// from, whose images are NCHW. Integers for real numbers fit both.
+enum class interface_side : unsigned char { graph, exported };
+
+/// Inputs as the graph takes them.
+struct given_inputs {
+    std::vector<tensor> tensors{};
+    bool quantized_here = false;  ///< a file had real numbers, and the graph says how they are quantized
+};
+
 /// One tensor for each placeholder: the given .npy files, in order, or numbers from a fixed seed if no file
-/// is given.
+/// is given. Real numbers for a placeholder that takes integers are quantized as its annotation says
+/// (ir/signature.hpp). An error says which elements an input takes, and with which scale and zero point.
+[[nodiscard]] result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files,
+                                               interface_side side = interface_side::graph);
+
+/// Only the tensors.
 [[nodiscard]] result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files);
 
 }  // namespace headrace

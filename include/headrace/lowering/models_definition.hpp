@@ -4,7 +4,11 @@
 #ifndef HEADRACE_LOWERING_MODELS_DEFINITION_HPP
 #define HEADRACE_LOWERING_MODELS_DEFINITION_HPP
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -16,7 +20,10 @@
 
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/eval/iterate.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/io/graph_interface.hpp>
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
@@ -24,6 +31,7 @@
 #include <headrace/io/pte_reader.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/pass/emit.hpp>
 
@@ -52,17 +60,83 @@ namespace detail {
     return tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
 }
 
-[[nodiscard]] inline result<tensor> read_tensor(const std::string& file, const node& placeholder) {
+// "scale 0.05, zero point -3".
+[[nodiscard]] inline std::string quantization_text(double scale, std::int64_t zero_point) {
+    std::array<char, 40> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.6g", scale);
+    return join_text("scale ", digits.data(), ", zero point ", zero_point);
+}
+
+// What integers at an input stand for: the annotation, or null.
+[[nodiscard]] inline const interface_quantization* quantization_at(const node& placeholder) {
+    return if_quantized(placeholder.find_annotation<interface_quantization>());
+}
+
+// What an input takes, for people who gave something else.
+[[nodiscard]] inline std::string wanted_text(const node& placeholder) {
+    const dtype wanted = placeholder.results[0].meta->dtype;
+    std::string text = join_text("; input ", printable(placeholder.name()), " takes ", name_of(wanted));
+    if (is_floating(wanted)) {
+        for (const edge& e : placeholder.uses()) {
+            if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(*e.target))
+                return text + join_text(" numbers, which the model quantizes itself (",
+                                        quantization_text(q->scale, q->zero_point), ")");
+        }
+        return text + " numbers";
+    }
+    if (const auto* q = quantization_at(placeholder))
+        return text +
+               join_text(" quantized values (", quantization_text(q->scale, q->zero_point), "), or floats");
+    return text;
+}
+
+[[nodiscard]] inline error wrong_type(const std::string& file, dtype given, const node& placeholder) {
+    std::string text = join_text(file, ": holds ", name_of(given), " numbers", wanted_text(placeholder));
+    const bool has_wanted_scale =
+        is_floating(placeholder.results[0].meta->dtype) || quantization_at(placeholder) != nullptr;
+    if (!has_wanted_scale)
+        text +=
+            "; give the description that `lower --io` wrote, which has its scale and zero point, by --io, or "
+            "quantized values";
+    return malformed(text);
+}
+
+// Integers of another type, all of which the wanted one can hold.
+[[nodiscard]] inline result<tensor> as_integers(const std::string& file, const tensor& given,
+                                                const node& placeholder) {
+    const std::vector<std::int64_t> numbers = given.to<std::int64_t>();
+    tensor made = tensor::of(placeholder.results[0].meta->dtype, given.shape(), numbers);
+    for (std::int64_t i = 0; i != made.size(); ++i) {
+        const std::int64_t number = numbers[static_cast<std::size_t>(i)];
+        if (made.integer(i) != number)
+            return malformed(join_text(file, ": holds ", number, wanted_text(placeholder)));
+    }
+    return made;
+}
+
+[[nodiscard]] inline result<tensor> read_tensor(const std::string& file, const node& placeholder,
+                                                interface_side side, bool& quantizes) {
     BOOST_OUTCOME_TRY(array, read_npy(file));
     const tensor_meta& wanted = *placeholder.results[0].meta;
-    tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
-    if (!(array.meta.shape == wanted.shape)) {
+    const bool permutes = side == interface_side::exported && is_channels_last(placeholder, wanted.rank());
+    eval::extents shape(wanted.shape.begin(), wanted.shape.end());
+    if (permutes) shape = {shape[0], shape[3], shape[1], shape[2]};
+    if (!std::ranges::equal(array.meta.shape, shape)) {
         return malformed(join_text(file, ": shape ", shape_text(array.meta.shape), " for input ",
-                                   placeholder.name(), ", which has ", shape_text(wanted.shape)));
+                                   printable(placeholder.name()), ", which has ",
+                                   shape_text(int_list(shape))));
     }
-    // A copy of its own: the array does not outlive this function.
-    tensor copy = tensor::of(wanted.dtype, {wanted.shape.begin(), wanted.shape.end()}, given.to<double>());
-    return copy;
+    tensor given = tensor_of_constant({.bytes = array.data.data()}, array.meta);
+    if (permutes) given = eval::permuted(given, to_channels_last);
+    // Each of these makes a copy: the array does not outlive this function.
+    const bool is_real = is_floating(array.meta.dtype);
+    if (is_real && is_floating(wanted.dtype))
+        return tensor::of(wanted.dtype, given.shape(), given.to<double>());
+    if (!is_real && !is_floating(wanted.dtype)) return as_integers(file, given, placeholder);
+    const auto* q = quantization_at(placeholder);
+    if (!is_real || q == nullptr) return wrong_type(file, array.meta.dtype, placeholder);
+    quantizes = true;
+    return quantized(given, *q, wanted.dtype);
 }
 
 [[nodiscard]] inline result<program> read_pte_method(mapped_file file, const std::string& path,
@@ -150,8 +224,8 @@ result<loaded_model> load_model(const std::string& path, const std::string& meth
     return loaded;
 }
 
-result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files) {
-    std::vector<tensor> tensors;
+result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>& files, interface_side side) {
+    given_inputs given;
     std::mt19937 engine(0);
     std::size_t k = 0;
     for (const node& n : g.inputs()) {
@@ -161,17 +235,22 @@ result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::
                 return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
                                              " bytes; give it as a file, random numbers are for up to ",
                                              max_computed_bytes));
-            tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
+            given.tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
-            BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n));
-            tensors.push_back(std::move(t));
+            BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n, side, given.quantized_here));
+            given.tensors.push_back(std::move(t));
         }
         ++k;
     }
     if (!files.empty() && files.size() != k) {
         return malformed(join_text("the model has ", k, " inputs, ", files.size(), " were given"));
     }
-    return tensors;
+    return given;
+}
+
+result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files) {
+    BOOST_OUTCOME_TRY(given, read_inputs(g, files));
+    return std::move(given.tensors);
 }
 
 }  // namespace headrace

@@ -162,9 +162,11 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
     pass_context context(&infer_node);
     BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
     if (!context.diagnostics().empty()) {
-        const diagnostic& d = context.diagnostics().front();
-        return error{d.kind, std::pmr::string(join_text(printable(d.node), " (", printable(d.op),
-                                                        "): ", printable(d.reason, max_printed_message)))};
+        std::pmr::string all;
+        for (const diagnostic& d : context.diagnostics())
+            all += join_text(all.empty() ? "" : "; ", printable(d.node), " (", printable(d.op),
+                             "): ", printable(d.reason, max_printed_message));
+        return error{context.diagnostics().front().kind, std::move(all)};
     }
     if (summary.points == 0) return unsupported("nothing of the model can be quantized: it has no float32");
     return model_quantization{std::move(summary), std::move(search)};

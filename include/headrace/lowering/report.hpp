@@ -52,6 +52,12 @@ private:
     std::uint64_t last_ = steady_nanoseconds();
 };
 
+/// What --verify has found: the largest relative difference of an output after that pass.
+struct verified_pass {
+    std::string_view pass;
+    double difference = 0;
+};
+
 struct lowering_report {
     std::string model{};   ///< its file, if the user has named it
     std::string target{};  ///< as parse_target reads it
@@ -60,6 +66,7 @@ struct lowering_report {
     std::size_t transposes_in = 0;
     std::pmr::vector<remaining_transpose> transposes_left{};
     run_statistics passes{};
+    std::vector<verified_pass> verified{};  ///< passes after which the model was executed
     std::vector<stage_time> stages{};
 };
 
@@ -133,6 +140,16 @@ inline void write_transposes(json_writer& w, const lowering_report& report) {
     w.begin_array("passes");
     for (const pass_record& p : report.passes) detail::write_pass_record(w, p);
     w.end_array();
+    if (!report.verified.empty()) {
+        w.begin_array("verified");
+        for (const verified_pass& v : report.verified) {
+            w.begin_object();
+            w.member("pass", v.pass);
+            w.member("difference", v.difference);
+            w.end_object();
+        }
+        w.end_array();
+    }
     w.end_object();
     return std::move(w).text();
 }

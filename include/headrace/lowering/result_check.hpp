@@ -37,14 +37,15 @@ public:
         return boost::outcome_v2::success();
     }
 
-    /// Executes the graph as the pass has left it. The error names the pass.
-    [[nodiscard]] result<void> check(std::string_view pass, const graph& g) const {
+    /// Executes the graph as the pass has left it. Returns the largest relative difference, beyond the
+    /// quantization steps that are granted; the error names the pass.
+    [[nodiscard]] result<double> check(std::string_view pass, const graph& g) const {
         if (auto sound = verify(g); !sound)
             return invalid(join_text(pass, " breaks the graph: ", sound.error().message));
         auto got = execute(g, inputs_for(g, inputs_));
         if (!got) return invalid(join_text("after ", pass, ": ", got.error().message));
         const double off = largest_difference(expected_, outputs_of(g, std::move(got).value()), granted_);
-        if (off <= tolerance) return boost::outcome_v2::success();
+        if (off <= tolerance) return off;
         std::array<char, 64> digits{};
         std::snprintf(digits.data(), digits.size(), "%.3g, %g", off, tolerance);
         return invalid(join_text(pass, " changes the result: the largest relative difference is ",

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "suggestions.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <headrace/pass/pass_manager.hpp>
+
+namespace headrace::cli {
+
+namespace {
+
+std::string in_lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
+}
+
+}  // namespace
+
+std::vector<std::string_view> closest(std::string_view word, std::span<const std::string_view> candidates,
+                                      std::size_t count) {
+    constexpr std::size_t longest =
+        100;  // of a misspelt name; the distance costs the product of both lengths
+    if (word.empty() || word.size() > longest) return {};
+    const std::string wanted = in_lower_case(word);
+    // Two letters that changed places are two edits.
+    const std::size_t max_distance = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
+    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = headrace::detail::edit_distance(wanted, in_lower_case(candidate));
+        if (distance <= max_distance) ranked.emplace_back(distance, candidate);
+    }
+    std::ranges::stable_sort(ranked, {}, [](const auto& r) { return r.first; });
+    std::vector<std::string_view> names;
+    for (const auto& [distance, name] : ranked) {
+        if (names.size() == count || distance != ranked.front().first) break;
+        names.push_back(name);
+    }
+    return names;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+    const std::vector<std::string_view> near = closest(word, candidates);
+    std::string text;
+    for (std::size_t i = 0; i != near.size(); ++i) {
+        text += i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ";
+        text += near[i];
+    }
+    return text.empty() ? text : text + '?';
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+    const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+    return did_you_mean(word, std::span(views));
+}
+
+}  // namespace headrace::cli
