@@ -36,7 +36,7 @@ void print_passes() {
 
 result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,
                        const std::optional<target_spec>& target) {
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
     graph& g = *model.graph;
     if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
     pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,

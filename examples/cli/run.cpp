@@ -28,7 +28,7 @@ void print_summary(std::size_t i, const tensor& t) {
 }
 
 result<void> run_model(const run_model_options& options) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, options.sizes));
     const program& p = loaded.model;
     BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, options.inputs));
     BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));

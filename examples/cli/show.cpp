@@ -19,6 +19,21 @@ namespace headrace::cli {
 
 namespace {
 
+/// The model of the options. Sizes that it leaves open, and that nobody has chosen, are those of the example
+/// that it was exported with; a note says so.
+result<loaded_model> load_to_show(const show_options& options) {
+    size_choices sizes = options.sizes;
+    sizes.examples = true;
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, sizes));
+    for (const dynamic_size& s : loaded.model.sizes) {
+        if (s.axes.empty() || !s.value) continue;
+        fmt::print(stderr, "note: {} is a dynamic size, {} to {}, shown as {}\n",
+                   printable(fmt::format("{}", fmt::join(s.axes, ", "))), s.lowest,
+                   s.highest ? fmt::to_string(*s.highest) : "any", *s.value);
+    }
+    return loaded;
+}
+
 // Each method: its delegate, or its host graph, and why nodes are in that.
 int show_package(const show_options& options) {
     const auto opened = package::open(options.model);
@@ -54,7 +69,7 @@ int write_to_file(const show_options& options) {
         return status;
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
         return status;
-    const auto loaded = load_model(options.model, options.method);
+    const auto loaded = load_to_show(options);
     if (!loaded) return report_error(loaded.error());
     const auto written = write_graph(options.output, loaded.value().model, options.inlined);
     return written ? status_ok : report_error(written.error());
@@ -74,7 +89,7 @@ int show(const show_options& options) {
     const int status = shows_all ? status_ok : check_method_option(options.model, options.method);
     if (status != status_ok) return status;
     if (!options.dot && !pte_methods(options.model).empty()) return show_pte(options);
-    const auto loaded = load_model(options.model, options.method);
+    const auto loaded = load_to_show(options);
     if (!loaded) return report_error(loaded.error());
     const program& p = loaded.value().model;
     if (options.dot) {
