@@ -81,9 +81,9 @@ result<void> write_file(const std::string& path, const std::string& text) {
 }
 
 /// The quantized program that stands between the two, if one is given.
-result<std::optional<program>> read_between(const std::string& path, const size_choices& sizes) {
+result<std::optional<program>> read_between(const std::string& path, const size_choices& choices) {
     if (path.empty()) return std::nullopt;
-    BOOST_OUTCOME_TRY(read, read_model(path, sizes));
+    BOOST_OUTCOME_TRY(read, read_model(path, choices));
     if (!is_quantized_program(*read.graph))
         return unsupported(path + ": is not a quantized program; give the .pt2 that was lowered");
     return std::optional<program>(std::move(read));

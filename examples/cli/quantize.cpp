@@ -86,9 +86,9 @@ parallel_for on_threads(int jobs) {
     };
 }
 
-result<program> read_and_quantize(const std::string& path, const size_choices& sizes,
+result<program> read_and_quantize(const std::string& path, const size_choices& choices,
                                   const calibration_options& options) {
-    BOOST_OUTCOME_TRY(model, read_model(path, sizes));
+    BOOST_OUTCOME_TRY(model, read_model(path, choices));
     if (!options.samples.empty()) {
         BOOST_OUTCOME_TRY(quantize_by(model, options));
     }

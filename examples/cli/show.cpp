@@ -22,9 +22,9 @@ namespace {
 /// The model of the options. Sizes that it leaves open, and that nobody has chosen, are those of the example
 /// that it was exported with; a note says so.
 result<loaded_model> load_to_show(const show_options& options) {
-    size_choices sizes = options.sizes;
-    sizes.examples = true;
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, sizes));
+    size_choices choices = options.sizes;
+    choices.examples = true;
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, choices));
     for (const dynamic_size& s : loaded.model.sizes) {
         if (s.axes.empty() || !s.value) continue;
         fmt::print(stderr, "note: {} is a dynamic size, {} to {}, shown as {}\n",

@@ -20,9 +20,9 @@ class package;
 // translation unit of a program, as well as execution_definition.hpp.
 
 /// Reads a .pt2 or a .tosa file, or a graph's text (io/graph_text.hpp), told apart by their content, and
-/// checks the metadata of each node. `sizes` are for what a .pt2 file leaves open. Errors begin with the
+/// checks the metadata of each node. `choices` are for what a .pt2 file leaves open. Errors begin with the
 /// path.
-[[nodiscard]] result<program> read_model(const std::string& path, const size_choices& sizes = {});
+[[nodiscard]] result<program> read_model(const std::string& path, const size_choices& choices = {});
 
 /// A program, and the package that its constants lie in if it comes from one.
 struct loaded_model {
@@ -37,7 +37,7 @@ struct loaded_model {
 };
 /// Reads what read_model reads, or a method of a package. The method's name may be empty if there is one.
 [[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method,
-                                              const size_choices& sizes = {});
+                                              const size_choices& choices = {});
 
 /// One tensor for each placeholder: the given .npy files, in order, or numbers from a fixed seed if no file
 /// is given.
