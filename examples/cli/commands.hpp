@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <headrace/io/dynamic_sizes.hpp>
+
 namespace headrace::cli {
 
 /// How a float model is quantized. Empty texts leave what the configuration says, or the default.
@@ -30,6 +32,7 @@ struct calibration_options {
 
 struct lower_options {
     std::string model;
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string output;
     std::string target;              ///< empty: chosen by what the graph holds
     std::string io_layout = "nchw";  ///< of inputs and outputs with four axes: nchw, or nhwc
@@ -61,7 +64,8 @@ struct unpack_options {
 
 struct show_options {
     std::string model;
-    std::string method;  ///< of a package or a .pte file; empty: all
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    std::string method;    ///< of a package or a .pte file; empty: all
     bool pipeline = false;
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
@@ -81,6 +85,7 @@ struct show_options {
 
 struct opt_options {
     std::string model;
+    size_choices sizes{};      ///< of a .pt2 file that leaves some open
     std::string passes;        ///< names, separated by commas; "help" lists them
     std::string output;        ///< empty: standard output
     std::string target;        ///< empty: the graph's, else FP, and INT as well if the graph is quantized
@@ -92,8 +97,9 @@ struct opt_options {
 
 struct run_model_options {
     std::string model;
-    std::string method;  ///< of a package or a .pte file; may be empty if it has one
-    std::string io;      ///< what `lower --io` wrote: files are then the exported program's
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    std::string method;    ///< of a package or a .pte file; may be empty if it has one
+    std::string io;        ///< what `lower --io` wrote: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
 };
@@ -101,6 +107,7 @@ struct run_model_options {
 
 struct quantize_options {
     std::string model;
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string output;
     calibration_options calibration{};
 };
@@ -109,6 +116,7 @@ struct quantize_options {
 struct compare_options {
     std::string reference;
     std::string other;
+    size_choices sizes{};              ///< of .pt2 files that leave some open
     std::string method;                ///< of `other`, if it is a package or a .pte file with several
     std::vector<std::string> samples;  ///< for each input a .npy file or a directory of them
     std::string io;                    ///< what `lower --io` wrote with `other`
@@ -123,7 +131,8 @@ struct compare_options {
 
 struct plan_options {
     std::string model;
-    std::string method;  ///< of a package or a .pte file; empty: all
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
+    std::string method;    ///< of a package or a .pte file; empty: all
     std::string algorithm = "greedy";
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed
@@ -141,6 +150,7 @@ struct embed_options {
 
 struct contract_options {
     std::string model;
+    size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string output;
     std::string name;                ///< of the struct; empty: made from the model's
     std::string target;              ///< as of `lower`

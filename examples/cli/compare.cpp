@@ -73,9 +73,9 @@ result<void> write_file(const std::string& path, const std::string& text) {
 }
 
 /// The quantized program that stands between the two, if one is given.
-result<std::optional<program>> read_between(const std::string& path) {
+result<std::optional<program>> read_between(const std::string& path, const size_choices& choices) {
     if (path.empty()) return std::nullopt;
-    BOOST_OUTCOME_TRY(read, read_model(path));
+    BOOST_OUTCOME_TRY(read, read_model(path, choices));
     if (!is_quantized_program(*read.graph))
         return unsupported(path + ": is not a quantized program; give the .pt2 that was lowered");
     return std::optional<program>(std::move(read));
@@ -83,9 +83,9 @@ result<std::optional<program>> read_between(const std::string& path) {
 
 result<void> compare_files(const compare_options& options) {
     BOOST_OUTCOME_TRY(by, parse_comparison_order(options.sort));
-    BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}));
-    BOOST_OUTCOME_TRY(other, load_model(options.other, options.method));
-    BOOST_OUTCOME_TRY(between, read_between(options.through));
+    BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}, options.sizes));
+    BOOST_OUTCOME_TRY(other, load_model(options.other, options.method, options.sizes));
+    BOOST_OUTCOME_TRY(between, read_between(options.through, options.sizes));
     if (!options.io.empty()) {
         BOOST_OUTCOME_TRYV(describe_interface(*other.model.graph, options.io));
     }

@@ -28,7 +28,7 @@ struct contract_model {
 
 result<contract_model> read_exported(const contract_options& options) {
     contract_model made;
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
     made.exported = exported_ops_of(*model.graph);
     if (options.io_layout == "nhwc") ask_for_channels_last(*model.graph);
     made.model = std::move(model);
@@ -42,11 +42,11 @@ result<contract_model> lower_for_contract(const contract_options& options,
         made.exported = exported_ops_of(g);
         return boost::outcome_v2::success();
     };
-    lowering_outcome done =
-        try_lowering([&] { return read_model(options.model); }, {.target = target,
-                                                                 .channels_last = options.io_layout == "nhwc",
-                                                                 .observer = {.before_passes = note_ops},
-                                                                 .streams = true});
+    lowering_outcome done = try_lowering([&] { return read_model(options.model, options.sizes); },
+                                         {.target = target,
+                                          .channels_last = options.io_layout == "nhwc",
+                                          .observer = {.before_passes = note_ops},
+                                          .streams = true});
     if (done.failure) return *std::move(done.failure);
     made.model = std::move(done.model);
     made.refusals = std::move(done.refusals);

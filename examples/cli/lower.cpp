@@ -106,7 +106,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                              const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory)};
     lowering_outcome done =
-        try_lowering([&] { return read_and_quantize(options.model, options.calibration); },
+        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
                      {.target = target,
                       .channels_last = options.io_layout == "nhwc",
                       .verify = options.verify,

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/version.hpp>
@@ -20,6 +23,7 @@
 namespace {
 
 using namespace headrace::cli;
+using headrace::size_choices;
 
 constexpr const char* about =
     "Lowers models that PyTorch exported (torch.export.save) to TOSA 1.0 flatbuffers, "
@@ -106,6 +110,9 @@ INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
 configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
+constexpr const char* dim_help =
+    R"(A size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
+export's symbol, s77=1)";
 constexpr const char* quantize_help =
     R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
@@ -131,6 +138,23 @@ void write_by(CLI::App& command, std::initializer_list<const char*> options) {
 
 void add_quiet(CLI::App& command) {
     command.add_flag_callback("-q,--quiet", be_quiet, "Say nothing unless something is wrong");
+}
+
+void add_sizes(CLI::App& command, size_choices& choices) {
+    const auto choose = [&choices](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            const std::size_t at = text.rfind('=');
+            const char* const end = text.data() + text.size();
+            std::int64_t size = 0;
+            if (at == 0 || at == std::string::npos ||
+                std::from_chars(text.data() + at + 1, end, size).ptr != end || size < 1)
+                throw CLI::ValidationError("--dim", text + " is not NAME=SIZE");
+            choices.sizes.push_back({text.substr(0, at), size});
+        }
+    };
+    command.add_option_function<std::vector<std::string>>("--dim", choose, dim_help)
+        ->allow_extra_args(false)
+        ->type_name("NAME=SIZE");
 }
 
 void add_batch(CLI::App& lower, lower_options& o) {
@@ -204,6 +228,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->needs(delegate);
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers that lie where a plan says");
+    add_sizes(*lower, o.sizes);
     lower->add_option("--target", o.target, target_help);
     lower
         ->add_option("--io-layout", o.io_layout,
@@ -247,6 +272,7 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
     show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
     show->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    add_sizes(*show, o.sizes);
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
     show->add_option("--op", o.op,
@@ -287,6 +313,7 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
     opt->add_option("model", o.model, "A .pt2, .tosa or .hr file");
     opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all")
         ->required();
+    add_sizes(*opt, o.sizes);
     CLI::Option* output = opt->add_option("-o,--output", o.output, graph_output_help);
     opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     opt->add_option(
@@ -305,6 +332,7 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
     plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     plan->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    add_sizes(*plan, o.sizes);
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
         ->check(CLI::IsMember({"greedy", "best-fit"}));
@@ -323,6 +351,7 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
     contract->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
     contract->add_option("-o,--output", o.output, "Header to write; written whole or not at all")->required();
     contract->add_option("--name", o.name, "Name of the struct; without it, that of the model's file");
+    add_sizes(*contract, o.sizes);
     contract->add_option("--target", o.target, "What the model is lowered to, as of `lower`");
     contract->add_option("--io-layout", o.io_layout, "Layout of images at the border, as of `lower`")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
@@ -338,6 +367,7 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
                     "Which method of a package or a .pte file; may be left out if there is one");
+    add_sizes(*run, o.sizes);
     run->add_option("--io", o.io,
                     "What lower --io wrote with the model: inputs and outputs are then those of the exported "
                     "program, floats for quantized values and images as NCHW");
@@ -357,6 +387,7 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
                      "For each input, in order: a .npy file of samples, or a directory of such files")
         ->required()
         ->type_name("FILE|DIR");
+    add_sizes(*quantize, o.sizes);
     quantize->add_option("-o,--output", o.output, "Quantized model to write (.pt2)")->required();
     add_calibration(*quantize, o.calibration);
     quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; as many as processors without it")
@@ -376,6 +407,7 @@ void add_compare(CLI::App& app, compare_options& o, int& status) {
     compare->add_option("--in", o.samples, "For each input, in order: a .npy file of samples, or a directory")
         ->required()
         ->type_name("FILE|DIR");
+    add_sizes(*compare, o.sizes);
     compare->add_option("--method", o.method, "Which method of the other, a package or a .pte file");
     compare->add_option("--io", o.io, "What lower --io wrote with it: what its integers stand for");
     compare->add_option("--through", o.through,

@@ -37,7 +37,7 @@ void print_passes() {
 
 result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,
                        const std::optional<target_spec>& target) {
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
     graph& g = *model.graph;
     const std::size_t nodes_before = g.size();
     const std::size_t pass_count = passes.size();

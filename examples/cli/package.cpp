@@ -35,7 +35,7 @@ result<int> write_package(const lower_options& options, const std::optional<targ
                           const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        BOOST_OUTCOME_TRY(model, read_model(path));
+        BOOST_OUTCOME_TRY(model, read_model(path, options.sizes));
         BOOST_OUTCOME_TRY(refuse_mutations(model));
         programs.emplace(name, std::move(model));
     }

@@ -67,7 +67,7 @@ result<void> compare_execution(const graph& g, planning_options planning) {
 
 // Prints the plan of a model or a method, or writes it to `out`.
 result<void> plan_model(const plan_options& options, const std::string& method, json_writer& out) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, method));
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, options.sizes));
     const graph& g = *loaded.model.graph;
     BOOST_OUTCOME_TRY(made, make_memory_plan(g, options_of(options)));
     BOOST_OUTCOME_TRYV(verify_plan(g, made));

@@ -79,7 +79,7 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
                       const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.calibration));
+        BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
         programs.emplace(name, std::move(model));
     }
     pte_options lowering{.delegate = delegates(options), .target = target};

@@ -67,7 +67,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 }
 
 result<void> quantize_to_file(const quantize_options& options) {
-    BOOST_OUTCOME_TRY(model, read_model(options.model));
+    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
     BOOST_OUTCOME_TRY(summary, quantize_by(model, options.calibration));
     BOOST_OUTCOME_TRY(write_pt2(options.output, model));
     BOOST_OUTCOME_TRY(model.file.check());
@@ -89,8 +89,9 @@ parallel_for on_threads(int jobs) {
     };
 }
 
-result<program> read_and_quantize(const std::string& path, const calibration_options& options) {
-    BOOST_OUTCOME_TRY(model, read_model(path));
+result<program> read_and_quantize(const std::string& path, const size_choices& choices,
+                                  const calibration_options& options) {
+    BOOST_OUTCOME_TRY(model, read_model(path, choices));
     if (!options.samples.empty()) {
         BOOST_OUTCOME_TRY(quantize_by(model, options));
     }

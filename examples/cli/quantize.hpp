@@ -14,7 +14,8 @@ namespace headrace::cli {
 
 /// The model of a file or, if the options name samples, what quantizing it by them gives; warnings are
 /// printed.
-[[nodiscard]] result<program> read_and_quantize(const std::string& path, const calibration_options& options);
+[[nodiscard]] result<program> read_and_quantize(const std::string& path, const size_choices& choices,
+                                                const calibration_options& options);
 
 }  // namespace headrace::cli
 

@@ -50,7 +50,7 @@ int check_count(const char* what, std::size_t tensors, std::size_t files) {
 }
 
 result<int> run_model(const run_model_options& options) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method));
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, options.sizes));
     const program& p = loaded.model;
     graph& g = *p.graph;
     if (!options.io.empty()) {

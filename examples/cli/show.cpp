@@ -27,6 +27,21 @@ namespace headrace::cli {
 
 namespace {
 
+/// The model of the options. Sizes that it leaves open, and that nobody has chosen, are those of the example
+/// that it was exported with; a note says so.
+result<loaded_model> load_to_show(const show_options& options, const std::string& method) {
+    size_choices choices = options.sizes;
+    choices.examples = true;
+    BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, choices));
+    for (const dynamic_size& s : loaded.model.sizes) {
+        if (s.axes.empty() || !s.value) continue;
+        fmt::print(stderr, "note: {} is a dynamic size, {} to {}, shown as {}\n",
+                   printable(fmt::format("{}", fmt::join(s.axes, ", "))), s.lowest,
+                   s.highest ? fmt::to_string(*s.highest) : "any", *s.value);
+    }
+    return std::move(loaded);
+}
+
 // With thousands apart: 5,540,000.
 std::string with_commas(std::uint64_t number) {
     std::string text = std::to_string(number);
@@ -74,7 +89,7 @@ int report_shown(const error& e) {
 /// A model, or one method of a package or a .pte file, below its title.
 result<void> add_method(const show_options& options, const std::string& name, const std::string& title,
                         std::string& text) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, name));
+    BOOST_OUTCOME_TRY(loaded, load_to_show(options, name));
     const graph& g = *loaded.model.graph;
     BOOST_OUTCOME_TRY(lines, shown(g, options));
     text += title + lines;
@@ -117,7 +132,7 @@ int write_to_file(const show_options& options) {
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
         return status;
     if (const int status = check_graph_extension(options.output); status != status_ok) return status;
-    const auto loaded = load_model(options.model, options.method);
+    const auto loaded = load_to_show(options, options.method);
     if (!loaded) return report_error(loaded.error());
     const auto written = write_graph(options.output, loaded.value().model, options.inlined);
     return written ? status_ok : report_error(written.error());
@@ -129,7 +144,7 @@ int write_graph_page(const show_options& options) {
     if (const int status = check_method_option(options.model, options.method); status != status_ok)
         return status;
     if (const auto possible = check_page(options.vela_csv); !possible) return report_error(possible.error());
-    const auto loaded = load_model(options.model, options.method);
+    const auto loaded = load_to_show(options, options.method);
     if (!loaded) return report_error(loaded.error());
     const graph& g = *loaded.value().model.graph;
     graph_history history;
@@ -147,7 +162,7 @@ result<std::string> model_text(const show_options& options) {
 }
 
 int draw(const show_options& options) {
-    const auto loaded = load_model(options.model, options.method);
+    const auto loaded = load_to_show(options, options.method);
     if (!loaded) return report_error(loaded.error());
     write_dot(std::cout, *loaded.value().model.graph);
     return status_ok;

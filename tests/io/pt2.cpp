@@ -235,11 +235,27 @@ TEST_CASE("pt2: a buffer that the program updates", "[io][pt2]") {
     CHECK(p.graph->outputs()[1].producer->name() == "add");
 }
 
-TEST_CASE("pt2: dynamic shapes are refused by name", "[io][pt2]") {
-    const auto read = read_pt2(testing::fixtures() / "dynamic_shape" / "model.pt2");
-    REQUIRE_FALSE(read);
-    CHECK(read.error().kind == error_kind::unsupported);
-    CHECK(read.error().message.find("input 'x': it has the dynamic size 's") != std::string::npos);
+TEST_CASE("pt2: dynamic sizes are chosen, or refused by name", "[io][pt2]") {
+    const auto path = testing::fixtures() / "dynamic_shape" / "model.pt2";
+    const auto refused = read_pt2(path);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::unsupported);
+    CHECK(refused.error().message.find("s77 (x:0) is 2 to 64") != std::string::npos);
+
+    const auto read = read_pt2(path, {.sizes = {{"batch", 5}}});
+    REQUIRE(read);
+    const graph& g = *read.value().graph;
+    CHECK(g.inputs().begin()->results[0].meta->shape == int_list{5, 4});
+    const node& view = only<aten::view>(g);
+    CHECK(args_of<aten::view>(view).size == int_list{5, 3, 1});
+    CHECK(view.results[0].meta->shape == int_list{5, 3, 1});
+    CHECK(g.nodes_of(info_of<aten::sym_size_int>).empty());
+    REQUIRE(read.value().sizes.size() == 1);
+    CHECK(read.value().sizes[0].value == 5);
+
+    const auto example = read_pt2(path, {.examples = true});
+    REQUIRE(example);
+    CHECK(example.value().graph->inputs().begin()->results[0].meta->shape == int_list{2, 4});
 }
 
 TEST_CASE("pt2: an op that is not known keeps its name, operands and metadata", "[io][pt2]") {

@@ -70,6 +70,7 @@ struct model_text {
     std::string_view output_specs;
     std::string_view schema_version;
     std::string_view torch_version;
+    std::string_view range_constraints;
 };
 
 inline void read_graph_module(json_cursor& at, model_text& parts) {
@@ -96,6 +97,7 @@ inline void read_graph_module(json_cursor& at, model_text& parts) {
         const std::string_view content = at.skip();
         if (key == "schema_version") parts.schema_version = content;
         if (key == "torch_version") parts.torch_version = content;
+        if (key == "range_constraints") parts.range_constraints = content;
     });
     at.finish();
     if (parts.schema_version.empty()) fail_malformed("'schema_version' is missing");
@@ -125,7 +127,7 @@ inline void check_byte_order(const zip_archive& archive, const weight_store& wei
 }
 
 /// Reads the program in an open archive.
-inline void read_program(const zip_archive& archive, program& out) {
+inline void read_program(const zip_archive& archive, const size_choices& choices, program& out) {
     constexpr std::size_t first_capacity = 8 * 1024;
     const model_entry model = find_model(archive);
     const std::span<const std::byte> file = out.file.bytes();
@@ -141,10 +143,15 @@ inline void read_program(const zip_archive& archive, program& out) {
         weights.add_config("weights", model.name);
         weights.add_config("constants", model.name);
         out.graph = std::make_unique<graph>();
-        scope names(*out.graph, parts.graph.tensor_values, values_json, &arena);
+        symbol_table symbols;
+        scope names(*out.graph, parts.graph, symbols, values_json, &arena);
+        if (!parts.range_constraints.empty()) symbols.read_ranges(parts.range_constraints, json);
+        find_dynamic_axes(names, parts.graph.inputs, symbols, json, values_json);
+        symbols.choose(choices);
+        out.sizes = symbols.symbols();
         signature_reader signature(names, weights, json);
         signature.read_inputs(parts.input_specs, parts.graph.inputs);
-        graph_builder(json, values_json, &arena).read_nodes(names, parts.graph.nodes);
+        graph_builder(symbols, json, values_json, &arena).read_nodes(names, parts.graph.nodes);
         signature.read_outputs(parts.output_specs, out);
         if (!parts.torch_version.empty()) {
             std::string_view version;
@@ -160,8 +167,10 @@ inline void read_program(const zip_archive& archive, program& out) {
 }  // namespace pt2
 
 /// Reads a .pt2 archive that has been mapped; `path` is for messages, which begin with it. Ops of no dialect
-/// that is known become builtin::opaque.
-[[nodiscard]] inline result<program> read_pt2(mapped_file file, const std::filesystem::path& path) {
+/// that is known become builtin::opaque. `choices` has the sizes that the export leaves open: one that it
+/// lacks is an error.
+[[nodiscard]] inline result<program> read_pt2(mapped_file file, const std::filesystem::path& path,
+                                              const size_choices& choices = {}) {
     program out;
     out.file = std::move(file);
     const auto in_file = [&](const error& e) {
@@ -171,7 +180,7 @@ inline void read_program(const zip_archive& archive, program& out) {
     auto archive = zip_archive::open(out.file.bytes());
     if (!archive) return in_file(archive.error());
     try {
-        pt2::read_program(archive.value(), out);
+        pt2::read_program(archive.value(), choices, out);
     } catch (const failure& f) {
         return in_file(f.what);
     } catch (const std::bad_alloc&) {
@@ -184,9 +193,10 @@ inline void read_program(const zip_archive& archive, program& out) {
 }
 
 /// The same, from a path.
-[[nodiscard]] inline result<program> read_pt2(const std::filesystem::path& path) {
+[[nodiscard]] inline result<program> read_pt2(const std::filesystem::path& path,
+                                              const size_choices& choices = {}) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
-    return read_pt2(std::move(file), path);
+    return read_pt2(std::move(file), path, choices);
 }
 
 }  // namespace headrace

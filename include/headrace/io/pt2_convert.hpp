@@ -39,6 +39,11 @@ struct argument {
     [[nodiscard]] bool is(std::string_view t) const { return tag == t; }
 };
 
+/// Is it a number that the program computes from sizes?
+[[nodiscard]] inline bool is_symbolic(const argument& a) {
+    return a.is("as_sym_int") || a.is("as_sym_float") || a.is("as_sym_bool");
+}
+
 [[nodiscard]] inline double read_float(simdjson::dom::element e) {
     double number = 0;
     if (e.get(number) == simdjson::SUCCESS) return number;
@@ -87,11 +92,9 @@ public:
     bool convert(const argument& a, scalar& out) {
         std::int64_t whole = 0;
         bool truth = false;
-        if (a.is("as_sym_int") || a.is("as_sym_float") || a.is("as_sym_bool")) {
-            return convert(argument(a.content), out);
-        }
-        if (a.is("as_name"))
-            fail_unsupported("it is computed while the program runs; export with static shapes");
+        if (is_symbolic(a)) return convert(argument(a.content), out);
+        if (std::string_view name; a.is("as_name") && a.content.get(name) == simdjson::SUCCESS)
+            return static_cast<void>(out = names_.number(name)), true;
         if (a.is("as_int") && a.content.get(whole) == simdjson::SUCCESS)
             return static_cast<void>(out = whole), true;
         if (a.is("as_bool") && a.content.get(truth) == simdjson::SUCCESS)

@@ -30,8 +30,9 @@ namespace headrace::pt2 {
 class graph_builder {
 public:
     /// `json` parses nodes; the scopes have `values_json` for what nodes refer to.
-    graph_builder(json_parser& json, json_parser& values_json, std::pmr::memory_resource* arena)
-        : json_(json), values_json_(values_json), arena_(arena) {}
+    graph_builder(const symbol_table& symbols, json_parser& json, json_parser& values_json,
+                  std::pmr::memory_resource* arena)
+        : symbols_(symbols), json_(json), values_json_(values_json), arena_(arena) {}
 
     /// Adds the nodes of a graph whose inputs `names` has.
     void read_nodes(scope& names, std::string_view nodes) {
@@ -69,7 +70,7 @@ private:
         std::pmr::monotonic_buffer_resource scratch(first.data(), first.size());
         graph& g = names.owner();
         std::pmr::vector<std::string_view> results(&scratch);
-        read_results(text.outputs, results, scratch);
+        if (!read_results(names, text.outputs, results, scratch)) return;
         argument_reader reader(names, json_, &scratch,
                                [&](std::string_view region) { return read_region(g, region); });
         const auto [op, in_place] = find_target(target);
@@ -117,8 +118,9 @@ private:
         return name.starts_with("logical_") || std::find(names.begin(), names.end(), name) != names.end();
     }
 
-    // A result without a name is one that is None.
-    void read_results(std::string_view outputs, std::pmr::vector<std::string_view>& results,
+    // False for a node that computes a number from sizes, which is known: it is not needed. A result without
+    // a name is one that is None.
+    bool read_results(scope& names, std::string_view outputs, std::pmr::vector<std::string_view>& results,
                       std::pmr::memory_resource& scratch) {
         const auto add = [&](simdjson::dom::element tensor) {
             const auto name = json_get<std::string_view>(tensor, "name");
@@ -138,11 +140,15 @@ private:
                 results.emplace_back();
             } else if (a.is("as_tensors") && a.content.get(several) == simdjson::SUCCESS) {
                 for (const simdjson::dom::element t : several) add(t);
+            } else if (is_symbolic(a) && array.size() == 1) {
+                static_cast<void>(names.number(json_get<std::string_view>(a.content, "as_name")));
+                return false;
             } else {
                 fail_unsupported("its result " + in_quotes(a.tag) +
                                  " is not a tensor, but known only when the program runs");
             }
         }
+        return true;
     }
 
     static std::size_t results_of(const op_info& op, std::size_t named) {
@@ -176,7 +182,7 @@ private:
     }
 
     void fill_region(graph& region, const graph_text& text) {
-        scope names(region, text.tensor_values, values_json_, arena_);
+        scope names(region, text, symbols_, values_json_, arena_);
         for_each_tensor(text.inputs, [&](std::string_view name) {
             names.define(region.create<builtin::placeholder>({}).result(), name);
         });
@@ -237,6 +243,7 @@ private:
         if (!frame.empty()) g.annotate(n, source_location{frame});
     }
 
+    const symbol_table& symbols_;
     json_parser& json_;
     json_parser& values_json_;
     std::pmr::memory_resource* arena_;

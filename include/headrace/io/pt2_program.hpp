@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/io/dynamic_sizes.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -30,6 +31,7 @@ struct program {
     std::size_t user_outputs = 0;
     std::vector<mutation> mutations;
     std::string torch_version;
+    std::vector<dynamic_size> sizes;  ///< that the export left open
 };
 
 }  // namespace headrace

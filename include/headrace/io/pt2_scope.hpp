@@ -3,12 +3,15 @@
 #ifndef HEADRACE_IO_PT2_SCOPE_HPP
 #define HEADRACE_IO_PT2_SCOPE_HPP
 
+#include <array>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include <headrace/io/json.hpp>
+#include <headrace/io/pt2_symbols.hpp>
 #include <headrace/io/pt2_tensor.hpp>
 #include <headrace/io/pt2_weights.hpp>
 #include <headrace/ir/graph.hpp>
@@ -21,6 +24,8 @@ struct graph_text {
     std::string_view outputs;
     std::string_view nodes;
     std::string_view tensor_values;
+    /// Of the numbers that are computed from sizes.
+    std::array<std::string_view, 3> number_values;
 };
 
 /// Reads which parts the graph at this place has.
@@ -32,6 +37,9 @@ struct graph_text {
         if (key == "outputs") parts.outputs = text;
         if (key == "nodes") parts.nodes = text;
         if (key == "tensor_values") parts.tensor_values = text;
+        if (key == "sym_int_values") parts.number_values[0] = text;
+        if (key == "sym_float_values") parts.number_values[1] = text;
+        if (key == "sym_bool_values") parts.number_values[2] = text;
     });
     if (parts.inputs.empty() || parts.outputs.empty() || parts.nodes.empty() || parts.tensor_values.empty()) {
         fail_malformed("a graph has no 'inputs', 'outputs', 'nodes' or 'tensor_values'");
@@ -43,20 +51,38 @@ struct graph_text {
 /// they are first used, so that unused ones never do.
 class scope {
 public:
-    scope(headrace::graph& g, std::string_view tensor_values, json_parser& json,
+    scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
           std::pmr::memory_resource* arena)
-        : graph_(g), json_(json), metas_(arena), values_(arena) {
-        json_cursor at(tensor_values);
-        at.members([&](std::string_view key) {
-            const std::string_view name = json.text(key);
-            if (!metas_.try_emplace(name, at.skip()).second) {
-                fail_malformed("the graph describes the tensor " + in_quotes(name) + " twice");
-            }
-        });
-        at.finish();
+        : graph_(g), symbols_(symbols), json_(json), metas_(arena), numbers_(arena), values_(arena) {
+        read_descriptions(text.tensor_values, "tensor", metas_);
+        for (const std::string_view values : text.number_values) {
+            if (!values.empty()) read_descriptions(values, "number", numbers_);
+        }
     }
 
     [[nodiscard]] headrace::graph& owner() { return graph_; }
+
+    /// What the export says of a tensor or a number of that name; empty if nothing.
+    [[nodiscard]] std::string_view description(std::string_view name) const {
+        for (const descriptions* all : {&metas_, &numbers_}) {
+            if (const auto found = all->find(name); found != all->end()) return found->second;
+        }
+        return {};
+    }
+    /// A number that the program computes from sizes.
+    [[nodiscard]] scalar number(std::string_view name) {
+        const auto found = numbers_.find(name);
+        if (found == numbers_.end())
+            fail_malformed("it uses the number " + in_quotes(name) + ", which nothing defines");
+        const simdjson::dom::object described = json_.parse_object(found->second);
+        std::string_view formula;
+        if (described["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS)
+            return symbols_.evaluate(formula);
+        if (std::int64_t whole = 0; described["as_int"].get(whole) == simdjson::SUCCESS) return whole;
+        if (double real = 0; described["as_float"].get(real) == simdjson::SUCCESS) return real;
+        if (bool truth = false; described["as_bool"].get(truth) == simdjson::SUCCESS) return truth;
+        fail_malformed("the number " + in_quotes(name) + " has no value");
+    }
 
     /// Gives a value its name and, if the graph has it, its metadata.
     void define(value v, std::string_view name) {
@@ -67,7 +93,7 @@ public:
         if (meta == metas_.end()) return;
         try {
             extents order;
-            const tensor_layout layout = read_layout(json_.parse_object(meta->second));
+            const tensor_layout layout = read_layout(json_.parse_object(meta->second), symbols_);
             graph_.set_meta(v, meta_of_layout(layout, order));
         } catch (failure& f) {
             f.what = f.what.in(in_quotes(name));
@@ -98,11 +124,25 @@ public:
     }
 
 private:
+    using descriptions = std::pmr::unordered_map<std::string_view, std::string_view>;
+
     struct binding {
         value known;
         std::string_view fqn;
         weight_store* store;
     };
+
+    void read_descriptions(std::string_view values, const char* what, descriptions& into) {
+        json_cursor at(values);
+        at.members([&](std::string_view key) {
+            const std::string_view name = json_.text(key);
+            if (!into.try_emplace(name, at.skip()).second) {
+                fail_malformed(std::string("the graph describes the ") + what + " " + in_quotes(name) +
+                               " twice");
+            }
+        });
+        at.finish();
+    }
 
     [[noreturn]] static void fail_twice(std::string_view name) {
         fail_malformed("the name " + in_quotes(name) + " is used twice");
@@ -116,7 +156,7 @@ private:
         const tensor_meta meta = meta_of_layout(w.layout, order);
         const auto described = metas_.find(name);
         if (described != metas_.end()) {
-            const tensor_layout other = read_layout(json_.parse_object(described->second));
+            const tensor_layout other = read_layout(json_.parse_object(described->second), symbols_);
             if (other.dtype != meta.dtype || int_list(other.sizes.span()) != meta.shape) {
                 fail_malformed("its shape or type in the graph is not that of its data");
             }
@@ -128,8 +168,10 @@ private:
     }
 
     headrace::graph& graph_;
+    const symbol_table& symbols_;
     json_parser& json_;
-    std::pmr::unordered_map<std::string_view, std::string_view> metas_;
+    descriptions metas_;
+    descriptions numbers_;
     std::pmr::unordered_map<std::string_view, binding> values_;
 };
 

@@ -4,21 +4,53 @@
 #ifndef HEADRACE_IO_PT2_SIGNATURE_HPP
 #define HEADRACE_IO_PT2_SIGNATURE_HPP
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/strings.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pt2_scope.hpp>
+#include <headrace/io/pt2_symbols.hpp>
 #include <headrace/io/pt2_weights.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 
 namespace headrace::pt2 {
+
+/// Tells `symbols` which sizes of the graph's inputs the export leaves open.
+inline void find_dynamic_axes(const scope& names, std::string_view graph_inputs, symbol_table& symbols,
+                              json_parser& json, json_parser& values_json) {
+    const auto add = [&](std::string_view name, std::size_t axis, simdjson::dom::element size, bool is_axis) {
+        simdjson::dom::object formula;
+        if (size["as_expr"].get(formula)) return;
+        std::optional<std::int64_t> example;
+        if (std::int64_t hint = 0; formula["hint"]["as_int"].get(hint) == simdjson::SUCCESS) example = hint;
+        symbols.add_size(is_axis ? join_text(name, ':', axis) : std::string(name), is_axis && axis == 0,
+                         json_get<std::string_view>(formula, "expr_str"), example);
+    };
+    json_cursor at(graph_inputs);
+    at.elements([&] {
+        const argument a(json.parse(at.skip()));
+        const bool is_tensor = a.is("as_tensor");
+        if (!is_tensor && !a.is("as_sym_int")) return;
+        const auto name = json_get<std::string_view>(a.content, is_tensor ? "name" : "as_name");
+        const std::string_view description = names.description(name);
+        if (description.empty()) return;
+        const simdjson::dom::element described = values_json.parse(description);
+        if (!is_tensor) return add(name, 0, described, false);
+        std::size_t axis = 0;
+        for (const simdjson::dom::element size : json_get<simdjson::dom::array>(described, "sizes"))
+            add(name, axis++, size, true);
+    });
+}
 
 class signature_reader {
 public:
@@ -97,11 +129,9 @@ private:
         fail_unsupported("the program has an input of kind " + in_quotes(spec.tag));
     }
     std::string read_user_input(const argument& a) {
-        if (a.is("as_sym_int") || a.is("as_sym_float") || a.is("as_sym_bool")) {
-            std::string_view symbol;
-            if (a.content["as_name"].get(symbol)) fail_malformed("an input has no name");
-            fail_unsupported("the input " + in_quotes(symbol) +
-                             " is a dynamic number; export with static shapes");
+        if (is_symbolic(a)) {  // it has been chosen, and the nodes that use it have its value
+            static_cast<void>(names_.number(json_get<std::string_view>(a.content, "as_name")));
+            return {};
         }
         if (a.is("as_custom_obj")) fail_unsupported("the program has an input that is an object");
         if (!a.is("as_tensor")) return {};

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <headrace/io/json.hpp>
+#include <headrace/io/pt2_symbols.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace::pt2 {
@@ -84,53 +85,42 @@ struct tensor_layout {
     }
 };
 
-/// "Mul(Integer(2), Symbol('s77', positive=True))" to "s77".
-[[nodiscard]] inline std::string_view symbol_in(std::string_view expression) {
-    constexpr std::string_view before = "Symbol('";
-    const std::size_t at = expression.find(before);
-    if (at == std::string_view::npos) return expression;
-    const std::string_view rest = expression.substr(at + before.size());
-    return rest.substr(0, rest.find('\''));
-}
-
-/// A SymInt; one that is symbolic is refused.
-[[nodiscard]] inline std::int64_t read_size(simdjson::dom::element e, const char* what) {
+/// A SymInt: a number, or a formula over symbols that have values.
+[[nodiscard]] inline std::int64_t read_size(simdjson::dom::element e, const char* what,
+                                            const symbol_table& symbols) {
     std::int64_t number = 0;
-    if (e["as_int"].get(number) == simdjson::SUCCESS) {
-        if (number < 0)
-            fail_malformed(std::string("it has a negative ") + what + ", " + std::to_string(number));
-        return number;
-    }
-    std::string_view text;
-    if (e["as_expr"]["expr_str"].get(text) && e["as_name"].get(text)) {
+    if (std::string_view formula; e["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS) {
+        number = symbols.evaluate(formula).to_int();
+    } else if (e["as_int"].get(number)) {
         fail_malformed(std::string("a ") + what + " is not an integer");
     }
-    fail_unsupported(std::string("it has the dynamic ") + what + " " + in_quotes(symbol_in(text)) +
-                     "; export the model with static shapes");
+    if (number < 0) fail_malformed(std::string("it has a negative ") + what + ", " + std::to_string(number));
+    return number;
 }
 
-[[nodiscard]] inline extents read_sizes(const simdjson::dom::object& meta, const char* key,
-                                        const char* what) {
+[[nodiscard]] inline extents read_sizes(const simdjson::dom::object& meta, const char* key, const char* what,
+                                        const symbol_table& symbols) {
     extents read;
     for (const simdjson::dom::element e : json_get<simdjson::dom::array>(meta, key)) {
         if (read.count == largest_rank) fail_malformed("it has more than 64 dimensions");
-        read.items[read.count++] = read_size(e, what);
+        read.items[read.count++] = read_size(e, what, symbols);
     }
     return read;
 }
 
-[[nodiscard]] inline tensor_layout read_layout(const simdjson::dom::object& meta) {
+[[nodiscard]] inline tensor_layout read_layout(const simdjson::dom::object& meta,
+                                               const symbol_table& symbols) {
     constexpr std::int64_t strided = 7;
     constexpr std::int64_t widest_element = 16;
     tensor_layout read;
     if (json_get<std::int64_t>(meta, "layout") != strided) fail_unsupported("it is not a strided tensor");
     read.dtype = read_dtype(json_get<std::int64_t>(meta, "dtype"));
-    read.sizes = read_sizes(meta, "sizes", "size");
-    read.strides = read_sizes(meta, "strides", "stride");
+    read.sizes = read_sizes(meta, "sizes", "size", symbols);
+    read.strides = read_sizes(meta, "strides", "stride", symbols);
     if (read.sizes.count != read.strides.count) fail_malformed("it has not as many strides as sizes");
     simdjson::dom::element offset;
     if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
-    read.offset = read_size(offset, "storage offset");
+    read.offset = read_size(offset, "storage offset", symbols);
     // Zeros left out, so that no product of some of the sizes overflows either.
     std::int64_t bytes = widest_element;
     for (const std::int64_t size : read.sizes.span()) {

@@ -68,7 +68,7 @@ public:
         const auto meta = json_get<simdjson::dom::object>(entry, "tensor_meta");
         const std::string path =
             std::string(found->second.folder) + std::string(json_get<std::string_view>(entry, "path_name"));
-        weight loaded{read_layout(meta), nullptr};
+        weight loaded{read_layout(meta, symbol_table()), nullptr};  // weights have fixed sizes
         loaded.bytes = place(loaded.layout, path, g);
         return loaded;
     }

@@ -164,7 +164,8 @@ private:
                  .graph = std::make_unique<graph>(),
                  .user_outputs = p.user_outputs,
                  .mutations = p.mutations,
-                 .torch_version = p.torch_version};
+                 .torch_version = p.torch_version,
+                 .sizes = p.sizes};
     copy_graph(*p.graph, *copy.graph);
     return copy;
 }

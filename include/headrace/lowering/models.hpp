@@ -20,8 +20,9 @@ class package;
 // translation unit of a program, as well as execution_definition.hpp.
 
 /// Reads a .pt2 or a .tosa file, or a graph's text (io/graph_text.hpp), told apart by their content, and
-/// checks the metadata of each node. Errors begin with the path.
-[[nodiscard]] result<program> read_model(const std::string& path);
+/// checks the metadata of each node. `choices` are for what a .pt2 file leaves open. Errors begin with the
+/// path.
+[[nodiscard]] result<program> read_model(const std::string& path, const size_choices& choices = {});
 
 /// A program, and the package that its constants lie in if it comes from one.
 struct loaded_model {
@@ -35,7 +36,8 @@ struct loaded_model {
     program model;
 };
 /// Reads what read_model reads, or a method of a package. The method's name may be empty if there is one.
-[[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method);
+[[nodiscard]] result<loaded_model> load_model(const std::string& path, const std::string& method,
+                                              const size_choices& choices = {});
 
 /// Whose tensors a file has: those that the graph takes, or those of the exported program that it was made
 /// from, whose images are NCHW. Integers for real numbers fit both.

@@ -155,7 +155,7 @@ namespace detail {
 
 }  // namespace detail
 
-result<program> read_model(const std::string& path) {
+result<program> read_model(const std::string& path, const size_choices& choices) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     if (pte_file::is_pte(file.bytes())) return detail::read_pte_method(std::move(file), path, {});
     if (path.ends_with(".hr") || is_graph_text(file.bytes())) {
@@ -164,7 +164,7 @@ result<program> read_model(const std::string& path) {
         return std::move(parsed);
     }
     if (!detail::is_tosa(file.bytes())) {
-        BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path));
+        BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path, choices));
         BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));
         return std::move(exported);
     }
@@ -208,7 +208,8 @@ inline result<void> read_package(const std::string& path, const std::string& nam
 
 }  // namespace detail
 
-result<loaded_model> load_model(const std::string& path, const std::string& method) {
+result<loaded_model> load_model(const std::string& path, const std::string& method,
+                                const size_choices& choices) {
     loaded_model loaded;
     if (package::is_package(path)) {
         BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
@@ -218,7 +219,7 @@ result<loaded_model> load_model(const std::string& path, const std::string& meth
         BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method));
         loaded.model = std::move(model);
     } else {
-        BOOST_OUTCOME_TRY(model, read_model(path));
+        BOOST_OUTCOME_TRY(model, read_model(path, choices));
         loaded.model = std::move(model);
     }
     return loaded;
