@@ -1,5 +1,5 @@
-# The documentation (target docs), what is installed beside the libraries, and packages for Debian: cpack makes headrace,
-# the program; libheadrace-dev, the libraries; and headrace-doc.
+# The documentation (target docs), what is installed beside the libraries, and packages for Debian: cpack makes
+# headrace, the program; libheadrace-dev, the libraries; and headrace-doc.
 find_package(Python3 QUIET COMPONENTS Interpreter)
 find_program(HEADRACE_DOXYGEN doxygen DOC "Doxygen, for the target docs")
 set(headrace_docs ${PROJECT_BINARY_DIR}/docs)
@@ -17,16 +17,18 @@ install(FILES README.md CHANGELOG.md DESTINATION ${headrace_doc}/headrace COMPON
 install(DIRECTORY examples DESTINATION ${headrace_doc}/headrace COMPONENT doc
   PATTERN __pycache__ EXCLUDE PATTERN *.egg-info EXCLUDE)
 install(FILES include/headrace/LICENSE DESTINATION ${headrace_doc}/headrace/include/headrace COMPONENT doc)
-install(FILES include/headrace/passes/README.md DESTINATION ${headrace_doc}/headrace/include/headrace/passes COMPONENT doc)
+install(FILES include/headrace/passes/README.md COMPONENT doc
+  DESTINATION ${headrace_doc}/headrace/include/headrace/passes)
 # Built with the packages only: nobody waits for it who installs from a build.
 install(DIRECTORY ${headrace_docs}/html DESTINATION ${headrace_doc}/headrace COMPONENT doc OPTIONAL)
 
 # Debian wants a list of changes in each package, compressed without the time.
 set(headrace_debian ${PROJECT_BINARY_DIR}/debian)
-set(headrace_maintainer "The Headrace authors <headrace@headrace.dev>")
+set(HEADRACE_MAINTAINER "The Headrace authors <headrace@headrace.invalid>" CACHE STRING "Whom the packages name")
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${headrace_debian}/changelog "headrace (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
-  "  * What changed is in /usr/share/doc/headrace/CHANGELOG.md of headrace-doc.\n\n -- ${headrace_maintainer}  ${date}\n")
+  "  * What changed is in /usr/share/doc/headrace/CHANGELOG.md of headrace-doc.\n\n"
+  " -- ${HEADRACE_MAINTAINER}  ${date}\n")
 find_program(HEADRACE_GZIP gzip)
 if(HEADRACE_GZIP)
   execute_process(COMMAND ${HEADRACE_GZIP} -9nf ${headrace_debian}/changelog)
@@ -40,9 +42,10 @@ endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headrace)
-set(CPACK_PACKAGE_CONTACT ${headrace_maintainer})
+set(CPACK_PACKAGE_CONTACT ${HEADRACE_MAINTAINER})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/examples/cmake/compress_manual.cmake)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)

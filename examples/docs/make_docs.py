@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the documentation to OUT/html: the pages of this folder, tables of all ops, and the API by topics, one for each
-folder of include/headrace. Then it follows every link.
+"""Writes the documentation to OUT/html: the pages of this folder, tables of all ops, and the API by topics, one for
+each folder of include/headrace. Then it follows every link.
 
     make_docs.py DOXYGEN VERSION OUT
 """
+
 import html
 import pathlib
 import re
@@ -62,7 +63,7 @@ class Pages:
 
     def add(self, page):
         text = re.sub(r"<!--.*?-->\n?", "", page.read_text(encoding="utf-8"), flags=re.S)
-        text = re.sub(r"^# (.*)$", rf"# \1 {{#{label(page)}}}", text, count=1, flags=re.M)
+        text = re.sub(r"^# (.*?)(?: \{#\w+\})?$", rf"# \1 {{#{label(page)}}}", text, count=1, flags=re.M)
         parts = re.split(r"(^```.*?^```$|^ {4}.*?$)", text, flags=re.S | re.M)
         parts[::2] = [self.prose(part, page) for part in parts[::2]]
         (self.folder / f"{label(page)}.md").write_text("".join(parts), encoding="utf-8")
@@ -88,13 +89,17 @@ def add_headers(folder):
         topic = inside.parts[0]
         if topic in topics:
             used.add(topic)
-            text = NAMESPACE.sub(lambda m: f"namespace {m[1]} {{ /** @addtogroup topic_{topic} */ /** @{{ */{m[2]}"
-                                           "/** @} */ }", text)
+            text = NAMESPACE.sub(
+                lambda m: f"namespace {m[1]} {{ /** @addtogroup topic_{topic} */ /** @{{ */{m[2]}" "/** @} */ }", text
+            )
         copy = folder / "headrace" / inside
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
-    lines = [f"/** @defgroup topic_{name} {name}: {text.split(';')[0].replace('`', '')}\n * {text} */"
-             for name, text in topics.items() if name in used]
+    lines = [
+        f"/** @defgroup topic_{name} {name}: {text.split(';')[0].replace('`', '')}\n * {text} */"
+        for name, text in topics.items()
+        if name in used
+    ]
     (folder / "headrace" / "topics.dox").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -116,7 +121,9 @@ def dead_links(folder):
             continue
         path, _, anchor = link.partition("#")
         there = (page.parent / urllib.parse.unquote(path)).resolve() if path else page
-        is_dead = not there.exists() or (anchor and there in anchors and urllib.parse.unquote(anchor) not in anchors[there])
+        is_dead = not there.exists() or (
+            anchor and there in anchors and urllib.parse.unquote(anchor) not in anchors[there]
+        )
         if is_dead and page.name.startswith(INDEXES):
             drop_links(page, link)
         elif not there.exists():
@@ -154,7 +161,9 @@ OUTPUT_DIRECTORY = "{out}"
     faults = list(dead_links(result))
     if megabytes > MAX_MEGABYTES:
         faults.append(f"{megabytes:.1f} MB are more than {MAX_MEGABYTES}")
-    print("\n".join(faults[:40] + [f"{len(files)} files, {megabytes:.1f} MB, {len(faults)} faults: {result}/index.html"]))
+    print(
+        "\n".join(faults[:40] + [f"{len(files)} files, {megabytes:.1f} MB, {len(faults)} faults: {result}/index.html"])
+    )
     return 1 if faults else 0
 
 

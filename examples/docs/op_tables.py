@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Tables of the dialects' ops in Markdown, for make_docs.py: what the headers of include/headrace/dialect say, and
 ops.txt."""
+
 import pathlib
 import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIALECTS = HERE.parents[1] / "include" / "headrace" / "dialect"
-TITLES = {"aten": "ATen", "tosa": "TOSA 1.0", "higher_order": "higher_order", "dim_order_ops": "dim_order_ops",
-          "quantized_decomposed": "quantized_decomposed", "cortex_m": "cortex_m"}
-OP = re.compile(r"^struct (\w+)\s*:\s*op<dialect, \"([\w.]+)\",?\s*(.*?)>\s*\{\s*struct args \{(.*?;)\s*\};\s*\};|"
-                r"^// ([A-Z][^\n]*\.)$", re.S | re.M)
+TITLES = {
+    "aten": "ATen",
+    "tosa": "TOSA 1.0",
+    "higher_order": "higher_order",
+    "dim_order_ops": "dim_order_ops",
+    "quantized_decomposed": "quantized_decomposed",
+    "cortex_m": "cortex_m",
+}
+OP = re.compile(
+    r"^struct (\w+)\s*:\s*op<dialect, \"([\w.]+)\",?\s*(.*?)>\s*\{\s*struct args \{(.*?;)\s*\};\s*\};|"
+    r"^// ([A-Z][^\n]*\.)$",
+    re.S | re.M,
+)
 LINE = re.compile(r"^([\w.]+)(?: \(([\d.]+)\))?: (.*)$")
 
 
@@ -28,7 +38,11 @@ def descriptions():
 def described(name, known):
     """Which line describes an op, and what it is a variant of, if it is one."""
     base = ".".join(name.split(".")[:2])
-    for variant, stem in (("", base), ("in place: ", re.sub(r"_$", "", base)), ("copy: ", re.sub(r"_copy$", "", base))):
+    for variant, stem in (
+        ("", base),
+        ("in place: ", re.sub(r"_$", "", base)),
+        ("copy: ", re.sub(r"_copy$", "", base)),
+    ):
         if stem in known and (variant or stem == base):
             return stem, variant
     raise SystemExit(f"ops.txt has no line for {name}")
@@ -64,7 +78,13 @@ def table(dialect, known, used):
     rule = "| --- | --- | --- | --- |" + (" --- |" if section else "")
     for found in OP.finditer(header):
         if found[5]:
-            lines += ["", "## " + re.sub(r"[.]? *\((?:spec section )?[\d., ]+\)\.?$|\.$", "", found[5].split(". ")[0]), "", head, rule]
+            lines += [
+                "",
+                "## " + re.sub(r"[.]? *\((?:spec section )?[\d., ]+\)\.?$|\.$", "", found[5].split(". ")[0]),
+                "",
+                head,
+                rule,
+            ]
             continue
         if not any(line == rule for line in lines):
             lines += ["", head, rule]
@@ -72,7 +92,8 @@ def table(dialect, known, used):
         key, variant = described(name, known)
         used.add(key)
         shown = name.split(".", 1)[1].removesuffix(".default")
-        row = f"| `{shown}` | `{dialect}::{tag}` | {', '.join(f'`{m}`' for m in arguments(body))} | {variant}{known[key][1]} |"
+        members = ', '.join(f'`{m}`' for m in arguments(body))
+        row = f"| `{shown}` | `{dialect}::{tag}` | {members} | {variant}{known[key][1]} |"
         lines.append(row.replace("||", "| |") + (f" {known[key][0]} |" if section else ""))
         rows += 1
     return "\n".join(lines) + "\n", rows
@@ -83,11 +104,16 @@ def tables():
     known, used, pages = descriptions(), set(), {}
     for dialect, title in TITLES.items():
         text, rows = table(dialect, known, used)
-        declared = len(re.findall(rf'op<\s*dialect, "{dialect}\.', (DIALECTS / f"{dialect}.hpp").read_text(encoding="utf-8")))
+        declared = len(
+            re.findall(rf'op<\s*dialect, "{dialect}\.', (DIALECTS / f"{dialect}.hpp").read_text(encoding="utf-8"))
+        )
         if rows != declared:
             raise SystemExit(f"{dialect}.hpp declares {declared} ops; op_tables.py understands {rows}")
         note = " The section is that of the TOSA 1.0 specification." if dialect == "tosa" else ""
-        pages[dialect] = (f"Ops of {title}", f"{rows} ops, as `headrace/dialect/{dialect}.hpp` declares them.{note}\n{text}")
+        pages[dialect] = (
+            f"Ops of {title}",
+            f"{rows} ops, as `headrace/dialect/{dialect}.hpp` declares them.{note}\n{text}",
+        )
     for key in sorted(set(known) - used):
         raise SystemExit(f"ops.txt: there is no op {key}")
     return pages

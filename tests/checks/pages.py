@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Checks the pages for users: README.md, CHANGELOG.md, those of examples/docs, and the list of passes.
 
-Every C++ example is an excerpt of a file that is compiled: above its fence stands <!-- excerpt: FILE NAME -->, and FILE has
-it between two lines that end in [NAME]. Every link leads to a file that is there, and to a heading of it. README.md is
-short.
+Every C++ example is an excerpt of a file that is compiled: above its fence stands <!-- excerpt: FILE NAME -->, and FILE
+has it between two lines that end in [NAME]. Every link leads to a file that is there, and to a heading of it. README.md
+is short.
 
     pages.py             exit status 1 if anything is wrong
     pages.py --write     brings the excerpts up to date first
 """
+
 import pathlib
 import re
 import sys
@@ -16,7 +17,12 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "examples" / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "include/headrace/passes/README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "include/headrace/passes/README.md",
+    *sorted(DOCS.glob("*.md")),
+]
 MAX_README_LINES = 130
 EXCERPT = re.compile(r"<!-- excerpt: (\S+) (\w+) -->\n(```\w+\n)(.*?)(```)", re.S)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
@@ -38,8 +44,10 @@ def excerpt(file, name):
 
 def with_excerpts(page):
     """The text of a page with each excerpt as its file has it."""
-    return EXCERPT.sub(lambda m: f"<!-- excerpt: {m[1]} {m[2]} -->\n{m[3]}{excerpt(m[1], m[2])}{m[5]}",
-                       page.read_text(encoding="utf-8"))
+    return EXCERPT.sub(
+        lambda m: f"<!-- excerpt: {m[1]} {m[2]} -->\n{m[3]}{excerpt(m[1], m[2])}{m[5]}",
+        page.read_text(encoding="utf-8"),
+    )
 
 
 def check_examples(page):

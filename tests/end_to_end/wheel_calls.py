@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What wheel.py runs where the wheel is installed: wheel_calls.py ROOT"""
+
 import contextlib
 import json
 import pathlib
@@ -88,7 +89,10 @@ def check_program():
     version = headrace.call("--version").split()[-1]
     assert headrace.__version__ == version
     command = pathlib.Path(sys.executable).parent / "headrace"
-    assert subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1] == version
+    assert (
+        subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        == version
+    )
     assert subprocess.run([command, "lower"], capture_output=True, check=False).returncode == 2
     assert (pathlib.Path(headrace.__file__).parent / "py.typed").exists()
     loaded = subprocess.run(["ldd", headrace.program_path()], capture_output=True, text=True, check=True).stdout

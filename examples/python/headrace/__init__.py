@@ -3,12 +3,32 @@
 
 A model is a path, the bytes of a file, or a torch.export.ExportedProgram.
 """
+
 from importlib import metadata
 
 from ._files import Model, Samples
 from ._functions import Graph, Lowered, compare, contract, lower, opt, page, plan, quantize, run, show
 from ._program import HeadraceError, MalformedFile, NotSupported, UsageError, call, program_path
 
-__all__ = ["Graph", "HeadraceError", "Lowered", "MalformedFile", "Model", "NotSupported", "Samples", "UsageError", "call",
-           "compare", "contract", "lower", "opt", "page", "plan", "program_path", "quantize", "run", "show"]
+__all__ = [
+    "Graph",
+    "HeadraceError",
+    "Lowered",
+    "MalformedFile",
+    "Model",
+    "NotSupported",
+    "Samples",
+    "UsageError",
+    "call",
+    "compare",
+    "contract",
+    "lower",
+    "opt",
+    "page",
+    "plan",
+    "program_path",
+    "quantize",
+    "run",
+    "show",
+]
 __version__ = metadata.version("headrace")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What functions take, as files that the program reads: models, arrays and options."""
+
 from __future__ import annotations
 
 import os
@@ -68,7 +69,7 @@ def array_file(array: Samples, folder: pathlib.Path, name: str) -> pathlib.Path:
 
 def array_files(arrays: Samples | Sequence[Samples], folder: pathlib.Path) -> list[pathlib.Path]:
     """The same for one array, or a list or tuple of one for each input."""
-    each: Iterable[Samples] = arrays if isinstance(arrays, (list, tuple)) else [arrays]  # type: ignore[list-item]
+    each: Iterable[Samples] = arrays if isinstance(arrays, (list, tuple)) else [arrays]
     return [array_file(array, folder, f"array_{i}") for i, array in enumerate(each)]
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The program's commands as functions."""
+
 from __future__ import annotations
 
 import html
@@ -44,8 +45,10 @@ class Graph(str):
 
     def _repr_html_(self) -> str:
         document = html.escape(page(self.model), quote=True)
-        return (f'<iframe srcdoc="{document}" style="width: 100%; height: {PAGE_HEIGHT}px; border: 0" '
-                'sandbox="allow-scripts"></iframe>')
+        return (
+            f'<iframe srcdoc="{document}" style="width: 100%; height: {PAGE_HEIGHT}px; border: 0" '
+            'sandbox="allow-scripts"></iframe>'
+        )
 
 
 class Lowered(bytes):
@@ -60,8 +63,17 @@ class Lowered(bytes):
         return show(bytes(self))._repr_html_()
 
 
-def lower(model: Model, *, target: str | None = None, form: str = "tosa", quantize: Samples | Sequence[Samples] | None = None,
-          io_layout: str | None = None, delegate: str | None = None, verify: bool = False, **options: Option) -> Lowered:
+def lower(
+    model: Model,
+    *,
+    target: str | None = None,
+    form: str = "tosa",
+    quantize: Samples | Sequence[Samples] | None = None,
+    io_layout: str | None = None,
+    delegate: str | None = None,
+    verify: bool = False,
+    **options: Option,
+) -> Lowered:
     """A model as a TOSA flatbuffer, or with form="pte" as a program for ExecuTorch's runtime.
 
     target    such as "TOSA-1.0+INT+u55"; without it FP, or INT for a quantized model
@@ -83,7 +95,12 @@ def lower(model: Model, *, target: str | None = None, form: str = "tosa", quanti
             arguments += ["--io", str(io)]
         if quantize is not None:
             arguments += ["--quantize", *map(str, array_files(quantize, folder))]
-        call(*arguments, *option_list({"target": target, "io_layout": io_layout, "delegate": delegate, "verify": verify, **options}))
+        call(
+            *arguments,
+            *option_list(
+                {"target": target, "io_layout": io_layout, "delegate": delegate, "verify": verify, **options}
+            ),
+        )
         made = Lowered(out.read_bytes())
         made.io = json.loads(io.read_text(encoding="utf-8")) if io.exists() else {}
         made.report = json.loads(report.read_text(encoding="utf-8"))
@@ -94,13 +111,20 @@ def quantize(model: Model, samples: Samples | Sequence[Samples], **options: Opti
     """A float model as a quantized one: a .pt2 archive, which torch.export.load and every function here read.
 
     samples   for each input an array of samples along axis 0, a .npy file, or a directory of such files
-    options   those of `headrace quantize`: observer, activations, weights, per_tensor, equalize, smooth, headroom, best, …
+    options   those of `headrace quantize`: observer, activations, weights, per_tensor, equalize, smooth, best, …
     """
     with _folder() as name:
         folder = pathlib.Path(name)
         out = folder / "quantized.pt2"
-        call("quantize", model_file(model, folder), "-o", out, "--samples", *array_files(samples, folder),
-             *option_list(dict(options)))
+        call(
+            "quantize",
+            model_file(model, folder),
+            "-o",
+            out,
+            "--samples",
+            *array_files(samples, folder),
+            *option_list(dict(options)),
+        )
         return out.read_bytes()
 
 
@@ -133,14 +157,27 @@ def show(model: Model, **options: Option) -> Graph:
         return shown
 
 
-def compare(reference: Model, other: Model, samples: Samples | Sequence[Samples], *, io: dict[str, Any] | None = None,
-            through: Model | None = None) -> dict[str, Any]:
+def compare(
+    reference: Model,
+    other: Model,
+    samples: Samples | Sequence[Samples],
+    *,
+    io: dict[str, Any] | None = None,
+    through: Model | None = None,
+) -> dict[str, Any]:
     """How far each layer of a model is from the reference: what `headrace compare --json` writes."""
     with _folder() as name:
         folder = pathlib.Path(name)
         out = folder / "layers.json"
-        arguments = ["compare", str(model_file(reference, folder, "reference")), str(model_file(other, folder, "other")),
-                     "--json", str(out), "--in", *map(str, array_files(samples, folder))]
+        arguments = [
+            "compare",
+            str(model_file(reference, folder, "reference")),
+            str(model_file(other, folder, "other")),
+            "--json",
+            str(out),
+            "--in",
+            *map(str, array_files(samples, folder)),
+        ]
         if io is not None:
             (folder / "io.json").write_text(json.dumps(io), encoding="utf-8")
             arguments += ["--io", str(folder / "io.json")]

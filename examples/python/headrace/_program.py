@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The program that the package brings along."""
+
 from __future__ import annotations
 
 import os
@@ -47,7 +48,7 @@ def call(*arguments: str | os.PathLike[str]) -> str:
 
     Raises NotSupported, UsageError or MalformedFile with the program's message.
     """
-    command = [os.fspath(program_path()), *map(os.fspath, arguments)]
+    command = [os.fspath(program_path()), *(os.fspath(argument) for argument in arguments)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode == 0:
         return done.stdout
