@@ -24,6 +24,12 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="headrace_")
 
 
+def _io_file(io: dict[str, Any], folder: pathlib.Path) -> pathlib.Path:
+    path = folder / "io_of_model.json"
+    path.write_text(json.dumps(io), encoding="utf-8")
+    return path
+
+
 def page(model: Model) -> str:
     """The page of `headrace show --html`: one HTML document that needs no network."""
     with _folder() as name:
@@ -128,8 +134,13 @@ def quantize(model: Model, samples: Samples | Sequence[Samples], **options: Opti
         return out.read_bytes()
 
 
-def run(model: Model, *inputs: Samples, method: str | None = None) -> list[numpy.ndarray[Any, Any]]:
-    """The outputs of a model, executed on the CPU. Inputs are arrays or .npy files, in order."""
+def run(
+    model: Model, *inputs: Samples, method: str | None = None, io: dict[str, Any] | None = None
+) -> list[numpy.ndarray[Any, Any]]:
+    """The outputs of a model, executed on the CPU. Inputs are arrays or .npy files, in order.
+
+    io   what `lower` said of a quantized flatbuffer, Lowered.io: it then takes and gives floats
+    """
     import numpy
 
     with _folder() as name:
@@ -137,10 +148,12 @@ def run(model: Model, *inputs: Samples, method: str | None = None) -> list[numpy
         arguments = ["run", str(model_file(model, folder)), *option_list({"method": method})]
         if inputs:
             arguments += ["--in", *map(str, array_files(list(inputs), folder))]
+        if io is not None:
+            arguments += ["--io", str(_io_file(io, folder))]
         files = [folder / "out_0.npy"]
         try:
             call(*arguments, "--out", *files)
-        except MalformedFile as error:  # it says how many outputs there are
+        except (MalformedFile, UsageError) as error:  # it says how many outputs there are
             count = re.search(r"the model has (\d+) outputs", str(error))
             if not count:
                 raise
@@ -179,8 +192,7 @@ def compare(
             *map(str, array_files(samples, folder)),
         ]
         if io is not None:
-            (folder / "io.json").write_text(json.dumps(io), encoding="utf-8")
-            arguments += ["--io", str(folder / "io.json")]
+            arguments += ["--io", str(_io_file(io, folder))]
         if through is not None:
             arguments += ["--through", str(model_file(through, folder, "through"))]
         call(*arguments)
