@@ -11,12 +11,12 @@ include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
 
 set(headrace_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
 
-# headrace_install_target(TARGET NAME PART): exports a target as headrace::NAME; PART is the package that it goes into.
-function(headrace_install_target target name part)
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  install(TARGETS ${target} EXPORT headrace-${name} RUNTIME COMPONENT ${part} ARCHIVE COMPONENT ${part})
+# headrace_install_library(NAME): exports the target headrace_NAME as headrace::NAME.
+function(headrace_install_library name)
+  set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
+  install(TARGETS headrace_${name} EXPORT headrace-${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
   install(EXPORT headrace-${name} FILE headrace-${name}Targets.cmake NAMESPACE headrace::
-    DESTINATION ${headrace_cmake_folder} COMPONENT ${part})
+    DESTINATION ${headrace_cmake_folder} COMPONENT dev)
 endfunction()
 
 # headrace_library(NAME DEPENDENCY…): a library of headers, if what it needs is there.
@@ -29,7 +29,7 @@ function(headrace_library name)
   add_library(headrace_${name} INTERFACE)
   add_library(headrace::${name} ALIAS headrace_${name})
   target_link_libraries(headrace_${name} INTERFACE ${ARGN})
-  headrace_install_target(headrace_${name} ${name} dev)
+  headrace_install_library(${name})
 endfunction()
 
 # headrace_pkg_config(SUFFIX DESCRIPTION REQUIRES CFLAGS LIBS): headrace<SUFFIX>.pc, in a folder of this architecture
@@ -86,7 +86,7 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
   if(headrace_is_top_level)
     target_compile_options(headrace_compiled PRIVATE ${headrace_warning_flags})
   endif()
-  headrace_install_target(headrace_compiled compiled dev)
+  headrace_install_library(compiled)
   headrace_pkg_config(-compiled "Standard passes, kernels, readers and writers of Headrace"
     "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
 endif()
