@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -51,23 +52,35 @@ def check_quantization():
     assert json.dumps(layers).count("sqnr") > 3
     lowered = headrace.lower(FLOAT, quantize=[x], observer="min-max")
     assert lowered.report["target"] == "TOSA-1.0+INT", lowered.report["target"]
+    given = headrace.run(lowered, x, io=lowered.io)[0]
+    assert given.dtype == numpy.float32 and numpy.abs(given - y).max() < 0.1, given
+    with raises(headrace.HeadraceError, "float32"):
+        headrace.run(lowered, x)
     assert headrace.compare(FLOAT, lowered, x, io=lowered.io, through=headrace.quantize(FLOAT, x, observer="min-max"))
 
 
 def check_looking():
     shown = headrace.show(FLOAT)
     assert "aten.conv2d" in shown
-    try:
-        page = shown._repr_html_()
-        assert page.startswith("<iframe") and "kws" not in page[:30]
-    except headrace.HeadraceError as error:
-        assert "writes no pages" in str(error), str(error)
+    assert shown._repr_html_().startswith("<iframe srcdoc=")
+    assert headrace.page(FLOAT).lstrip().lower().startswith("<!doctype html>")
     assert "tosa.CONV2D" in headrace.show(headrace.lower(FLOAT))
     assert headrace.plan(headrace.lower(FLOAT))
     assert "aten.convolution" in headrace.opt(FLOAT, ["canonicalize_variants", "canonicalize_convolutions"])
     assert "struct kws" in headrace.contract(FLOAT, name="kws")
     several = headrace.run(FIXTURES / "multi_output" / "model.pt2")
     assert len(several) > 1, len(several)
+
+
+def check_older_program():
+    """A program that has no option --html, as CLI11 says it."""
+    program = pathlib.Path("older")
+    program.write_text("#!/bin/sh\necho 'The following argument was not expected: --html' >&2\nexit 2\n")
+    program.chmod(0o755)
+    os.environ["HEADRACE_PROGRAM"] = str(program.resolve())
+    with raises(headrace.HeadraceError, "this headrace program writes no pages"):
+        headrace.page(FLOAT)
+    del os.environ["HEADRACE_PROGRAM"]
 
 
 def check_errors():
@@ -99,6 +112,14 @@ def check_program():
     assert "not found" not in loaded and "headrace.libs" in loaded, loaded
 
 
-for check in (check_program, check_lowering, check_exported_program, check_quantization, check_looking, check_errors):
+for check in (
+    check_program,
+    check_lowering,
+    check_exported_program,
+    check_quantization,
+    check_looking,
+    check_older_program,
+    check_errors,
+):
     check()
     print(check.__name__)
