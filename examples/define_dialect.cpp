@@ -14,10 +14,12 @@ static_assert(my::swish::name == "my.swish.default");
 static_assert(headrace::args<my::swish>{}.beta == 1);
 static_assert(headrace::every_op<my::dialect>.contains<my::scale_shift>());
 
+//! [facts]
 // Facts stand with the op, and passes ask for them instead of listing ops.
 using elementwise_ops = headrace::ops_where<my::dialect, headrace::trait::elementwise>;
 static_assert(std::is_same_v<elementwise_ops, headrace::ops<my::scale_shift, my::swish>>);
 static_assert(!headrace::has_trait<my::swish>(headrace::trait::commutative));
+//! [facts]
 
 int main() {
     small_graph g;

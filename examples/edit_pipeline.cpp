@@ -12,6 +12,7 @@ using namespace headrace;
 struct some_evaluator;  // never defined: nothing is run here
 using standard = standard_lowering<some_evaluator>;
 
+//! [edits]
 // Your own ops in front: the standard pipeline must take what they become.
 struct with_mine : pipeline_of<from<my::dialect, aten::dialect>, to<tosa::dialect, aten::dialect>,
                                pass_list<my::decompose_swish, my::lower_scale_shift>, standard::passes> {};
@@ -25,6 +26,7 @@ using shorter = remove_pass<standard, merge_equal_constants>;
 
 // A device that sees only a few ops: most passes can never fire, and no code is generated for them.
 using small = restrict_to<standard, aten::linear, aten::relu, aten::softmax_int>;
+//! [edits]
 
 template <class Pipeline>
 void compare(const char* edit) {

@@ -8,6 +8,7 @@
 
 using namespace headrace;
 
+//! [lower]
 // Another unit of the program includes headrace/lowering/definitions.hpp, which is slow to compile.
 result<lowered_model> lower(const char* model, const char* output) {
     BOOST_OUTCOME_TRY(exported, read_model(model));
@@ -15,6 +16,7 @@ result<lowered_model> lower(const char* model, const char* output) {
     BOOST_OUTCOME_TRY(write_atomically(output, lowered.flatbuffer.bytes));
     return lowered;
 }
+//! [lower]
 
 int main(int argc, char** argv) {
     if (argc != 3) return 2;

@@ -58,6 +58,7 @@ struct to_npu : pass {
     }
 };
 
+//! [match]
 /// An activation behind a node of the NPU is computed by it.
 struct fuse_relu : pass {
     using runs_after = pass_list<to_npu>;
@@ -81,6 +82,7 @@ struct fuse_relu : pass {
                 });
     }
 };
+//! [match]
 
 using passes = pass_list<to_npu, fuse_relu>;
 

@@ -8,6 +8,7 @@
 
 using namespace headrace;
 
+//! [sets]
 constexpr auto activations = ops_in<aten::relu, aten::gelu, aten::sigmoid>;
 constexpr auto native = ops_in<aten::sigmoid, aten::tanh>;
 
@@ -17,6 +18,7 @@ static_assert(!(activations - native).contains<aten::sigmoid>());
 static_assert(ops_in<tosa::add, tosa::sub> <= every_op<tosa::dialect>);
 static_assert((activations | every_op<tosa::dialect>).size() ==
               3 + tosa::dialect::size);  // over both dialects
+//! [sets]
 
 int main() {
     constexpr auto left = activations - native;

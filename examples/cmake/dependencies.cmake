@@ -1,5 +1,9 @@
-# What the libraries need, found alike from the source tree and from an installed package. Only Boost is required: the
-# target of a library whose dependency is missing exists, but does not link.
+# What the libraries need, found alike from the source tree and from an installed package. headrace_missing_<component>
+# says what a component lacks; it is empty, or not set, if there is all. Only Boost is needed by each.
+set(headrace_components headrace eval pt2 tosa compiled program)
+foreach(component IN LISTS headrace_components)
+  set(headrace_missing_${component} "")
+endforeach()
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSROOT AND NOT CMAKE_FIND_ROOT_PATH)
   # On a device the core and the TOSA flatbuffers are of use. What they take are headers, the same for each machine, but
   # beside those of this machine's C library, so that their folder cannot be searched.
@@ -19,9 +23,12 @@ if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSROOT AND NOT CMAKE_FIND_ROOT_PATH)
       target_include_directories(${target} SYSTEM INTERFACE ${headrace_portable})
     endif()
   endforeach()
+  foreach(component eval pt2 compiled)
+    set(headrace_missing_${component} "a build for this machine, or a sysroot")
+  endforeach()
   return()
 endif()
-find_package(Boost 1.74 REQUIRED)
+find_package(Boost 1.74 QUIET)
 find_package(Eigen3 3.4 QUIET NO_MODULE)
 find_package(simdjson 3.0 QUIET CONFIG)
 find_package(FlatBuffers 2.0 QUIET CONFIG)
@@ -38,3 +45,17 @@ if(NOT TARGET flatbuffers::flatbuffers)
     add_library(flatbuffers::flatbuffers ALIAS flatbuffers::flatbuffers_shared)
   endif()
 endif()
+
+# headrace_need(TARGET WHAT COMPONENT…): the components lack WHAT if there is no such target.
+macro(headrace_need target what)
+  if(NOT TARGET ${target})
+    foreach(component ${ARGN})
+      list(APPEND headrace_missing_${component} "${what}")
+    endforeach()
+  endif()
+endmacro()
+headrace_need(Boost::headers "Boost 1.74 (Debian: libboost-dev)" headrace eval pt2 tosa compiled)
+headrace_need(Eigen3::Eigen "Eigen 3.4 (libeigen3-dev)" eval compiled)
+headrace_need(headrace::libzip "libzip 1.7, found by pkg-config (libzip-dev, pkg-config)" pt2 compiled)
+headrace_need(simdjson::simdjson "simdjson 3.0 (libsimdjson-dev)" pt2 compiled)
+headrace_need(flatbuffers::flatbuffers "FlatBuffers 2.0 (libflatbuffers-dev, flatbuffers-compiler-dev)" tosa compiled)

@@ -4,48 +4,97 @@
 #   headrace::pt2       reading PyTorch's exports; libzip, simdjson
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers
 #   headrace::compiled  all of them with the standard passes, kernels, readers and writers compiled once
+# Each is a component of the installed package, with targets in a file of its own, and a file for pkg-config.
 set(headrace_root ${CMAKE_CURRENT_LIST_DIR}/../..)
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake)
 
-function(headrace_library name)
-  add_library(headrace_${name} INTERFACE)
-  add_library(headrace::${name} ALIAS headrace_${name})
+set(headrace_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
+
+# headrace_install_library(NAME): exports the target headrace_NAME as headrace::NAME.
+function(headrace_install_library name)
   set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
-  target_link_libraries(headrace_${name} INTERFACE ${ARGN})
-  install(TARGETS headrace_${name} EXPORT headraceTargets)
+  install(TARGETS headrace_${name} EXPORT headrace-${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+  install(EXPORT headrace-${name} FILE headrace-${name}Targets.cmake NAMESPACE headrace::
+    DESTINATION ${headrace_cmake_folder} COMPONENT dev)
 endfunction()
 
+# headrace_library(NAME DEPENDENCY…): a library of headers, if what it needs is there.
+function(headrace_library name)
+  if(headrace_missing_${name})
+    list(JOIN headrace_missing_${name} ", " missing)
+    message(STATUS "Headrace: there is no headrace::${name}: it needs ${missing}")
+    return()
+  endif()
+  add_library(headrace_${name} INTERFACE)
+  add_library(headrace::${name} ALIAS headrace_${name})
+  target_link_libraries(headrace_${name} INTERFACE ${ARGN})
+  headrace_install_library(${name})
+endfunction()
+
+# headrace_pkg_config(SUFFIX DESCRIPTION REQUIRES CFLAGS LIBS): headrace<SUFFIX>.pc, in a folder of this architecture
+# where there is something to link.
+function(headrace_pkg_config headrace_pc_suffix headrace_pc_description headrace_pc_requires headrace_pc_cflags
+    headrace_pc_libs)
+  set(folder ${CMAKE_INSTALL_DATAROOTDIR}/pkgconfig)
+  if(headrace_pc_libs)
+    set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
+  file(RELATIVE_PATH headrace_pc_prefix /${folder} /)
+  string(REGEX REPLACE "/$" "" headrace_pc_prefix ${headrace_pc_prefix})
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/headrace${headrace_pc_suffix}.pc)
+  configure_file(${headrace_root}/examples/cmake/headrace.pc.in ${file} @ONLY)
+  install(FILES ${file} DESTINATION ${folder} COMPONENT dev)
+endfunction()
+
+if(headrace_missing_headrace)
+  message(FATAL_ERROR "Headrace needs ${headrace_missing_headrace}")
+endif()
 headrace_library(headrace Boost::headers)
 target_compile_features(headrace_headrace INTERFACE cxx_std_20)
 # On Arm, g++ 12 remarks on each span that is passed that GCC 7 passed it otherwise.
 target_compile_options(headrace_headrace INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
 target_include_directories(headrace_headrace INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+headrace_pkg_config("" "Static compiler pipelines over tensor graphs" "" "-I\${includedir}" "")
 headrace_library(eval headrace_headrace Eigen3::Eigen)
-# Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
-target_compile_options(headrace_eval INTERFACE -ffp-contract=off)
+if(TARGET headrace_eval)
+  # Constants are folded to the same bits on every machine: no fused multiply-add where the source has none.
+  target_compile_options(headrace_eval INTERFACE -ffp-contract=off)
+  headrace_pkg_config(-eval "Execution of tensor graphs on the CPU" "headrace eigen3" -ffp-contract=off "")
+endif()
 headrace_library(pt2 headrace_headrace headrace::libzip simdjson::simdjson)
+if(TARGET headrace_pt2)
+  headrace_pkg_config(-pt2 "Reader of PyTorch's exports" "headrace libzip simdjson" "" "")
+endif()
 headrace_library(tosa headrace_headrace flatbuffers::flatbuffers)
+if(TARGET headrace_tosa)
+  headrace_pkg_config(-tosa "TOSA flatbuffers" "headrace flatbuffers" "" "")
+endif()
 
 if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
+  if(headrace_missing_compiled)
+    list(JOIN headrace_missing_compiled ", " missing)
+    message(FATAL_ERROR "Headrace: headrace::compiled and the program need ${missing}; for the headers alone, set "
+      "HEADRACE_COMPILED_LIBRARY and HEADRACE_EXAMPLES to OFF")
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/compiled/*.cpp)
   add_library(headrace_compiled STATIC ${sources})
   add_library(headrace::compiled ALIAS headrace_compiled)
-  set_target_properties(headrace_compiled PROPERTIES EXPORT_NAME compiled)
   target_compile_definitions(headrace_compiled PUBLIC HEADRACE_COMPILED)
   target_link_libraries(headrace_compiled PUBLIC headrace_headrace headrace_eval headrace_pt2 headrace_tosa)
   if(headrace_is_top_level)
     target_compile_options(headrace_compiled PRIVATE ${headrace_warning_flags})
   endif()
-  install(TARGETS headrace_compiled EXPORT headraceTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  headrace_install_library(compiled)
+  headrace_pkg_config(-compiled "Standard passes, kernels, readers and writers of Headrace"
+    "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
 endif()
 
-install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
   FILES_MATCHING PATTERN "*.hpp")
-install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake
   ${CMAKE_CURRENT_LIST_DIR}/headraceModel.cmake ${CMAKE_CURRENT_BINARY_DIR}/headraceConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
+  DESTINATION ${headrace_cmake_folder} COMPONENT dev)

@@ -52,11 +52,29 @@ build package $from_package
 build subdirectory -DHEADRACE_FROM=subdirectory $from_tree
 build single_header -DHEADRACE_FROM=single_header $from_tree
 
-if configure package -DTWICE=ON > "$place/log" 2>&1 || ! grep -q "two models that are called KWS" "$place/log"; then
-  echo "two models of one name are no error:"
-  cat "$place/log"
-  exit 1
-fi
+# refuses WORDS OPTION…: configuring with these is an error that says so.
+refuses() {
+  words=$1
+  shift
+  if configure package "$@" > "$place/log" 2>&1 || ! tr -s ' \n' '  ' < "$place/log" | grep -q "$words"; then
+    echo "$* is no error with the words '$words':"
+    cat "$place/log"
+    exit 1
+  fi
+}
+refuses "two models that are called KWS" -DTWICE=ON
+refuses "no component nonsense; there are headrace eval pt2 tosa compiled program" -DTWICE=OFF -DCOMPONENTS=nonsense
+refuses "headrace::pt2 needs libzip 1.7, found by pkg-config" -DCOMPONENTS=pt2 -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
+
+# By pkg-config, where there is something to compile and something to link.
+export PKG_CONFIG_PATH="$place/installed/lib/pkgconfig:$place/installed/share/pkgconfig"
+printf '#include <cstdio>\n#include <headrace/version.hpp>\nint main() { std::puts(headrace::version.data()); }\n' \
+  > "$place/version.cpp"
+quietly "$compiler" -std=c++20 "$place/version.cpp" -o "$place/version" $(pkg-config --cflags --libs headrace-compiled)
+echo "pkg-config: $("$place/version"), cflags of the core: $(pkg-config --cflags headrace | sed 's/-I[^ ]*/-I…/')"
+for part in headrace/README.md headrace/copyright headrace/examples/readme.cpp headrace/examples/docs/index.md; do
+  test -s "$place/installed/share/doc/$part" || { echo "share/doc/$part is not installed"; exit 1; }
+done
 
 if command -v arm-none-eabi-g++ > /dev/null; then
   for from in "-DHEADRACE_FROM=subdirectory $from_tree" "$from_package"; do

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks the pages for users: README.md, CHANGELOG.md, those of examples/docs, and the list of passes.
+
+Every C++ example is an excerpt of a file that is compiled: above its fence stands <!-- excerpt: FILE NAME -->, and FILE
+has it between two lines that end in [NAME]. Every link leads to a file that is there, and to a heading of it. README.md
+is short.
+
+    pages.py             exit status 1 if anything is wrong
+    pages.py --write     brings the excerpts up to date first
+"""
+
+import pathlib
+import re
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "examples" / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "include/headrace/passes/README.md",
+    *sorted(DOCS.glob("*.md")),
+]
+MAX_README_LINES = 130
+EXCERPT = re.compile(r"<!-- excerpt: (\S+) (\w+) -->\n(```\w+\n)(.*?)(```)", re.S)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
+CODE = re.compile(r"^```.*?^```$|^ {4}.*?$|`[^`\n]*`", re.S | re.M)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
+# README.md's first example is compared by readme.py, which also compiles what must not compile.
+COMPARED_ELSEWHERE = {ROOT / "README.md"}
+
+
+def excerpt(file, name):
+    """The lines of a file between two marks, without their common indentation."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    parts = re.split(rf"^.*\[{name}\]\n", text, flags=re.M)
+    if len(parts) != 3:
+        raise LookupError(f"{file} has no two lines that end in [{name}]")
+    return textwrap.dedent(parts[1])
+
+
+def with_excerpts(page):
+    """The text of a page with each excerpt as its file has it."""
+    return EXCERPT.sub(
+        lambda m: f"<!-- excerpt: {m[1]} {m[2]} -->\n{m[3]}{excerpt(m[1], m[2])}{m[5]}",
+        page.read_text(encoding="utf-8"),
+    )
+
+
+def check_examples(page):
+    text = page.read_text(encoding="utf-8")
+    try:
+        current = with_excerpts(page)
+    except (LookupError, OSError) as error:
+        return [str(error)]
+    faults = [] if text == current else ["an excerpt is stale: run tests/checks/pages.py --write"]
+    excerpts = {found[4] for found in EXCERPT.finditer(text)}
+    for language, code in FENCE.findall(text):
+        if language == "cpp" and code not in excerpts and page not in COMPARED_ELSEWHERE:
+            faults.append(f"no excerpt of a compiled file: {code.splitlines()[0]}")
+    return faults
+
+
+def anchor(heading):
+    """What GitHub and Doxygen call a heading."""
+    plain = re.sub(r"[`*]|\]\([^)]*\)|\[", "", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+def check_links(page):
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    for target in LINK.findall(text):
+        if re.match(r"https?:", target):
+            continue
+        path, _, part = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        if not there.exists():
+            yield f"dead link: {target}"
+        elif part and part not in map(anchor, HEADING.findall(there.read_text(encoding="utf-8"))):
+            yield f"no such heading: {target}"
+
+
+def check_reach():
+    """Every page is linked from the first one."""
+    linked = {target.partition("#")[0] for target in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    for page in sorted(DOCS.glob("*.md")):
+        if page.name != "index.md" and page.name not in linked:
+            yield f"examples/docs/index.md does not link {page.name}"
+
+
+def main(arguments):
+    if "--write" in arguments:
+        for page in PAGES:
+            page.write_text(with_excerpts(page), encoding="utf-8")
+    faults = []
+    for page in PAGES:
+        found = check_examples(page) + list(check_links(page))
+        faults += [f"{page.relative_to(ROOT)}: {fault}" for fault in found]
+    faults += check_reach()
+    lines = PAGES[0].read_text(encoding="utf-8").count("\n")
+    if lines > MAX_README_LINES:
+        faults.append(f"README.md has {lines} lines, more than {MAX_README_LINES}")
+    print("\n".join(faults) or f"{len(PAGES)} pages are current")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
