@@ -3401,6 +3401,10 @@ struct norm_scalaropt_dim : op<dialect, "aten.norm.ScalarOpt_dim",
          "self, p, dim, keepdim", reduction, out_named<"aten.norm.out">> {
     struct args { value self; std::optional<scalar> p; int_list dim; bool keepdim = false; };
 };
+/// A weight from its direction and its length, along all axes but `dim`; along all if that is -1.
+struct _weight_norm : op<dialect, "aten._weight_norm.default", "v, g, dim"> {
+    struct args { value v, g; std::int64_t dim = 0; };
+};
 struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape, weight, eps"> {
     struct args {
         value input; int_list normalized_shape; std::optional<value> weight{}; std::optional<double> eps{};
@@ -4931,7 +4935,7 @@ struct dialect : dialect_of<"aten",
       batch_norm, cosine_similarity, group_norm, instance_norm, layer_norm, linalg_vector_norm,
       native_batch_norm, _native_batch_norm_legit, _native_batch_norm_legit_no_stats,
       _native_batch_norm_legit_no_training, native_group_norm, native_layer_norm, norm_scalar,
-      norm_scalaropt_dim, rms_norm,
+      norm_scalaropt_dim, rms_norm, _weight_norm,
       celu, celu_inplace, elu, elu_inplace, gelu, gelu_inplace, glu, hardshrink, hardsigmoid,
       hardsigmoid_inplace, hardswish, hardswish_inplace, hardtanh, hardtanh_inplace, leaky_relu,
       leaky_relu_inplace, log_sigmoid, log_sigmoid_forward, logit, mish, mish_inplace, prelu, _prelu_kernel,
@@ -8985,6 +8989,22 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, std::nullopt));
     return add_result(out, input);
+}
+
+/// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
+template <one_of<ops<aten::_weight_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& v = inference::of(a.v);
+    const tensor_meta& g = inference::of(a.g);
+    BOOST_OUTCOME_TRY(require_floating("v", v.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("g", g.dtype, v.dtype));
+    shape_builder lengths = shape_builder::filled(v.rank(), 1);
+    if (a.dim != -1) {
+        BOOST_OUTCOME_TRY(axis, axis_of(a.dim, v.rank()));
+        if (v.rank() != 0) lengths[axis] = v.shape[axis];
+    }
+    BOOST_OUTCOME_TRY(require_expandable("g", g.shape, lengths));
+    return add_result(out, v);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>

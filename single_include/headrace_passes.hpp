@@ -2420,6 +2420,14 @@ struct decompose_normalization : pass {
                 const auto square = mean(x * x, trailing(a.normalized_shape.size()));
                 const double eps = a.eps.value_or(epsilon_of(input.dtype()));
                 return affine(as(x * rsqrt(square + eps), input.dtype()), a);
+            },
+            on<aten::_weight_norm> = [](auto v, auto g, const auto& a) {
+                shape_builder axes;
+                for (std::size_t i = 0; i != v.rank(); ++i) {
+                    if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
+                }
+                const auto x = as(v, dtype::float32);
+                return in_result_type(x * (as(g, dtype::float32) * rsqrt(sum(x * x, axes))));
             });
     }
     // clang-format on
