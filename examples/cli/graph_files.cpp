@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <sstream>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
@@ -16,6 +19,7 @@
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/compare_models.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
 
 #include "messages.hpp"
 
@@ -37,7 +41,32 @@ int check_graph_extension(const std::string& path) {
     return check_extension(path, {".hr", ".tosa", ".dot", ".txt"});
 }
 
+namespace {
+
+/// Numbers that quantizing cannot do with are an error.
+result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
+    for (const io_tensor& t : tensors) {
+        if (!t.quantization) continue;
+        const interface_quantization& q = *t.quantization;
+        const auto [lowest, highest] = range_of(t.dtype);
+        const auto is_held = [&, low = lowest, high = highest](std::int64_t n) {
+            return low <= n && n <= high;
+        };
+        if (!std::isfinite(q.scale) || q.scale <= 0 || q.lowest > q.highest || !is_held(q.lowest) ||
+            !is_held(q.highest) || !is_held(q.zero_point))
+            return malformed(fmt::format(
+                "{} has scale {}, zero point {} and quantized values from {} to {}, which is "
+                "no quantization to {}",
+                printable(t.name), q.scale, q.zero_point, q.lowest, q.highest, tosa_type_name(t.dtype)));
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace
+
 result<void> describe_interface(graph& g, const io_description& io) {
+    BOOST_OUTCOME_TRYV(check_quantizations(io.inputs));
+    BOOST_OUTCOME_TRYV(check_quantizations(io.outputs));
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
         if (i == io.inputs.size()) break;

@@ -141,7 +141,7 @@ std::string transposes_text(const lowering_report& report) {
     const std::size_t count = report.transposes_left.size();
     if (count == 0) return "no transposes";
     std::uint64_t bytes = 0;
-    for (const remaining_transpose& t : report.transposes_left) bytes += t.bytes;
+    for (const remaining_transpose& t : report.transposes_left) bytes += static_cast<std::uint64_t>(t.bytes);
     return fmt::format("{} ({})", counted(count, "transpose"), size_text(bytes));
 }
 

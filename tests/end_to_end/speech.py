@@ -209,6 +209,12 @@ def check_inputs(program, folder):
     call(program, "run", flatbuffer, "--io", INT8 / "meta.json", "--in", INPUT, status=MALFORMED, says="meta.json")
     call(program, "lower", INT8 / "model.pt2", "-o", folder / "other.tosa", "--io", folder / "other.json")
     call(program, "run", flatbuffer, "--io", folder / "other.json", "--in", INPUT, status=MALFORMED, says="other.json")
+    sound = (folder / "other.json").read_text()
+    for wrong in ('"scale": 0', '"scale": -1.5', '"scale": 1e999', '"qmin": 200', '"qmax": -300', '"zero_point": 4000'):
+        key = wrong.split(":")[0]
+        (folder / "broken.json").write_text(re.sub(rf"{key}: [-\d.e]+", wrong, sound, count=1))
+        call(program, "run", folder / "other.tosa", "--io", folder / "broken.json", "--in", reals, status=MALFORMED,
+             says="broken.json")
     call(program, "run", MODEL, "--in", INPUT, INPUT, status=USAGE, says="1 input")
     call(program, "run", MODEL, "--in", INPUT, "--out", out, plain, status=USAGE, says="1 output")
 
