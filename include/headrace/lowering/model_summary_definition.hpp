@@ -20,96 +20,17 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/model_summary.hpp>
+#include <headrace/lowering/multiply_accumulates.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
 
 namespace detail {
 
-/// How the MACs of an op follow from the shapes of its operands.
-enum class mac_rule : unsigned char {
-    none,
-    convolution,               ///< weight [O, …]: each result element takes one filter
-    transposed,                ///< weight [I, …]: each input element takes one filter
-    transposed_channels_last,  ///< the same, weight [O, …, I]
-    depthwise,                 ///< weight [H, W, C, M]
-    product,                   ///< rows of the first matrix: its last axis is summed up
-    attention,
-    unknown
-};
-struct counted_op {
-    mac_rule rule = mac_rule::none;
-    std::size_t first = 0;  ///< operand that is the first factor
-};
-
-template <class... Ops>
-[[nodiscard]] bool is_one_of(const op_info& op) {
-    return ((&op == &info_of<Ops>) || ...);
-}
-
-[[nodiscard]] inline counted_op counted_as(const node& n) {
-    const op_info& op = n.op->functional();
-    if (const auto* c = args_if<aten::convolution>(n); c != nullptr && c->transposed)
-        return {mac_rule::transposed};
-    if (is_one_of<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-                  aten::conv3d_padding, aten::convolution, tosa::conv2d, tosa::conv3d>(op))
-        return {mac_rule::convolution};
-    if (is_one_of<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>(op))
-        return {mac_rule::transposed};
-    if (is_one_of<tosa::transpose_conv2d>(op)) return {mac_rule::transposed_channels_last};
-    if (is_one_of<tosa::depthwise_conv2d>(op)) return {mac_rule::depthwise};
-    if (is_one_of<aten::addmm, aten::baddbmm>(op)) return {mac_rule::product, 1};
-    if (is_one_of<aten::linear, aten::mm, aten::bmm, aten::matmul, aten::mv, aten::dot, tosa::matmul>(op))
-        return {mac_rule::product};
-    if (is_one_of<aten::scaled_dot_product_attention, aten::_scaled_dot_product_flash_attention_for_cpu>(op))
-        return {mac_rule::attention};
-    if (is_one_of<aten::einsum, aten::lstm_input, aten::lstm_cell, aten::gru_input, aten::gru_cell>(op))
-        return {mac_rule::unknown};
-    return {};
-}
-
 [[nodiscard]] inline std::uint64_t elements_of(value v) {
     const tensor_meta* meta = meta_of(v);
     return meta == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(meta->elements(), 0));
 }
-/// The size of an axis, counted from the last one where it is negative; 0 where it has none.
-[[nodiscard]] inline std::uint64_t extent_of(value v, int axis) {
-    const tensor_meta* meta = meta_of(v);
-    const int rank = meta == nullptr ? 0 : static_cast<int>(meta->rank());
-    const int at = axis < 0 ? axis + rank : axis;
-    if (at < 0 || at >= rank) return 0;
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(meta->shape[static_cast<std::size_t>(at)], 0));
-}
-[[nodiscard]] inline std::uint64_t per_index(value v, int axis) {
-    const std::uint64_t extent = extent_of(v, axis);
-    return extent == 0 ? 0 : elements_of(v) / extent;
-}
-
-[[nodiscard]] inline std::uint64_t macs_of(const node& n, const counted_op& as) {
-    if (as.rule == mac_rule::none || as.rule == mac_rule::unknown || n.operand_count < as.first + 2) return 0;
-    const value first = n.operand(as.first);
-    const value second = n.operand(as.first + 1);
-    const std::uint64_t results = elements_of({const_cast<node*>(&n), 0});
-    switch (as.rule) {
-        case mac_rule::convolution:
-            return results * per_index(second, 0);
-        case mac_rule::transposed:
-            return elements_of(first) * per_index(second, 0);
-        case mac_rule::transposed_channels_last:
-            return elements_of(first) * per_index(second, -1);
-        case mac_rule::depthwise:
-            return results * extent_of(second, 0) * extent_of(second, 1);
-        case mac_rule::product:
-            return results * extent_of(first, -1);
-        case mac_rule::attention:  // query by key, and what that gives by value
-            return (elements_of(first) + results) * extent_of(second, -2);
-        case mac_rule::none:
-        case mac_rule::unknown:
-            break;
-    }
-    return 0;
-}
-
 /// Is a constant there to say a scale, a zero point or a function, not what a model has learnt?
 [[nodiscard]] inline bool is_quantization_parameter(const node& constant) {
     const tensor_meta& meta = *constant.results[0].meta;
@@ -146,13 +67,13 @@ private:
         ++made_.nodes;
         if (is<builtin::placeholder>(n) || is<builtin::output>(n) || is<tosa::const_shape>(n)) return;
         if (is<builtin::constant>(n) || is<tosa::const_>(n)) return add_constant(n);
-        const counted_op as = counted_as(n);
+        const std::uint64_t macs = multiply_accumulates(n);
         op_summary& op = ops_[n.op->name];
         op.op = n.op->name;
         ++op.count;
-        op.macs += macs_of(n, as);
-        made_.macs += macs_of(n, as);
-        made_.uncounted += as.rule == mac_rule::unknown ? 1 : 0;
+        op.macs += macs;
+        made_.macs += macs;
+        made_.uncounted += has_uncounted_macs(n) ? 1 : 0;
     }
     void add_constant(const node& n) {
         if (!n.results[0].meta || is_quantization_parameter(n)) return;
