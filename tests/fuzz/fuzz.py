@@ -46,7 +46,7 @@ def make_seeds(program, seeds, corpus):
         return
     for target in SHARES:
         (seeds / target).mkdir(parents=True)
-    models = sorted((HERE.parent / "fixtures").glob("*/model.pt2")) + sorted((HERE / "regressions").rglob("*.pt2"))
+    models = sorted((HERE.parent / "fixtures").rglob("model.pt2")) + sorted((HERE / "regressions").rglob("*.pt2"))
     models += sorted(corpus.rglob("*.pt2")) if corpus else []
     for number, model in enumerate(models):
         name = f"{number:05}_{model.parent.name}_{model.name}"

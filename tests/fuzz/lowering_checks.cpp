@@ -21,7 +21,7 @@ void compare_bytes(std::span<const std::byte> a, std::span<const std::byte> b, c
 }
 
 lowering_outcome lower(const std::string& path, const lowering_options& options) {
-    return try_lowering([&] { return read_model(path); }, options);
+    return try_lowering([&] { return read_model(path, {.examples = true}); }, options);  // dynamic sizes, too
 }
 
 void saw_report(const lowering_report& report) {
