@@ -124,6 +124,7 @@ struct compare_options {
     std::string sort = "own";
     std::string json;  ///< files to write besides the table
     std::string dot;
+    std::string html;
     std::size_t top = 0;  ///< lines of the table; 0: all layers
     int jobs = 0;
 };

@@ -16,6 +16,7 @@
 #include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
+#include "page.hpp"
 #include "quantize.hpp"
 
 namespace headrace::cli {
@@ -81,6 +82,16 @@ result<std::optional<program>> read_between(const std::string& path, const size_
     return std::optional<program>(std::move(read));
 }
 
+result<void> write_comparison_page(const compare_options& options, const graph& other,
+                                   const std::string& layers) {
+    if (options.html.empty()) return boost::outcome_v2::success();
+    graph_history history;
+    history.begin(other);
+    return write_page(options.html,
+                      {.title = options.other, .last = &other, .history = &history, .comparison = layers},
+                      {});
+}
+
 result<void> compare_files(const compare_options& options) {
     BOOST_OUTCOME_TRY(by, parse_comparison_order(options.sort));
     BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}, options.sizes));
@@ -102,6 +113,7 @@ result<void> compare_files(const compare_options& options) {
     BOOST_OUTCOME_TRY(c, std::move(compared));
     BOOST_OUTCOME_TRY(write_file(options.json, comparison_json(c, by)));
     BOOST_OUTCOME_TRY(write_file(options.dot, comparison_dot(c)));
+    BOOST_OUTCOME_TRY(write_comparison_page(options, *other.model.graph, comparison_json(c, by)));
     print_table(c, by, options.top);
     return boost::outcome_v2::success();
 }
@@ -111,9 +123,12 @@ result<void> compare_files(const compare_options& options) {
 int compare(const compare_options& options) {
     if (const int status = check_method_option(options.other, options.method); status != status_ok)
         return status;
-    const std::vector outputs{options.json, options.dot};
+    const std::vector outputs{options.json, options.dot, options.html};
     for (const std::string& read : {options.reference, options.other, options.through, options.io}) {
         if (const int status = check_distinct_files(outputs, read); status != status_ok) return status;
+    }
+    if (!options.html.empty()) {
+        if (const auto possible = check_page({}); !possible) return report_error(possible.error());
     }
     const result<void> done = compare_files(options);
     return done ? status_ok : report_error(done.error());

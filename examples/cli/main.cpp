@@ -417,6 +417,8 @@ void add_compare(CLI::App& app, compare_options& o, int& status) {
     compare->add_option("--top", o.top, "Lines of the table; all layers without it");
     compare->add_option("--json", o.json, "Write all figures (JSON)");
     compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
+    compare->add_option("--html", o.html,
+                        "Write a page for the browser: the other model, coloured by the noise that it adds");
     compare->add_option("-j,--jobs", o.jobs, "Threads; as many as processors without it")
         ->check(CLI::Range(1, 1024));
     write_by(*compare, {"--json", "--dot"});

@@ -41,6 +41,10 @@ class App {
       find("heat").append(element("option", { value: "cycles" }, "Vela cycles"));
       find("heat").value = "cycles";
     }
+    if (layers.length) {
+      find("heat").append(element("option", { value: "noise" }, "noise added"));
+      find("heat").value = "noise";
+    }
     find("heat").addEventListener("change", () => this.draw());
     find("fit").addEventListener("click", () => this.drawing.fit(false));
     find("fold").addEventListener("click", () => { this.open.clear(); this.lit.clear(); this.relayout(); this.drawing.fit(true); });
@@ -150,6 +154,7 @@ class App {
   heat() {
     const kind = this.find("heat").value;
     if (!kind) return null;
+    if (kind === "noise") return this.noise();
     const cost = kind === "macs" ? (node) => node.w || 0 : cyclesOf;
     let total = 0;
     for (const node of this.view.nodes.values()) total += cost(node);
@@ -158,6 +163,28 @@ class App {
       for (const item of itemsOf(child)) sum += cost(item.node);
       return total ? sum / total : 0;
     };
+  }
+
+  /** The noise of the layer that ends in a node, or of the worst one in a module. */
+  noise() {
+    const found = new Map();
+    for (const layer of layers) {
+      const node = this.nodeNamed(layer.other);
+      const number = node && (this.view.items.has(node.i) ? node.i : this.view.sourceOf(node.i, 0).number);
+      if (node) found.set(number, Math.max(found.get(number) || 0, noiseOf(layer)));
+    }
+    return (child) => {
+      let worst = 0;
+      for (const item of itemsOf(child)) worst = Math.max(worst, found.get(item.number) || 0);
+      return worst;
+    };
+  }
+  nodeNamed(name) {
+    if (this.namedIn !== this.view) {
+      this.namedIn = this.view;
+      this.named = new Map([...this.view.nodes.values()].map((n) => [n.n, n]));
+    }
+    return this.named.get(name);
   }
 
   atEnd() { return this.step === stops[stops.length - 1]; }

@@ -94,6 +94,10 @@ for (let i = 0; data.names && i < data.names.length; i += 2) fileNames.set(data.
 const fileName = (node) => fileNames.get(node.i) || node.n;
 const cyclesOf = (node) => (isConstant(node) ? 0 : cycles.get(fileName(node)) || 0);
 
+/** How much noise layers add, of a page that `compare` wrote: from 0, none, to 1, as much as signal. */
+const layers = data.comparison ? data.comparison.layers : [];
+const noiseOf = (layer) => (layer.own_sqnr_db === null ? 0 : Math.min(1, Math.max(0, (60 - layer.own_sqnr_db) / 60)));
+
 const refused = new Map(data.refusals.map((r) => [r.node, r]));
 const refusalOf = (node) => (node.o && refused.get(texts[node.o[0]])) || (node.n && refused.get(node.n)) || null;
 

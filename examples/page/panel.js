@@ -24,6 +24,7 @@ class Panel {
       ["refused", "Refused" + (data.refusals.length ? " " + data.refusals.length : ""), () => this.refused(), data.steps.length > 1 || data.refusals.length > 0],
       ["transposes", "Transposes", () => this.transposes(), Boolean(data.transposes)],
       ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned)],
+      ["layers", "Layers", () => this.layers(), layers.length > 0],
       ["vela", "Cycles", () => this.vela(), cycles.size > 0],
     ].filter((tab) => tab[3] !== false);
     const nav = document.getElementById("tabs");
@@ -33,7 +34,7 @@ class Panel {
       document.querySelector("aside").classList.toggle("wide");
       this.refresh();
     });
-    this.current = data.refusals.length ? "refused" : "graph";
+    this.current = data.refusals.length ? "refused" : layers.length ? "layers" : "graph";
   }
 
   open(key) {
@@ -297,6 +298,23 @@ class Panel {
     const node = this.app.lastNodes().get(number);
     return (node ? "%" + (nameOf(node) || number) + "  " + typeText(resultType(node, result)) + "\n" + opOf(node) + "\n" : "") +
       bytesText(bytes) + " at " + offset + ", steps " + first + " to " + last;
+  }
+
+  // --- a comparison ----------------------------------------------------------------------
+
+  layers() {
+    const decibels = (number, layer) => (number !== null ? number.toFixed(1) : layer.largest_difference === 0 ? "equal" : "–");
+    const table = element("table", {}, element("tr", {}, element("th", {}, "layer"), element("th", { class: "number", title: "decibels if what it reads were exact" }, "own"),
+      element("th", { class: "number", title: "signal to noise, decibels" }, "SQNR"), element("th", { class: "number" }, "largest")));
+    for (const layer of layers.slice(0, 500)) {
+      const node = this.app.nodeNamed(layer.other);
+      table.append(element("tr", { class: node ? "go" : "", title: layer.op + ", other: " + layer.other, onclick: node ? () => this.app.reveal(node.i) : undefined },
+        element("td", {}, element("span", { class: "mono" }, layer.name), element("div", { class: "bar", style: "width:" + (noiseOf(layer) * 100).toFixed(1) + "%" })),
+        element("td", { class: "number" }, decibels(layer.own_sqnr_db, layer)), element("td", { class: "number" }, decibels(layer.sqnr_db, layer)),
+        element("td", { class: "number" }, layer.largest_difference === null ? "" : layer.largest_difference.toPrecision(3))));
+    }
+    return [element("p", {}, layers.length + " layers compared over " + data.comparison.samples + " samples, " + data.comparison.reference_layers + " in the reference, " +
+      data.comparison.other_layers + " here. Boxes are coloured by the noise that the layer itself adds."), table];
   }
 
   vela() {

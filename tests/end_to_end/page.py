@@ -7,8 +7,11 @@
 Ends with 77, which is "skipped", where Chromium is not installed or the program was built without the page.
 """
 import argparse
+import array
 import json
 import pathlib
+import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -183,6 +186,30 @@ def check_steps(page, steps, move):
     expect(page.value("document.querySelectorAll('#scene .heat').length") > 0, "no node is hot")
 
 
+def check_comparison(program, page, folder, pictures):
+    models = ROOT / "examples" / "models"
+    call(program, "compare", models / "kws_dscnn" / "model.pt2", models / "kws_dscnn_int8" / "model.pt2", "--in",
+         write_samples(folder / "x.npy", 2), "--html", folder / "compare.html")
+    page.open(folder / "compare.html")
+    expect(not page.problems, f"compare: {page.problems}")
+    expect(page.value("document.querySelectorAll('#panel tr.go').length") > 5, "layers do not lead to nodes")
+    expect(page.value("document.querySelectorAll('#scene .heat').length") > 5, "no node is coloured by its noise")
+    page.value("document.querySelector('#panel tr.go').click()")
+    expect("Operands" in page.value("document.getElementById('panel').textContent"), "a layer does not lead to its node")
+    if pictures:
+        page.value("app.panel.open('layers')")
+        page.screenshot(pictures / "compare.png")
+
+
+def write_samples(path, count):
+    """A .npy file of random inputs of the keyword spotter."""
+    values = array.array("f", (random.Random(count).gauss(0, 1) for _ in range(count * 490)))
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": (count, 1, 49, 10)}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + values.tobytes())
+    return path
+
+
 def check_refusal(program, page, folder, pictures):
     model = folder / "refused.hr"
     model.write_text("""headrace 1
@@ -247,7 +274,7 @@ def main():
             print("the rest is skipped: Chromium is not installed (apt install chromium)")
             return report() or 77
         with Browser(chromium) as page:
-            for check in (check_show, check_lowering, check_refusal, check_large):
+            for check in (check_show, check_lowering, check_refusal, check_comparison, check_large):
                 check(options.program, page, folder, options.screenshots)
     return report()
 

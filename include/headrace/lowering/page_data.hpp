@@ -23,7 +23,8 @@ struct page_source {
     const graph_history* history = nullptr;
     const lowering_report* report = nullptr;  ///< of a lowering
     std::span<const diagnostic> refusals{};
-    std::string_view vela_csv{};  ///< Vela's per-layer figures, as it wrote them
+    std::string_view comparison{};  ///< comparison_json of this model with another; empty: none
+    std::string_view vela_csv{};    ///< Vela's per-layer figures, as it wrote them
 };
 
 /// A JSON object for the page of examples/page. `<` is escaped, so that it can stand in a `<script>`.

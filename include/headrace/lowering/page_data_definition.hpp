@@ -118,6 +118,10 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
     w.member("title", source.title);
     if (source.report != nullptr) detail::write_page_report(w, *source.report);
     detail::write_page_refusals(w, source.refusals);
+    if (!source.comparison.empty()) {
+        w.key("comparison");
+        w.raw(source.comparison);
+    }
     if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
     if (source.last != nullptr) detail::write_page_plan(w, source);
     const bool is_lowered = source.report != nullptr && source.refusals.empty();
