@@ -79,7 +79,8 @@ TEST_CASE("formulas of sizes: what is wrong", "[io][pt2]") {
 }
 
 TEST_CASE("formulas of sizes: their symbols", "[io][pt2]") {
-    const auto found = pt2::symbols_of(std::string("Mul(") + s1 + ", " + s0 + ", " + s1 + ")");
+    const std::string formula = std::string("Mul(") + s1 + ", " + s0 + ", " + s1 + ")";
+    const auto found = pt2::symbols_of(formula);
     CHECK(found == std::vector<std::string_view>{"s1", "s0"});
     CHECK(pt2::symbols_of("Integer(3)").empty());
 }

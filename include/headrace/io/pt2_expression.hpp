@@ -31,22 +31,23 @@ using numbers = std::span<const scalar>;
 [[nodiscard]] inline bool any_floating(numbers x) {
     return std::any_of(x.begin(), x.end(), [](const scalar& s) { return s.is_floating(); });
 }
-// What the compiler computes with overflow is not used then.
-[[nodiscard]] inline std::int64_t checked(bool overflows, std::int64_t number) {
-    if (overflows) fail_malformed("the formula of a size gives a number that is too large");
-    return number;
+[[noreturn]] inline void fail_too_large() {
+    fail_malformed("the formula of a size gives a number that is too large");
 }
 [[nodiscard]] inline std::int64_t add(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
-    return checked(__builtin_add_overflow(a, b, &sum), sum);
+    if (__builtin_add_overflow(a, b, &sum)) fail_too_large();
+    return sum;
 }
 [[nodiscard]] inline std::int64_t subtract(std::int64_t a, std::int64_t b) {
     std::int64_t difference = 0;
-    return checked(__builtin_sub_overflow(a, b, &difference), difference);
+    if (__builtin_sub_overflow(a, b, &difference)) fail_too_large();
+    return difference;
 }
 [[nodiscard]] inline std::int64_t multiply(std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
-    return checked(__builtin_mul_overflow(a, b, &product), product);
+    if (__builtin_mul_overflow(a, b, &product)) fail_too_large();
+    return product;
 }
 [[nodiscard]] inline std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
     if (b == 0) fail_malformed("the formula of a size divides by 0");
