@@ -35,9 +35,10 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
     BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, choices));
     for (const dynamic_size& s : loaded.model.sizes) {
         if (s.axes.empty() || !s.value) continue;
-        fmt::print(stderr, "note: {} is a dynamic size, {} to {}, shown as {}\n",
-                   printable(fmt::format("{}", fmt::join(s.axes, ", "))), s.lowest,
-                   s.highest ? fmt::to_string(*s.highest) : "any", *s.value);
+        const std::string range =
+            s.highest ? fmt::format("{} to {}", s.lowest, *s.highest) : fmt::format("{} or more", s.lowest);
+        fmt::print(stderr, "note: {} ({}) is a dynamic size, {}, shown as {}\n", printable(s.symbol),
+                   printable(fmt::format("{}", fmt::join(s.axes, ", "))), range, *s.value);
     }
     return std::move(loaded);
 }
