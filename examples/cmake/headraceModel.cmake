@@ -94,12 +94,12 @@ function(headrace_model_rules rules folder name model)
       set(delegate_option --delegate ${arg_DELEGATE})
     endif()
     headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} DEPENDS ${model} ${program}
-      COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --report ${folder}/report.json ${delegate_option}
+      COMMAND ${program} lower -q ${model} -o ${folder}/new/${embedded} --report ${folder}/report.json ${delegate_option}
         ${target_option})
   else()
     set(embedded ${name}.tosa)
     headrace_model_rule(${folder} "Lowering ${name}" OUTPUT ${embedded} io.json DEPENDS ${model} ${program}
-      COMMAND ${program} lower ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
+      COMMAND ${program} lower -q ${model} -o ${folder}/new/${embedded} --io ${folder}/new/io.json
         --report ${folder}/report.json ${target_option} ${layout_option})
   endif()
   if(arg_VELA)
