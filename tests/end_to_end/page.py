@@ -76,7 +76,7 @@ def check_show(program, page, folder, pictures):
     expect(not page.problems, f"show: {page.problems}")
     expect(page.value("window.injected") is None, "text of the model was run")
     nodes = int(next(p for p in page.value("document.querySelector('.cards b').textContent").split()))
-    listing = call(program, "show", model).stdout.splitlines()
+    listing = call(program, "show", "--full", model).stdout.splitlines()
     expect(nodes == len(listing), f"the page counts {nodes} nodes, the listing has {len(listing)}")
     expect(page.value("document.getElementById('timeline').hidden"), "a slider without passes")
     drawn = page.value("document.querySelectorAll('#scene .node').length")

@@ -364,7 +364,7 @@ TEST_CASE("pt2: broken graphs are refused with the node's name", "[io][pt2]") {
           at_relu + "it has 2 results, the op 1");
     CHECK(after_edit(R"("outputs": [{"as_tensor": {"name": "relu"}}])",
                      R"("outputs": [{"as_sym_int": {"as_name": "u0"}}])") ==
-          at_relu + "its result 'as_sym_int' is not a tensor, but known only when the program runs");
+          at_relu + "it uses the number 'u0', which nothing defines");
     CHECK(after_edit(R"("relu": {"dtype": 7, "sizes": [{"as_int": 1})",
                      R"("relu": {"dtype": 7, "sizes": [{"as_int": -1})") ==
           at_relu + "'relu': it has a negative size, -1");
