@@ -21,6 +21,7 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/io/node_reasons.hpp>
 
 #include "lower.hpp"
 
@@ -80,15 +81,7 @@ std::string described(const file_outcome& outcome, const lower_options& options)
     for (const stage_time& s : report.stages) w.member(s.name, s.nanoseconds);
     w.end_object();
     if (!outcome.error.empty()) w.member("error", outcome.error);
-    if (!outcome.refusals.empty()) w.begin_array("refused");
-    for (const diagnostic& d : outcome.refusals) {
-        w.begin_object();
-        w.member("node", d.node);
-        w.member("op", d.op);
-        w.member("reason", d.reason);
-        w.end_object();
-    }
-    if (!outcome.refusals.empty()) w.end_array();
+    if (!outcome.refusals.empty()) write_node_reasons(w, "refused", outcome.refusals);
     w.end_object();
     return std::move(w).text();
 }

@@ -19,9 +19,9 @@
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/pte_file.hpp>
+#include <headrace/io/node_reasons.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/tosa_reader.hpp>
-#include <headrace/lowering/delegation_report.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/models.hpp>
 
@@ -45,7 +45,7 @@ void write_delegates(json_writer& w, const method_report& m) {
         w.end_object();
     }
     w.end_array();
-    write_host_nodes(w, m);
+    write_node_reasons(w, "host_nodes", m.host_nodes);
 }
 
 std::string report_of(const lowered_pte& made) {

@@ -49,6 +49,7 @@ class App {
     find("fit").addEventListener("click", () => this.drawing.fit(false));
     find("fold").addEventListener("click", () => { this.open.clear(); this.lit.clear(); this.relayout(); this.drawing.fit(true); });
     find("unfold").addEventListener("click", () => this.unfold());
+    this.followTheme();
     find("theme").addEventListener("click", () => this.changeTheme());
     find("search").addEventListener("input", () => this.search());
     find("search").addEventListener("keydown", (event) => {
@@ -67,10 +68,20 @@ class App {
     if (action) action();
   }
 
+  // The system's theme, until the reader chooses one.
+  followTheme() {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => {
+      if (!this.has_own_theme) document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+    };
+    dark.addEventListener("change", follow);
+    follow();
+  }
+
   changeTheme() {
-    const root = document.documentElement;
-    const is_dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = is_dark ? "light" : "dark";
+    const { dataset } = document.documentElement;
+    this.has_own_theme = true;
+    dataset.theme = dataset.theme === "dark" ? "light" : "dark";
     this.panel.refresh();
   }
 

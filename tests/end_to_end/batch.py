@@ -5,16 +5,14 @@
     batch.py PROGRAM
 """
 import json
-import os
 import pathlib
-import pty
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import calls
-from calls import MALFORMED, OK, UNSUPPORTED, USAGE, expect, report
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, expect, on_terminal, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -210,17 +208,7 @@ def check_terminal(program, folder):
     """On a terminal a line says how far the batch is; it is cleared before the failures."""
     source = make_folder(folder / "shown", **{f"m{k}": FIXTURES / "unused" / "model.pt2" for k in range(200)})
     (source / "wrong.pt2").write_bytes(b"")
-    terminal, other_end = pty.openpty()
-    with subprocess.Popen([program, "lower", "--batch", source, "-o", folder / "shown_out", "-j", "2"],
-                          stderr=other_end, env={**os.environ, "NO_COLOR": "1"}) as running:
-        os.close(other_end)
-        said = b""
-        try:
-            while part := os.read(terminal, 65536):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(terminal)
+    said = on_terminal([program, "lower", "--batch", source, "-o", folder / "shown_out", "-j", "2"], NO_COLOR="1")
     *_, last = said.decode().replace("\r\n", "\n").split("\r\033[K")
     expect(last.startswith(f"{source / 'wrong.pt2'}:\n  error: ") and "200 lowered, 1 failed" in last,
            f"on a terminal the batch ends with {last}")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of the built program and what they promise, for the tests in this folder."""
+import os
+import pty
 import subprocess
 
 OK, UNSUPPORTED, USAGE, MALFORMED = range(4)
@@ -21,6 +23,22 @@ def call(program, *arguments, status=OK, says=""):
         expect(done.stderr.startswith("error: "), f"`{shown}`: stderr is not 'error: …': {done.stderr[:100]}")
         expect(done.stdout == "", f"`{shown}`: an error, but something on stdout")
     return done
+
+
+def on_terminal(command, **environment):
+    """What a command prints to a terminal."""
+    reader, writer = pty.openpty()
+    child = subprocess.Popen(command, stdout=writer, stderr=writer, env={**os.environ, "TERM": "xterm", **environment})
+    os.close(writer)
+    text = b""
+    try:
+        while part := os.read(reader, 4096):
+            text += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(reader)
+    child.wait(timeout=300)
+    return text
 
 
 def report():

@@ -8,7 +8,6 @@ where outputs go.
 import json
 import os
 import pathlib
-import pty
 import re
 import shutil
 import struct
@@ -17,7 +16,7 @@ import sys
 import tempfile
 
 import calls
-from calls import MALFORMED, OK, UNSUPPORTED, USAGE, expect, report
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, expect, on_terminal, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
@@ -107,22 +106,6 @@ def check_success(program, folder):
     expect(re.search(r"\d+ nodes became \d+ in 1 pass$", done.stderr.strip()), f"opt says {done.stderr!r}")
     done = call(program, "lower", "--partition", MODEL, "-o", folder / "package", "-q")
     expect(done.stdout + done.stderr == "", f"lower --partition -q says {done.stdout + done.stderr!r}")
-
-
-def on_terminal(command, **environment):
-    """What a command prints to a terminal."""
-    reader, writer = pty.openpty()
-    child = subprocess.Popen(command, stdout=writer, stderr=writer, env={**os.environ, "TERM": "xterm", **environment})
-    os.close(writer)
-    text = b""
-    try:
-        while part := os.read(reader, 4096):
-            text += part
-    except OSError:  # the other end is closed
-        pass
-    os.close(reader)
-    child.wait(timeout=300)
-    return text
 
 
 def check_colours(program, folder):

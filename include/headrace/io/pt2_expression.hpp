@@ -82,6 +82,9 @@ template <class Whole, class Real>
     for (std::int64_t i = 0; i != exponent; ++i) all = multiply(all, x[0].to_int());
     return all;
 }
+[[nodiscard]] inline scalar quotient(numbers x) { return floor_quotient(x[0].to_int(), x[1].to_int()); }
+[[nodiscard]] inline scalar remainder(numbers x) { return floor_remainder(x[0].to_int(), x[1].to_int()); }
+[[nodiscard]] inline scalar true_quotient(numbers x) { return x[0].to_double() / x[1].to_double(); }
 [[nodiscard]] inline bool is_less(const scalar& a, const scalar& b) { return a.to_double() < b.to_double(); }
 [[nodiscard]] inline scalar rounded(double x) { return scalar(x).to_int(); }
 
@@ -99,17 +102,17 @@ inline constexpr std::array functions{
     function{"PowByNatural", 2, power},
     function{"Max", 0, [](numbers x) { return *std::max_element(x.begin(), x.end(), is_less); }},
     function{"Min", 0, [](numbers x) { return *std::min_element(x.begin(), x.end(), is_less); }},
-    function{"FloorDiv", 2, [](numbers x) { return scalar(floor_quotient(x[0].to_int(), x[1].to_int())); }},
-    function{"CleanDiv", 2, [](numbers x) { return scalar(floor_quotient(x[0].to_int(), x[1].to_int())); }},
-    function{"Mod", 2, [](numbers x) { return scalar(floor_remainder(x[0].to_int(), x[1].to_int())); }},
-    function{"PythonMod", 2, [](numbers x) { return scalar(floor_remainder(x[0].to_int(), x[1].to_int())); }},
+    function{"FloorDiv", 2, quotient},
+    function{"CleanDiv", 2, quotient},
+    function{"Mod", 2, remainder},
+    function{"PythonMod", 2, remainder},
     function{"ModularIndexing", 3,
              [](numbers x) {
                  return scalar(floor_remainder(floor_quotient(x[0].to_int(), x[1].to_int()), x[2].to_int()));
              }},
-    function{"Rational", 2, [](numbers x) { return scalar(x[0].to_double() / x[1].to_double()); }},
-    function{"IntTrueDiv", 2, [](numbers x) { return scalar(x[0].to_double() / x[1].to_double()); }},
-    function{"FloatTrueDiv", 2, [](numbers x) { return scalar(x[0].to_double() / x[1].to_double()); }},
+    function{"Rational", 2, true_quotient},
+    function{"IntTrueDiv", 2, true_quotient},
+    function{"FloatTrueDiv", 2, true_quotient},
     function{"ToFloat", 1, [](numbers x) { return scalar(x[0].to_double()); }},
     function{"OpaqueUnaryFn_sqrt", 1, [](numbers x) { return scalar(std::sqrt(x[0].to_double())); }},
     function{"TruncToInt", 1, [](numbers x) { return rounded(std::trunc(x[0].to_double())); }},

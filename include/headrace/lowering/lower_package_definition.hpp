@@ -17,7 +17,7 @@
 #include <headrace/io/graph_json_writer.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/json_writer.hpp>
-#include <headrace/lowering/delegation_report.hpp>
+#include <headrace/io/node_reasons.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
@@ -117,7 +117,7 @@ inline void write_method_report(json_writer& w, const std::string& model, const 
         w.end_object();
     }
     w.end_array();
-    write_host_nodes(w, m);
+    write_node_reasons(w, "host_nodes", m.host_nodes);
     w.end_object();
 }
 

@@ -10,6 +10,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/io/memory_plan_json.hpp>
+#include <headrace/io/node_reasons.hpp>
 #include <headrace/io/tosa_attribute_writer.hpp>
 #include <headrace/lowering/page_data.hpp>
 #include <headrace/version.hpp>
@@ -24,18 +25,6 @@ inline void write_page_report(json_writer& w, const lowering_report& report) {
     for (const stage_time& s : report.stages) w.member(s.name, in_milliseconds(s.nanoseconds));
     w.end_object();
     write_transposes(w, report);
-}
-
-inline void write_page_refusals(json_writer& w, std::span<const diagnostic> refusals) {
-    w.begin_array("refusals");
-    for (const diagnostic& d : refusals) {
-        w.begin_object();
-        w.member("node", d.node);
-        w.member("op", d.op);
-        w.member("reason", d.reason);
-        w.end_object();
-    }
-    w.end_array();
 }
 
 // What the flatbuffer calls the first result of each node, as tosa_emitter names them: numbers and names in
@@ -117,7 +106,7 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
     w.member("program", join_text("headrace ", version));
     w.member("title", source.title);
     if (source.report != nullptr) detail::write_page_report(w, *source.report);
-    detail::write_page_refusals(w, source.refusals);
+    write_node_reasons(w, "refusals", source.refusals);
     if (!source.comparison.empty()) {
         w.key("comparison");
         w.raw(source.comparison);

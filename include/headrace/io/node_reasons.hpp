@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::write_node_reasons, which reports of refused nodes and of host nodes share.
+#ifndef HEADRACE_IO_NODE_REASONS_HPP
+#define HEADRACE_IO_NODE_REASONS_HPP
+
+#include <string_view>
+
+#include <headrace/io/json_writer.hpp>
+
+namespace headrace {
+
+/// What became of nodes, and why, as the member `key` of an object: diagnostics, or host_notes.
+template <class Reasons>
+void write_node_reasons(json_writer& w, std::string_view key, const Reasons& reasons) {
+    w.begin_array(key);
+    for (const auto& r : reasons) {
+        w.begin_object();
+        w.member("node", r.node);
+        w.member("op", r.op);
+        w.member("reason", r.reason);
+        w.end_object();
+    }
+    w.end_array();
+}
+
+}  // namespace headrace
+
+#endif
