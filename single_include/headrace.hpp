@@ -5528,26 +5528,6 @@ struct dialect : dialect_of<"quantized_decomposed",
 
 }  // namespace headrace::quantized_decomposed
 
-// ---- headrace/base/text.hpp ----
-
-namespace headrace {
-
-/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are std::pmr::vector:
-/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
-/// choose.
-[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
-    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
-    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
-}
-/// The same with six significant digits.
-[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
-    char digits[16];  // sign, digits, point, and an exponent of five characters
-    return {digits,
-            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
-}
-
-}  // namespace headrace
-
 // ---- headrace/base/error.hpp ----
 
 namespace headrace {
@@ -5686,7 +5666,32 @@ namespace detail {
              lies(0xe0000, 0xe007f));
 }
 
-inline void append_printable(std::pmr::string& out, std::string_view text) {
+void append_printable(std::pmr::string& out, std::string_view text);
+
+}  // namespace detail
+
+/// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
+/// line breaks, marks that reorder text, and bytes that are not UTF-8 become hexadecimal escapes, so that it
+/// cannot move the cursor or look like a message. Of more than `max` bytes the middle is left out.
+[[nodiscard]] std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name);
+
+}  // namespace headrace
+
+// ---- headrace/base/compiled.hpp ----
+
+#ifdef HEADRACE_COMPILED
+#define HEADRACE_INLINE
+#else
+#define HEADRACE_INLINE inline
+#endif
+
+// ---- headrace/base/printable_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE void append_printable(std::pmr::string& out, std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
     for (std::size_t i = 0; i != text.size();) {
         const std::size_t length = character_length(text, i);
@@ -5705,10 +5710,7 @@ inline void append_printable(std::pmr::string& out, std::string_view text) {
 
 }  // namespace detail
 
-/// Text that a model or a user gave, for people to read on a terminal: control characters, escape sequences,
-/// line breaks, marks that reorder text, and bytes that are not UTF-8 become hexadecimal escapes, so that it
-/// cannot move the cursor or look like a message. Of more than `max` bytes the middle is left out.
-[[nodiscard]] inline std::pmr::string printable(std::string_view text, std::size_t max = max_printed_name) {
+HEADRACE_INLINE std::pmr::string printable(std::string_view text, std::size_t max) {
     std::pmr::string out;
     const auto is_continuation = [&](std::size_t i) {
         return (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
@@ -5725,6 +5727,26 @@ inline void append_printable(std::pmr::string& out, std::string_view text) {
     out += "...";
     detail::append_printable(out, text.substr(tail));
     return out;
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/text.hpp ----
+
+namespace headrace {
+
+/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are std::pmr::vector:
+/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
+/// choose.
+[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
+    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
+    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+/// The same with six significant digits.
+[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
+    char digits[16];  // sign, digits, point, and an exponent of five characters
+    return {digits,
+            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
 
 }  // namespace headrace
@@ -5912,15 +5934,28 @@ template <op_tag Op>
 
 namespace headrace {
 
-/// "[2, 3]".
-[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
-    std::pmr::string text = "[";
-    for (const std::int64_t size : shape) {
-        if (text.size() != 1) text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
+#ifdef HEADRACE_COMPILED
+namespace aten {
+struct dialect;
 }
+namespace dim_order_ops {
+struct dialect;
+}
+namespace higher_order {
+struct dialect;
+}
+namespace quantized_decomposed {
+struct dialect;
+}
+namespace tosa {
+struct dialect;
+struct const_;
+struct custom;
+}  // namespace tosa
+#endif
+
+/// "[2, 3]".
+[[nodiscard]] std::pmr::string shape_text(sizes shape);
 
 /// What a rule writes: the metadata of each result, in order. Rules are overloads
 ///
@@ -5946,23 +5981,10 @@ public:
     void clear() { results_.clear(); }
 
     /// The result is written over `self`, whose type and shape therefore stay.
-    result<void> write_over(const tensor_meta& self) {
-        if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
-            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " +
-                           shape_text(self.shape));
-        }
-        results_.assign(1, {self.dtype, self.shape, {}});
-        return boost::outcome_v2::success();
-    }
+    result<void> write_over(const tensor_meta& self);
 
 private:
-    [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
-        if (shape.size() <= int_list::inline_capacity) return int_list(shape);
-        auto* copy = static_cast<std::int64_t*>(
-            arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
-        std::copy(shape.begin(), shape.end(), copy);
-        return int_list(std::span<const std::int64_t>(copy, shape.size()));
-    }
+    [[nodiscard]] int_list own(std::span<const std::int64_t> shape);
 
     std::pmr::memory_resource* arena_;
     std::pmr::vector<tensor_meta> results_;
@@ -5990,14 +6012,43 @@ template <op_variant Op>
 inline constexpr bool base_has_rule = has_inference_rule<base_of<Op>>;
 }
 
+/// A rule, by the op's address.
+using inference_rule = result<void> (*)(const void* arguments, inference& out);
+
+namespace detail {
+
+#ifdef HEADRACE_COMPILED
+/// headrace::compiled has the rules of these dialects: their templates are not instantiated again.
+using compiled_rules = ops<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
+                           quantized_decomposed::dialect, tosa::dialect>;
+using ops_without_rule = ops<tosa::const_, tosa::custom>;
+#else
+using compiled_rules = ops<>;
+using ops_without_rule = ops<>;
+#endif
+
+template <class Op>
+concept has_compiled_rule =
+    listed<typename Op::dialect_type, compiled_rules> && !listed<Op, ops_without_rule>;
+
+/// The rule of an op of one of those dialects; infer/compiled_rules_definition.hpp defines it.
+[[nodiscard]] inference_rule compiled_rule(const op_info& op);
+
+template <class Op>
+concept has_own_or_base_rule = has_inference_rule<Op> || (op_variant<Op> && base_has_rule<Op>);
+
+}  // namespace detail
+
 /// Matches ops with a rule: their own, or that of the op that they are a variant of.
 template <class Op>
-concept inferable = has_inference_rule<Op> || (op_variant<Op> && detail::base_has_rule<Op>);
+concept inferable = detail::has_compiled_rule<Op> || detail::has_own_or_base_rule<Op>;
 
-/// Asks the rule of an op. What is written in place keeps its type and shape, unless it only changes how the
-/// tensor is seen, as squeeze_ does.
-template <inferable Op>
-result<void> infer_op(const args<Op>& a, inference& out) {
+namespace detail {
+
+// What is written in place keeps its type and shape, unless it only changes how the tensor is seen, as
+// squeeze_ does.
+template <has_own_or_base_rule Op>
+result<void> infer_by_rule(const args<Op>& a, inference& out) {
     if constexpr (has_inference_rule<Op>) {
         return infer_results(Op{}, a, out);
     } else {
@@ -6010,17 +6061,13 @@ result<void> infer_op(const args<Op>& a, inference& out) {
     }
 }
 
-/// A rule, by the op's address.
-using inference_rule = result<void> (*)(const void* arguments, inference& out);
-
-namespace detail {
 template <op_tag Op>
 result<void> infer_erased(const void* arguments, inference& out) {
-    return infer_op<Op>(*static_cast<const args<Op>*>(arguments), out);
+    return infer_by_rule<Op>(*static_cast<const args<Op>*>(arguments), out);
 }
 template <op_tag Op>
 constexpr inference_rule rule_or_null() {
-    if constexpr (inferable<Op>) {
+    if constexpr (has_own_or_base_rule<Op>) {
         return &infer_erased<Op>;
     } else {
         return nullptr;
@@ -6032,7 +6079,21 @@ template <class... Ops>
 struct rule_table_of<ops<Ops...>> {
     static constexpr std::array<inference_rule, sizeof...(Ops)> value{rule_or_null<Ops>()...};
 };
+template <class Dialect>
+[[nodiscard]] inference_rule rule_in_table(const op_info& op) {
+    return rule_table_of<typename Dialect::all_ops>::value[op.index];
+}
 }  // namespace detail
+
+/// Asks the rule of an op.
+template <inferable Op>
+result<void> infer_op(const args<Op>& a, inference& out) {
+    if constexpr (detail::has_compiled_rule<Op>) {
+        return detail::compiled_rule(info_of<Op>)(&a, out);
+    } else {
+        return detail::infer_by_rule<Op>(a, out);
+    }
+}
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
 /// carry all of them: include it where a whole dialect is needed, never in the core.
@@ -6040,15 +6101,52 @@ template <class... Dialects>
 [[nodiscard]] inference_rule find_rule(const op_info& op) {
     inference_rule rule = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>)
-            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect != &info_of_dialect<D>) return;
+        if constexpr (detail::listed<D, detail::compiled_rules>) {
+            rule = detail::compiled_rule(op);
+        } else {
+            rule = detail::rule_in_table<D>(op);
+        }
     };
     (look_in.template operator()<Dialects>(), ...);
     return rule;
 }
 
 /// "conv2d (aten.conv2d.default): ": how each message about a node begins.
-[[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
+[[nodiscard]] std::pmr::string message_prefix(const node& n);
+
+}  // namespace headrace
+
+// ---- headrace/infer/inference_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+
+HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
+    if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
+        return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
+    }
+    results_.assign(1, {self.dtype, self.shape, {}});
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
+    if (shape.size() <= int_list::inline_capacity) return int_list(shape);
+    auto* copy = static_cast<std::int64_t*>(
+        arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
+    std::copy(shape.begin(), shape.end(), copy);
+    return int_list(std::span<const std::int64_t>(copy, shape.size()));
+}
+
+HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
     std::pmr::string text = printable(origin_name(n));
     text += " (";
@@ -6119,115 +6217,36 @@ private:
 };
 
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
-[[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
-    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
-    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
-    std::int64_t count = 1;
-    for (const std::int64_t size : shape) {
-        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
-        if (size != 0) count = saturating_mul(count, size);
-    }
-    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
-    out.add(type, sizes(shape));
-    return boost::outcome_v2::success();
-}
-[[nodiscard]] inline result<void> add_result(inference& out, const tensor_meta& meta) {
-    return add_result(out, meta.dtype, meta.shape);
-}
+[[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
+[[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
 
 /// Refuses an operand of another rank.
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
-                                               std::size_t most) {
-    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
-    std::pmr::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + number_text(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
-    return invalid(text);
-}
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
-    return require_rank(what, shape, rank, rank);
-}
+[[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
+                                        std::size_t most);
+[[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t rank);
 
 // --- broadcasting ----------------------------------------------------------------------------------------
 
 /// The shape that both broadcast to.
-[[nodiscard]] inline result<shape_builder> broadcast(sizes a, sizes b) {
-    if (a.size() < b.size()) return broadcast(b, a);
-    shape_builder shape(a);
-    const std::size_t lead = a.size() - b.size();
-    for (std::size_t i = lead; i < shape.size(); ++i) {
-        const std::int64_t other = b[i - lead];
-        if (shape[i] == 1) {
-            shape[i] = other;
-        } else if (other != 1 && other != shape[i]) {
-            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
-        }
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b);
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
-                                              const More&... more) requires(sizeof...(More) != 0) {
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
+    requires(sizeof...(More) != 0)
+{
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
 
 /// The shape that aten.expand gives: -1 keeps a size.
-[[nodiscard]] inline result<shape_builder> expanded_shape(sizes from, sizes to) {
-    const auto refuse = [&] {
-        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
-    };
-    if (to.size() < from.size()) return refuse();
-    shape_builder shape(to);
-    const std::size_t lead = to.size() - from.size();
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (i < lead) {
-            if (shape[i] < 0) return refuse();
-        } else if (shape[i] == -1) {
-            shape[i] = from[i - lead];
-        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
-            return refuse();
-        }
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> expanded_shape(sizes from, sizes to);
 
 /// The shape that aten.view gives: one size may be -1.
-[[nodiscard]] inline result<shape_builder> viewed_shape(sizes from, sizes to) {
-    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
-    const std::int64_t count = element_count(from);
-    shape_builder shape(to);
-    std::int64_t known = 1;
-    std::int64_t* inferred = nullptr;
-    for (std::int64_t& size : shape) {
-        if (size != -1) {
-            known = saturating_mul(known, size);
-        } else if (inferred == nullptr) {
-            inferred = &size;
-        } else {
-            return refuse();
-        }
-    }
-    if (inferred != nullptr) {
-        if (known <= 0 || count % known != 0) return refuse();
-        *inferred = count / known;
-    } else if (known != count) {
-        return refuse();
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> viewed_shape(sizes from, sizes to);
 
 // --- axes ------------------------------------------------------------------------------------------------
 
 /// An axis of a tensor of that rank, from one that may be negative.
-[[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
-}
+[[nodiscard]] result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
 /// A set of axes.
 struct axis_set {
@@ -6243,19 +6262,7 @@ struct axis_set {
 enum class no_axes : unsigned char { all, none };
 
 /// The axes that a list names. An axis may not be named twice.
-[[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
-    axis_set set;
-    for (const std::int64_t axis : axes) {
-        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
-        set.insert(found);
-    }
-    return set;
-}
+[[nodiscard]] result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all);
 
 /// What is left of a shape when those axes are reduced.
 [[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
@@ -6271,23 +6278,10 @@ enum class no_axes : unsigned char { all, none };
 }
 
 /// The order of axes that aten.permute names, non-negative and each once.
-[[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
-    if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
-    }
-    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
-    shape_builder order(axes);
-    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    return order;
-}
+[[nodiscard]] result<shape_builder> permutation_of(sizes axes, std::size_t rank);
 
 /// A list for `count` dimensions: PyTorch lets one number stand for all.
-[[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
-    if (items.size() == count) return shape_builder(items);
-    if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
-                   number_text(count) + " elements");
-}
+[[nodiscard]] result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count);
 
 /// First and last index that a slice takes of an axis, both within it.
 struct slice_range {
@@ -6312,6 +6306,140 @@ struct slice_range {
 
 }  // namespace headrace
 
+// ---- headrace/infer/shape_builder_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
+    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
+    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
+    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) {
+        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
+        if (size != 0) count = saturating_mul(count, size);
+    }
+    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
+    out.add(type, sizes(shape));
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
+    return add_result(out, meta.dtype, meta.shape);
+}
+
+HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
+                                          std::size_t most) {
+    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " " + shape_text(shape) + " must have rank " + number_text(least);
+    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
+    return invalid(text);
+}
+
+HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
+    return require_rank(what, shape, rank, rank);
+}
+
+HEADRACE_INLINE result<shape_builder> broadcast(sizes a, sizes b) {
+    if (a.size() < b.size()) return broadcast(b, a);
+    shape_builder shape(a);
+    const std::size_t lead = a.size() - b.size();
+    for (std::size_t i = lead; i < shape.size(); ++i) {
+        const std::int64_t other = b[i - lead];
+        if (shape[i] == 1) {
+            shape[i] = other;
+        } else if (other != 1 && other != shape[i]) {
+            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+        }
+    }
+    return shape;
+}
+
+HEADRACE_INLINE result<shape_builder> expanded_shape(sizes from, sizes to) {
+    const auto refuse = [&] {
+        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
+    };
+    if (to.size() < from.size()) return refuse();
+    shape_builder shape(to);
+    const std::size_t lead = to.size() - from.size();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i < lead) {
+            if (shape[i] < 0) return refuse();
+        } else if (shape[i] == -1) {
+            shape[i] = from[i - lead];
+        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
+            return refuse();
+        }
+    }
+    return shape;
+}
+
+HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
+    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
+    const std::int64_t count = element_count(from);
+    shape_builder shape(to);
+    std::int64_t known = 1;
+    std::int64_t* inferred = nullptr;
+    for (std::int64_t& size : shape) {
+        if (size != -1) {
+            known = saturating_mul(known, size);
+        } else if (inferred == nullptr) {
+            inferred = &size;
+        } else {
+            return refuse();
+        }
+    }
+    if (inferred != nullptr) {
+        if (known <= 0 || count % known != 0) return refuse();
+        *inferred = count / known;
+    } else if (known != count) {
+        return refuse();
+    }
+    return shape;
+}
+
+HEADRACE_INLINE result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (const auto found = normalized_axis(axis, rank)) return *found;
+    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+}
+
+HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty) {
+    if (rank > shape_builder::capacity) {
+        return invalid("rank is above " + number_text(shape_builder::capacity));
+    }
+    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
+    axis_set set;
+    for (const std::int64_t axis : axes) {
+        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
+        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
+        set.insert(found);
+    }
+    return set;
+}
+
+HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
+    if (axes.size() != rank) {
+        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
+    }
+    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
+    shape_builder order(axes);
+    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    return order;
+}
+
+HEADRACE_INLINE result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
+    if (items.size() == count) return shape_builder(items);
+    if (items.size() == 1) return shape_builder::filled(count, items[0]);
+    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
+                   number_text(count) + " elements");
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/preconditions.hpp ----
 
 namespace headrace {
@@ -6322,123 +6450,54 @@ namespace headrace {
 // --- numbers and lists -----------------------------------------------------------------------------------
 
 /// Refuses an integer outside of [low, high].
-[[nodiscard]] inline result<void> require_between(std::string_view what, std::int64_t number,
-                                                  std::int64_t low, std::int64_t high) {
-    if (number >= low && number <= high) return boost::outcome_v2::success();
-    std::pmr::string text(what);
-    text += " is " + number_text(number) + ", but must be ";
-    text += high == INT64_MAX ? "at least " + number_text(low)
-                              : "from " + number_text(low) + " to " + number_text(high);
-    return invalid(text);
-}
-[[nodiscard]] inline result<void> require_equal(std::string_view what, std::int64_t number,
-                                                std::int64_t expected) {
-    if (number == expected) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
-                   number_text(expected));
-}
-[[nodiscard]] inline result<void> require_at_least(std::string_view what, std::int64_t number,
-                                                   std::int64_t low) {
-    return require_between(what, number, low, INT64_MAX);
-}
+[[nodiscard]] result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
+                                           std::int64_t high);
+[[nodiscard]] result<void> require_equal(std::string_view what, std::int64_t number, std::int64_t expected);
+[[nodiscard]] result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low);
 
 /// Refuses a list of another length.
-[[nodiscard]] inline result<void> require_count(std::string_view what, std::size_t given,
-                                                std::size_t expected) {
-    if (given == expected) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
-                   number_text(expected));
-}
+[[nodiscard]] result<void> require_count(std::string_view what, std::size_t given, std::size_t expected);
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
 /// Refuses an operand of another shape.
-[[nodiscard]] inline result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected));
-}
+[[nodiscard]] result<void> require_shape(std::string_view what, sizes shape, sizes expected);
 /// The same of an operand that may be missing.
-[[nodiscard]] inline result<void> require_shape(std::string_view what, const std::optional<value>& v,
-                                                sizes expected) {
-    if (!v) return boost::outcome_v2::success();
-    return require_shape(what, inference::of(*v).shape, expected);
-}
+[[nodiscard]] result<void> require_shape(std::string_view what, const std::optional<value>& v,
+                                         sizes expected);
 
 /// Refuses an operand with another number of elements, in whatever shape.
-[[nodiscard]] inline result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
-    if (element_count(shape) == count) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
-                   (count == 1 ? " element" : " elements"));
-}
+[[nodiscard]] result<void> require_elements(std::string_view what, sizes shape, std::int64_t count);
 /// The same of an operand that may be missing.
-[[nodiscard]] inline result<void> require_elements(std::string_view what, const std::optional<value>& v,
-                                                   std::int64_t count) {
-    if (!v) return boost::outcome_v2::success();
-    return require_elements(what, inference::of(*v).shape, count);
-}
+[[nodiscard]] result<void> require_elements(std::string_view what, const std::optional<value>& v,
+                                            std::int64_t count);
 
 /// Refuses a shape with a size of 0.
-[[nodiscard]] inline result<void> require_nonempty(std::string_view what, sizes shape) {
-    for (const std::int64_t size : shape) {
-        if (size <= 0)
-            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
-    }
-    return boost::outcome_v2::success();
-}
+[[nodiscard]] result<void> require_nonempty(std::string_view what, sizes shape);
 
 /// Refuses an operand that does not broadcast to a shape.
-[[nodiscard]] inline result<void> require_expandable(std::string_view what, sizes from, sizes to) {
-    if (expanded_shape(from, to)) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
-}
+[[nodiscard]] result<void> require_expandable(std::string_view what, sizes from, sizes to);
 
 /// Refuses a shape that is not `expected` apart from one axis, or has another rank.
-[[nodiscard]] inline result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
-                                                       std::size_t axis) {
-    bool equal = shape.size() == expected.size();
-    for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
-    if (equal) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected) + ", apart from axis " + number_text(axis));
-}
+[[nodiscard]] result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
+                                                std::size_t axis);
 
 // --- dtypes ----------------------------------------------------------------------------------------------
 
 namespace detail {
-inline error other_dtype(std::string_view what, dtype given, std::string_view expected) {
-    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
-                   std::pmr::string(expected));
-}
+error other_dtype(std::string_view what, dtype given, std::string_view expected);
 }  // namespace detail
 
 /// Refuses an operand of another dtype.
-[[nodiscard]] inline result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
-    if (given == expected) return boost::outcome_v2::success();
-    return detail::other_dtype(what, given, name_of(expected));
-}
+[[nodiscard]] result<void> require_dtype(std::string_view what, dtype given, dtype expected);
 /// Refuses anything that PyTorch does not index with.
-[[nodiscard]] inline result<void> require_indices(std::string_view what, const tensor_meta& t) {
-    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
-    return detail::other_dtype(what, t.dtype, "int64 or int32");
-}
+[[nodiscard]] result<void> require_indices(std::string_view what, const tensor_meta& t);
 /// Masks and conditions are booleans; PyTorch still takes uint8, which once stood for bool.
 [[nodiscard]] constexpr bool is_mask(dtype t) { return is_boolean(t) || t == dtype::uint8; }
-[[nodiscard]] inline result<void> require_mask(std::string_view what, const tensor_meta& t) {
-    if (is_mask(t.dtype)) return boost::outcome_v2::success();
-    return detail::other_dtype(what, t.dtype, "bool");
-}
-[[nodiscard]] inline result<void> require_floating(std::string_view what, dtype given) {
-    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
-        return boost::outcome_v2::success();
-    }
-    return detail::other_dtype(what, given, "a floating-point type");
-}
+[[nodiscard]] result<void> require_mask(std::string_view what, const tensor_meta& t);
+[[nodiscard]] result<void> require_floating(std::string_view what, dtype given);
 /// Refuses what has no bits to combine.
-[[nodiscard]] inline result<void> require_bits(std::string_view what, dtype given) {
-    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
-    return detail::other_dtype(what, given, "bool or an integer type");
-}
+[[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
 template <op_tag Op>
@@ -6453,6 +6512,121 @@ template <op_tag Op>
         if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
     }
     return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/preconditions_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
+                                             std::int64_t high) {
+    if (number >= low && number <= high) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " is " + number_text(number) + ", but must be ";
+    text += high == INT64_MAX ? "at least " + number_text(low)
+                              : "from " + number_text(low) + " to " + number_text(high);
+    return invalid(text);
+}
+
+HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
+                                           std::int64_t expected) {
+    if (number == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
+                   number_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low) {
+    return require_between(what, number, low, INT64_MAX);
+}
+
+HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+                   number_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
+    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
+                                           sizes expected) {
+    if (!v) return boost::outcome_v2::success();
+    return require_shape(what, inference::of(*v).shape, expected);
+}
+
+HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
+    if (element_count(shape) == count) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
+                   (count == 1 ? " element" : " elements"));
+}
+
+HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
+                                              std::int64_t count) {
+    if (!v) return boost::outcome_v2::success();
+    return require_elements(what, inference::of(*v).shape, count);
+}
+
+HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape) {
+    for (const std::int64_t size : shape) {
+        if (size <= 0)
+            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
+    }
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
+    if (expanded_shape(from, to)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
+}
+
+HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
+                                                  std::size_t axis) {
+    bool equal = shape.size() == expected.size();
+    for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
+    if (equal) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected) + ", apart from axis " + number_text(axis));
+}
+
+namespace detail {
+
+HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::string_view expected) {
+    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
+                   std::pmr::string(expected));
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, name_of(expected));
+}
+
+HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
+    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "int64 or int32");
+}
+
+HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_meta& t) {
+    if (is_mask(t.dtype)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "bool");
+}
+
+HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
+    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
+        return boost::outcome_v2::success();
+    }
+    return detail::other_dtype(what, given, "a floating-point type");
+}
+
+HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
+    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, "bool or an integer type");
 }
 
 }  // namespace headrace
@@ -6544,11 +6718,7 @@ struct window {
 };
 
 /// Refuses a window that does not move, or that is larger than any tensor.
-[[nodiscard]] inline result<void> check_window(const window& w) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
-    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
-    return boost::outcome_v2::success();
-}
+[[nodiscard]] result<void> check_window(const window& w);
 
 /// PyTorch's padding="same" for stride 1: the odd element comes last.
 [[nodiscard]] constexpr window same_padded(window w) {
@@ -6560,8 +6730,37 @@ struct window {
 
 /// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
 /// if it starts inside the axis or the padding before it.
-[[nodiscard]] inline result<std::int64_t> window_positions(std::int64_t size, const window& w,
-                                                           bool ceil_mode = false) {
+[[nodiscard]] result<std::int64_t> window_positions(std::int64_t size, const window& w,
+                                                    bool ceil_mode = false);
+
+/// The size that a transposed convolution gives.
+[[nodiscard]] result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
+                                                          std::int64_t output_padding);
+
+/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
+struct window_lists {
+    sizes kernel;
+    sizes stride;
+    sizes padding;
+    sizes dilation;
+};
+
+/// The windows of `count` dimensions. An empty stride means that of the kernel.
+[[nodiscard]] result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count);
+
+}  // namespace headrace
+
+// ---- headrace/infer/window_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE result<void> check_window(const window& w) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const window& w, bool ceil_mode) {
     BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
@@ -6575,9 +6774,8 @@ struct window {
     return last + 1;
 }
 
-/// The size that a transposed convolution gives.
-[[nodiscard]] inline result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                                 std::int64_t output_padding) {
+HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
+                                                            std::int64_t output_padding) {
     BOOST_OUTCOME_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
@@ -6586,16 +6784,7 @@ struct window {
     return given;
 }
 
-/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
-struct window_lists {
-    sizes kernel;
-    sizes stride;
-    sizes padding;
-    sizes dilation;
-};
-
-/// The windows of `count` dimensions. An empty stride means that of the kernel.
-[[nodiscard]] inline result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
+HEADRACE_INLINE result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
     BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
     BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
@@ -9557,7 +9746,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/infer/dim_order_ops.hpp ----
+// ---- headrace/infer/dim_order_ops_definition.hpp ----
 
 namespace headrace {
 
@@ -9604,13 +9793,7 @@ public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
-    ~arena() override {
-        while (chunks_ != nullptr) {
-            chunk* last = chunks_;
-            chunks_ = last->next;
-            upstream_->deallocate(last, last->bytes, alignof(chunk));
-        }
-    }
+    ~arena() override;
 
 private:
     static constexpr std::size_t chunk_bytes = 16 * 1024;
@@ -9620,38 +9803,56 @@ private:
         std::size_t bytes;
     };
 
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
-        void* at = std::align(alignment, bytes, free_, free_bytes_);
-        if (at == nullptr) {
-            free_ = take(chunk_bytes - sizeof(chunk), alignof(chunk));
-            free_bytes_ = chunk_bytes - sizeof(chunk);
-            at = std::align(alignment, bytes, free_, free_bytes_);
-        }
-        free_ = static_cast<std::byte*>(free_) + bytes;
-        free_bytes_ -= bytes;
-        return at;
-    }
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override;
     void do_deallocate(void*, std::size_t, std::size_t) override {}
     [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }
 
     // A chunk with room for that much after its header.
-    void* take(std::size_t bytes, std::size_t alignment) {
-        const std::size_t whole = sizeof(chunk) + bytes;
-        void* memory = upstream_->allocate(whole, alignof(chunk));
-        chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
-        void* room = chunks_ + 1;
-        std::size_t left = bytes;
-        return std::align(alignment, 1, room, left);
-    }
+    void* take(std::size_t bytes, std::size_t alignment);
 
     std::pmr::memory_resource* upstream_;
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
 };
+
+}  // namespace headrace
+
+// ---- headrace/ir/arena_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE arena::~arena() {
+    while (chunks_ != nullptr) {
+        chunk* last = chunks_;
+        chunks_ = last->next;
+        upstream_->deallocate(last, last->bytes, alignof(chunk));
+    }
+}
+
+HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
+    if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
+    void* at = std::align(alignment, bytes, free_, free_bytes_);
+    if (at == nullptr) {
+        free_ = take(chunk_bytes - sizeof(chunk), alignof(chunk));
+        free_bytes_ = chunk_bytes - sizeof(chunk);
+        at = std::align(alignment, bytes, free_, free_bytes_);
+    }
+    free_ = static_cast<std::byte*>(free_) + bytes;
+    free_bytes_ -= bytes;
+    return at;
+}
+
+HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
+    const std::size_t whole = sizeof(chunk) + bytes;
+    void* memory = upstream_->allocate(whole, alignof(chunk));
+    chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
+    void* room = chunks_ + 1;
+    std::size_t left = bytes;
+    return std::align(alignment, 1, room, left);
+}
 
 }  // namespace headrace
 
@@ -10001,22 +10202,8 @@ public:
                             : std::span<const std::uint64_t>(d->present, d->words);
     }
 
-    void insert(node& n) {
-        bucket& b = bucket_of(*n.op);
-        n.previous_of_op = b.last;
-        n.next_of_op = nullptr;
-        (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
-        b.last = &n;
-        ++b.count;
-        mark(*n.op, 1);
-    }
-    void remove(node& n) {
-        bucket& b = bucket_of(*n.op);
-        (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
-        (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
-        --b.count;
-        mark(*n.op, -1);
-    }
+    void insert(node& n);
+    void remove(node& n);
 
     /// The census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }
@@ -10053,22 +10240,8 @@ private:
     }
     bucket& bucket_of(const op_info& op) { return find_or_add(*op.dialect).ops[op.index]; }
 
-    entry& find_or_add(const dialect_info& dialect) {
-        for (entry& d : std::span(entries_, size_)) {
-            if (d.dialect == &dialect) return d;
-        }
-        if (size_ == capacity_) grow();
-        const std::size_t words = detail::words_for(dialect.op_count);
-        return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
-                                                            zeroed<std::uint64_t>(words), words});
-    }
-    void grow() {
-        entry* wider =
-            static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
-        std::uninitialized_copy_n(entries_, size_, wider);
-        entries_ = wider;
-        capacity_ = 2 * (capacity_ + 2);
-    }
+    entry& find_or_add(const dialect_info& dialect);
+    void grow();
     template <class T>
     T* zeroed(std::size_t count) {
         T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
@@ -10076,16 +10249,7 @@ private:
         return items;
     }
 
-    void mark(const op_info& op, int change) {
-        for (census* c = this; c != nullptr; c = c->parent_) {
-            entry& d = c->find_or_add(*op.dialect);
-            bucket& b = d.ops[op.index];
-            b.occurrences += static_cast<std::uint32_t>(change);
-            const std::uint64_t bit = std::uint64_t{1} << (op.index % detail::word_bits);
-            std::uint64_t& word = d.present[op.index / detail::word_bits];
-            word = b.occurrences != 0 ? word | bit : word & ~bit;
-        }
-    }
+    void mark(const op_info& op, int change);
 
     std::pmr::memory_resource* arena_;
     entry* entries_ = nullptr;
@@ -10093,6 +10257,58 @@ private:
     std::size_t capacity_ = 0;
     census* parent_ = nullptr;
 };
+
+}  // namespace headrace
+
+// ---- headrace/ir/census_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE void census::insert(node& n) {
+    bucket& b = bucket_of(*n.op);
+    n.previous_of_op = b.last;
+    n.next_of_op = nullptr;
+    (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
+    b.last = &n;
+    ++b.count;
+    mark(*n.op, 1);
+}
+
+HEADRACE_INLINE void census::remove(node& n) {
+    bucket& b = bucket_of(*n.op);
+    (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
+    (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
+    --b.count;
+    mark(*n.op, -1);
+}
+
+HEADRACE_INLINE void census::grow() {
+    entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
+    std::uninitialized_copy_n(entries_, size_, wider);
+    entries_ = wider;
+    capacity_ = 2 * (capacity_ + 2);
+}
+
+HEADRACE_INLINE void census::mark(const op_info& op, int change) {
+    for (census* c = this; c != nullptr; c = c->parent_) {
+        entry& d = c->find_or_add(*op.dialect);
+        bucket& b = d.ops[op.index];
+        b.occurrences += static_cast<std::uint32_t>(change);
+        const std::uint64_t bit = std::uint64_t{1} << (op.index % detail::word_bits);
+        std::uint64_t& word = d.present[op.index / detail::word_bits];
+        word = b.occurrences != 0 ? word | bit : word & ~bit;
+    }
+}
+
+HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) {
+    for (entry& d : std::span(entries_, size_)) {
+        if (d.dialect == &dialect) return d;
+    }
+    if (size_ == capacity_) grow();
+    const std::size_t words = detail::words_for(dialect.op_count);
+    return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
+                                                        zeroed<std::uint64_t>(words), words});
+}
 
 }  // namespace headrace
 
@@ -10148,39 +10364,21 @@ public:
 
     /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
     /// and texts refer to is copied.
-    node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr) {
-        node& n = *make<node>();
-        n.op = &op;
-        n.owner = this;
-        n.id = next_id_++;
-        n.result_count = static_cast<std::uint32_t>(results);
-        n.results = make_array<result_slot>(results);
-        n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
-        std::memcpy(n.arguments, arguments, op.args_size);
-        own_arguments(n);
-        link(n, before);
-        census_.insert(n);
-        return n;
-    }
+    node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr);
 
     template <op_tag Op>
-    requires(Op::results != variadic_results) node& create(const args<Op>& arguments,
-                                                           node* before = nullptr) {
+        requires(Op::results != variadic_results)
+    node& create(const args<Op>& arguments, node* before = nullptr) {
         return create(info_of<Op>, &arguments, static_cast<std::size_t>(Op::results), before);
     }
     template <op_tag Op>
-    requires(Op::results == variadic_results) node& create(const args<Op>& arguments, std::size_t results,
-                                                           node* before = nullptr) {
+        requires(Op::results == variadic_results)
+    node& create(const args<Op>& arguments, std::size_t results, node* before = nullptr) {
         return create(info_of<Op>, &arguments, results, before);
     }
 
     /// Removes a node that nothing uses.
-    void erase(node& n) {
-        for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
-        census_.remove(n);
-        unlink(n);
-        n.owner = nullptr;  // who has collected it before can tell that it is gone
-    }
+    void erase(node& n);
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
     void move_before(node& n, node* before) {
@@ -10204,12 +10402,7 @@ public:
         }
     }
 
-    void set_meta(value v, const tensor_meta& meta) {
-        tensor_meta owned = meta;
-        owned.shape = own(meta.shape);
-        owned.dim_order = own(meta.dim_order);
-        v.producer->results[v.result].meta = owned;
-    }
+    void set_meta(value v, const tensor_meta& meta);
     void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
@@ -10230,35 +10423,17 @@ public:
     }
 
     /// Gives `to` the inheritable annotations of `from` that it lacks.
-    void inherit_annotations(node& to, const node& from) {
-        for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
-            bool present = !a->inherited;
-            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
-                present = a->key == b->key;
-            if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
-        }
-    }
+    void inherit_annotations(node& to, const node& from);
 
     /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
-    graph& create_region() {
-        graph* region = static_cast<graph*>(arena_->allocate(sizeof(graph), alignof(graph)));
-        new (region) graph(*this, region_of_this{});
-        region->next_region_ = first_region_;
-        first_region_ = region;
-        return *region;
-    }
+    graph& create_region();
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
     // --- memory ------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
-    [[nodiscard]] std::string_view own(std::string_view text) {
-        if (text.empty()) return {};
-        char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
-        std::memcpy(copy, text.data(), text.size());
-        return {copy, text.size()};
-    }
+    [[nodiscard]] std::string_view own(std::string_view text);
     [[nodiscard]] int_list own(const int_list& items) {
         if (!items.is_view()) return items;
         return int_list(std::span<const std::int64_t>(copy_array(items.data(), items.size()), items.size()));
@@ -10309,60 +10484,7 @@ private:
     }
 
     // Copies what the arguments refer to into the arena, then makes the node's edges.
-    void own_arguments(node& n) {
-        for (const field_info& f : *n.op) {
-            switch (f.kind) {
-                case field_kind::tensors:
-                    field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
-                    break;
-                case field_kind::optional_tensors: {
-                    auto& items = field_at<list<std::optional<value>>>(n, f);
-                    items = own(items);
-                    break;
-                }
-                case field_kind::integers:
-                    if (f.optional) {
-                        if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
-                    } else {
-                        field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
-                    }
-                    break;
-                case field_kind::floatings:
-                    if (f.optional) {
-                        if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
-                    } else {
-                        field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
-                    }
-                    break;
-                case field_kind::text:
-                    if (f.optional) {
-                        if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
-                    } else {
-                        field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
-                    }
-                    break;
-                case field_kind::data: {
-                    if (f.optional) break;
-                    auto& data = field_at<tensor_data>(n, f);
-                    data.strides = own(data.strides);
-                    break;
-                }
-                default:
-                    break;
-            }
-        }
-        std::size_t count = 0;
-        for_each_slot(n, [&](value&) { ++count; });
-        n.operand_count = static_cast<std::uint32_t>(count);
-        n.operands = make_array<edge>(count);
-        edge* e = n.operands;
-        for_each_slot(n, [&](value& slot) {
-            e->target = &n;
-            e->slot = &slot;
-            e->operand = static_cast<std::uint32_t>(e - n.operands);
-            link_use(*e++);
-        });
-    }
+    void own_arguments(node& n);
 
     template <class F>
     static void for_each_slot(node& n, F&& f) {
@@ -10435,12 +10557,139 @@ value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fi
 
 }  // namespace headrace
 
+// ---- headrace/ir/graph_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
+                                    node* before) {
+    node& n = *make<node>();
+    n.op = &op;
+    n.owner = this;
+    n.id = next_id_++;
+    n.result_count = static_cast<std::uint32_t>(results);
+    n.results = make_array<result_slot>(results);
+    n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+    std::memcpy(n.arguments, arguments, op.args_size);
+    own_arguments(n);
+    link(n, before);
+    census_.insert(n);
+    return n;
+}
+
+HEADRACE_INLINE void graph::erase(node& n) {
+    for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
+    census_.remove(n);
+    unlink(n);
+    n.owner = nullptr;  // who has collected it before can tell that it is gone
+}
+
+HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
+        bool present = !a->inherited;
+        for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
+            present = a->key == b->key;
+        if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
+    }
+}
+
+HEADRACE_INLINE graph& graph::create_region() {
+    graph* region = static_cast<graph*>(arena_->allocate(sizeof(graph), alignof(graph)));
+    new (region) graph(*this, region_of_this{});
+    region->next_region_ = first_region_;
+    first_region_ = region;
+    return *region;
+}
+
+HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
+    tensor_meta owned = meta;
+    owned.shape = own(meta.shape);
+    owned.dim_order = own(meta.dim_order);
+    v.producer->results[v.result].meta = owned;
+}
+
+HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
+    if (text.empty()) return {};
+    char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
+    std::memcpy(copy, text.data(), text.size());
+    return {copy, text.size()};
+}
+
+HEADRACE_INLINE void graph::own_arguments(node& n) {
+    for (const field_info& f : *n.op) {
+        switch (f.kind) {
+            case field_kind::tensors:
+                field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                break;
+            case field_kind::optional_tensors: {
+                auto& items = field_at<list<std::optional<value>>>(n, f);
+                items = own(items);
+                break;
+            }
+            case field_kind::integers:
+                if (f.optional) {
+                    if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
+                } else {
+                    field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
+                }
+                break;
+            case field_kind::floatings:
+                if (f.optional) {
+                    if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
+                } else {
+                    field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
+                }
+                break;
+            case field_kind::text:
+                if (f.optional) {
+                    if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
+                } else {
+                    field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                }
+                break;
+            case field_kind::data: {
+                if (f.optional) break;
+                auto& data = field_at<tensor_data>(n, f);
+                data.strides = own(data.strides);
+                break;
+            }
+            default:
+                break;
+        }
+    }
+    std::size_t count = 0;
+    for_each_slot(n, [&](value&) { ++count; });
+    n.operand_count = static_cast<std::uint32_t>(count);
+    n.operands = make_array<edge>(count);
+    edge* e = n.operands;
+    for_each_slot(n, [&](value& slot) {
+        e->target = &n;
+        e->slot = &slot;
+        e->operand = static_cast<std::uint32_t>(e - n.operands);
+        link_use(*e++);
+    });
+}
+
+}  // namespace headrace
+
 // ---- headrace/ir/meta_text.hpp ----
 
 namespace headrace {
 
 /// "float32[1, 16]".
-[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta& meta) {
+[[nodiscard]] std::pmr::string meta_text(const tensor_meta& meta);
+/// The same, or "?" for a type that is not known.
+[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
+    return meta == nullptr ? "?" : meta_text(*meta);
+}
+
+}  // namespace headrace
+
+// ---- headrace/ir/meta_text_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE std::pmr::string meta_text(const tensor_meta& meta) {
     std::pmr::string text(name_of(meta.dtype));
     text += '[';
     for (const std::int64_t size : meta.shape) {
@@ -10449,14 +10698,10 @@ namespace headrace {
     }
     return text += ']';
 }
-/// The same, or "?" for a type that is not known.
-[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
-    return meta == nullptr ? "?" : meta_text(*meta);
-}
 
 }  // namespace headrace
 
-// ---- headrace/infer/higher_order.hpp ----
+// ---- headrace/infer/higher_order_definition.hpp ----
 
 namespace headrace {
 
@@ -10617,7 +10862,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/infer/quantized_decomposed.hpp ----
+// ---- headrace/infer/quantized_decomposed_definition.hpp ----
 
 namespace headrace {
 namespace quantized_decomposed {
@@ -11125,7 +11370,7 @@ inline result<void> infer_results(tosa::resize, const args<tosa::resize>& a, inf
 
 }  // namespace headrace
 
-// ---- headrace/infer/tosa.hpp ----
+// ---- headrace/infer/tosa_definition.hpp ----
 
 namespace headrace {
 
@@ -11845,17 +12090,8 @@ namespace headrace {
 /// they have; where two share one, or a value has none, a name made of the op and a number serves.
 class printed_names {
 public:
-    explicit printed_names(const graph& g) {
-        claim_own(g);
-        fill_missing(g);
-    }
-    [[nodiscard]] const std::pmr::string& operator[](value v) const {
-        static const std::pmr::string none = "null";
-        const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
-        if (names == nullptr || v.producer->id >= names->names.size()) return none;
-        const auto& results = names->names[v.producer->id];
-        return v.result < results.size() ? results[v.result] : none;
-    }
+    explicit printed_names(const graph& g);
+    [[nodiscard]] const std::pmr::string& operator[](value v) const;
 
 private:
     struct names_of_graph {
@@ -11863,58 +12099,14 @@ private:
         std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
     };
 
-    [[nodiscard]] const names_of_graph* find(const graph* g) const {
-        for (const names_of_graph& names : graphs_) {
-            if (names.owner == g) return &names;
-        }
-        return nullptr;
-    }
+    [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g) {
-        std::pmr::vector<const graph*> regions;
-        for (const graph& region : g.regions()) regions.insert(regions.begin(), &region);
-        return regions;
-    }
-    void claim_own(const graph& g) {
-        graphs_.push_back({&g, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
-        auto& names = graphs_.back().names;
-        for (const node& n : g.nodes()) {
-            names[n.id].resize(n.result_count);
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const std::string_view own = n.results[i].name;
-                if (own.empty()) continue;
-                const auto [shown, is_new] = taken_.insert(printable(own));
-                if (is_new) names[n.id][i] = *shown;
-            }
-        }
-        for (const graph* region : regions_of(g)) claim_own(*region);
-    }
-    void fill_missing(const graph& g) {
-        for (names_of_graph& names : graphs_) {
-            if (names.owner != &g) continue;
-            for (const node& n : g.nodes()) {
-                for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                    std::pmr::string& name = names.names[n.id][i];
-                    const std::string_view own = n.results[i].name;
-                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
-                }
-            }
-        }
-        for (const graph* region : regions_of(g)) fill_missing(*region);
-    }
+    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
+    void claim_own(const graph& g);
+    void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
-    static std::pmr::string base_of(const op_info& op) {
-        std::string_view text = op.name.substr(op.name.find('.') + 1);
-        std::pmr::string base(text.substr(0, text.find('.')));
-        for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return base;
-    }
-    std::pmr::string unused(std::string_view base) {
-        std::pmr::string name(base);
-        int& number = numbers_[name];
-        while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
-        return name;
-    }
+    static std::pmr::string base_of(const op_info& op);
+    std::pmr::string unused(std::string_view base);
 
     std::pmr::vector<names_of_graph> graphs_;
     std::pmr::unordered_set<std::pmr::string> taken_;
@@ -11928,18 +12120,9 @@ class listed_names {
 public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
-    std::pmr::string operator()(value v) const { return "%" + (*names_)[v]; }
+    std::pmr::string operator()(value v) const;
     // Where a region stands among those of its graph: "#0" was made first.
-    std::pmr::string operator()(const graph* region) const {
-        if (region->parent() == nullptr) return "none";
-        std::size_t number = 0;
-        bool passed = false;
-        for (const graph& other : region->parent()->regions()) {
-            number += passed;
-            passed |= &other == region;
-        }
-        return "#" + number_text(number);
-    }
+    std::pmr::string operator()(const graph* region) const;
 
 private:
     const printed_names* names_;
@@ -11947,7 +12130,116 @@ private:
 
 // "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
 // tensors need no name as long as none before them was left out.
-[[nodiscard]] inline std::pmr::string listed_arguments(const node& n, const listed_names& names) {
+[[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
+
+[[nodiscard]] std::pmr::string node_line(const node& n, const printed_names& names);
+
+void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                std::pmr::string& out);
+
+}  // namespace detail
+
+/// One line for each node, in execution order:
+///
+///     %x: float32[1, 16, 8, 8] = input
+///     %w: float32[4, 16, 3, 3] = constant
+///     %y: float32[1, 4, 3, 3] = aten.conv2d.default(%x, %w, stride=[2, 2])
+///     output %y
+///
+/// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
+[[nodiscard]] std::pmr::string listing(const graph& g);
+
+}  // namespace headrace
+
+// ---- headrace/ir/listing_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE printed_names::printed_names(const graph& g) {
+    claim_own(g);
+    fill_missing(g);
+}
+
+HEADRACE_INLINE const std::pmr::string& printed_names::operator[](value v) const {
+    static const std::pmr::string none = "null";
+    const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
+    if (names == nullptr || v.producer->id >= names->names.size()) return none;
+    const auto& results = names->names[v.producer->id];
+    return v.result < results.size() ? results[v.result] : none;
+}
+
+HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
+    for (const names_of_graph& names : graphs_) {
+        if (names.owner == g) return &names;
+    }
+    return nullptr;
+}
+
+HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
+    std::pmr::vector<const graph*> regions;
+    for (const graph& region : g.regions()) regions.insert(regions.begin(), &region);
+    return regions;
+}
+
+HEADRACE_INLINE void printed_names::claim_own(const graph& g) {
+    graphs_.push_back({&g, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
+    auto& names = graphs_.back().names;
+    for (const node& n : g.nodes()) {
+        names[n.id].resize(n.result_count);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const std::string_view own = n.results[i].name;
+            if (own.empty()) continue;
+            const auto [shown, is_new] = taken_.insert(printable(own));
+            if (is_new) names[n.id][i] = *shown;
+        }
+    }
+    for (const graph* region : regions_of(g)) claim_own(*region);
+}
+
+HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
+    for (names_of_graph& names : graphs_) {
+        if (names.owner != &g) continue;
+        for (const node& n : g.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                std::pmr::string& name = names.names[n.id][i];
+                const std::string_view own = n.results[i].name;
+                if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
+            }
+        }
+    }
+    for (const graph* region : regions_of(g)) fill_missing(*region);
+}
+
+HEADRACE_INLINE std::pmr::string printed_names::base_of(const op_info& op) {
+    std::string_view text = op.name.substr(op.name.find('.') + 1);
+    std::pmr::string base(text.substr(0, text.find('.')));
+    for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return base;
+}
+
+HEADRACE_INLINE std::pmr::string printed_names::unused(std::string_view base) {
+    std::pmr::string name(base);
+    int& number = numbers_[name];
+    while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
+    return name;
+}
+
+namespace detail {
+
+HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const { return "%" + (*names_)[v]; }
+
+HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
+    if (region->parent() == nullptr) return "none";
+    std::size_t number = 0;
+    bool passed = false;
+    for (const graph& other : region->parent()->regions()) {
+        number += passed;
+        passed |= &other == region;
+    }
+    return "#" + number_text(number);
+}
+
+HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {
     std::pmr::string out;
     bool positional = true;
     for (const field_info& f : *n.op) {
@@ -11962,7 +12254,7 @@ private:
     return out;
 }
 
-[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
+HEADRACE_INLINE std::pmr::string node_line(const node& n, const printed_names& names) {
     const listed_names name(names);
     std::pmr::string out;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -11996,8 +12288,8 @@ private:
     return out += ')';
 }
 
-inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                       std::pmr::string& out) {
+HEADRACE_INLINE void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                                std::pmr::string& out) {
     for (const node& n : g.nodes()) {
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {
@@ -12010,15 +12302,7 @@ inline void list_graph(const graph& g, const printed_names& names, const std::pm
 
 }  // namespace detail
 
-/// One line for each node, in execution order:
-///
-///     %x: float32[1, 16, 8, 8] = input
-///     %w: float32[4, 16, 3, 3] = constant
-///     %y: float32[1, 4, 3, 3] = aten.conv2d.default(%x, %w, stride=[2, 2])
-///     output %y
-///
-/// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
-[[nodiscard]] inline std::pmr::string listing(const graph& g) {
+HEADRACE_INLINE std::pmr::string listing(const graph& g) {
     const printed_names names(g);
     std::pmr::string out;
     detail::list_graph(g, names, "", out);
@@ -12134,23 +12418,9 @@ namespace detail {
 class dispatch_key {
 public:
     /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
-    bool assign(const node& n) {
-        words_.clear();
-        sound_ = true;
-        put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
-        for (const field_info& f : *n.op)
-            visit_field(f, n.arguments, [this](const auto& member) { put(member); });
-        return sound_;
-    }
+    bool assign(const node& n);
     [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
-    [[nodiscard]] std::uint64_t hash() const {
-        std::uint64_t state = words_.size();
-        for (const std::uint64_t word : words_) {
-            state = (state ^ word) * 0x9e3779b97f4a7c15U;
-            state ^= state >> 29;
-        }
-        return state;
-    }
+    [[nodiscard]] std::uint64_t hash() const;
 
 private:
     void put(std::uint64_t word) { words_.push_back(word); }
@@ -12158,8 +12428,10 @@ private:
     void put(bool b) { put(std::uint64_t{b}); }
     void put(double d) { put(std::bit_cast<std::uint64_t>(d)); }
     template <class T>
-    requires std::is_enum_v<T>
-    void put(T e) { put(static_cast<std::uint64_t>(e)); }
+        requires std::is_enum_v<T>
+    void put(T e) {
+        put(static_cast<std::uint64_t>(e));
+    }
     void put(const scalar& s) {
         put(static_cast<std::uint64_t>(s.kind()));
         s.is_floating() ? put(s.to_double()) : put(s.to_int());
@@ -12232,20 +12504,11 @@ public:
     /// by the next that adds its dialect.
     class [[nodiscard]] scope {
     public:
-        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects)
-            : cache_(&cache), dialects_(dialects) {
-            cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
-        }
+        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects);
         scope(scope&& other) noexcept
             : cache_(std::exchange(other.cache_, nullptr)), dialects_(std::move(other.dialects_)) {}
         scope& operator=(scope&&) = delete;
-        ~scope() {
-            if (cache_ == nullptr) return;
-            for (const dialect_info* d : dialects_) {
-                const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
-                cache_->dialects_.erase(std::next(last).base());
-            }
-        }
+        ~scope();
 
     private:
         dispatch_cache* cache_;
@@ -12257,24 +12520,7 @@ public:
     }
 
     /// What the rules give for that node, from the cache if it is known.
-    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) {
-        if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() ||
-            !key_.assign(n)) {
-            ++bypassed_;
-            return rule(n, out);
-        }
-        const std::uint64_t hash = key_.hash();
-        if (const entry* known = find(hash)) {
-            ++hits_;
-            for (const tensor_meta& meta : known->results) out.add(meta);
-            return boost::outcome_v2::success();
-        }
-        ++misses_;
-        const std::size_t before = out.results().size();
-        result<void> done = rule(n, out);
-        if (done) insert(hash, out.results().subspan(before));
-        return done;
-    }
+    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule);
 
     [[nodiscard]] std::size_t hits() const { return hits_; }
     [[nodiscard]] std::size_t misses() const { return misses_; }
@@ -12290,43 +12536,14 @@ private:
         std::span<const tensor_meta> results;
     };
 
-    [[nodiscard]] const entry* find(std::uint64_t hash) const {
-        if (slots_.empty()) return nullptr;
-        for (std::size_t at = first_slot(hash); !slots_[at].key.empty();
-             at = (at + 1) & (slots_.size() - 1)) {
-            const entry& e = slots_[at];
-            if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
-        }
-        return nullptr;
-    }
-    void insert(std::uint64_t hash, std::span<const tensor_meta> results) {
-        if (2 * (size_ + 1) > slots_.size()) grow();
-        const std::span<tensor_meta> kept = own(results);
-        for (tensor_meta& meta : kept) {
-            if (meta.shape.is_view())
-                meta.shape = int_list(
-                    std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
-            meta.dim_order = {};
-        }
-        place({hash, own(key_.words()), kept});
-        ++size_;
-    }
-    void grow() {
-        std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
-        old.swap(slots_);
-        for (const entry& e : old) {
-            if (!e.key.empty()) place(e);
-        }
-    }
+    [[nodiscard]] const entry* find(std::uint64_t hash) const;
+    void insert(std::uint64_t hash, std::span<const tensor_meta> results);
+    void grow();
     // There is a power of two of them.
     [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
         return static_cast<std::size_t>(hash) & (slots_.size() - 1);
     }
-    void place(const entry& e) {
-        std::size_t at = first_slot(e.hash);
-        while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = e;
-    }
+    void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
         if (items.empty()) return {};
@@ -12345,6 +12562,102 @@ private:
     std::size_t misses_ = 0;
     std::size_t bypassed_ = 0;
 };
+
+}  // namespace headrace
+
+// ---- headrace/infer/dispatch_cache_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE bool dispatch_key::assign(const node& n) {
+    words_.clear();
+    sound_ = true;
+    put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
+    for (const field_info& f : *n.op)
+        visit_field(f, n.arguments, [this](const auto& member) { put(member); });
+    return sound_;
+}
+
+HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
+    std::uint64_t state = words_.size();
+    for (const std::uint64_t word : words_) {
+        state = (state ^ word) * 0x9e3779b97f4a7c15U;
+        state ^= state >> 29;
+    }
+    return state;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE dispatch_cache::scope::scope(dispatch_cache& cache,
+                                             std::initializer_list<const dialect_info*> dialects)
+    : cache_(&cache), dialects_(dialects) {
+    cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
+}
+
+HEADRACE_INLINE dispatch_cache::scope::~scope() {
+    if (cache_ == nullptr) return;
+    for (const dialect_info* d : dialects_) {
+        const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
+        cache_->dialects_.erase(std::next(last).base());
+    }
+}
+
+HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out, rules rule) {
+    if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() || !key_.assign(n)) {
+        ++bypassed_;
+        return rule(n, out);
+    }
+    const std::uint64_t hash = key_.hash();
+    if (const entry* known = find(hash)) {
+        ++hits_;
+        for (const tensor_meta& meta : known->results) out.add(meta);
+        return boost::outcome_v2::success();
+    }
+    ++misses_;
+    const std::size_t before = out.results().size();
+    result<void> done = rule(n, out);
+    if (done) insert(hash, out.results().subspan(before));
+    return done;
+}
+
+HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
+        const entry& e = slots_[at];
+        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
+    }
+    return nullptr;
+}
+
+HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    const std::span<tensor_meta> kept = own(results);
+    for (tensor_meta& meta : kept) {
+        if (meta.shape.is_view())
+            meta.shape =
+                int_list(std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
+        meta.dim_order = {};
+    }
+    place({hash, own(key_.words()), kept});
+    ++size_;
+}
+
+HEADRACE_INLINE void dispatch_cache::grow() {
+    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const entry& e : old) {
+        if (!e.key.empty()) place(e);
+    }
+}
+
+HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
+    std::size_t at = first_slot(e.hash);
+    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = e;
+}
 
 }  // namespace headrace
 
@@ -12369,18 +12682,7 @@ public:
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
     /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
-    void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported) {
-        if (kind == error_kind::invalid && !diagnostics_.empty()) return;
-        const auto* origin = n.find_annotation<provenance>();
-        diagnostic d{std::pmr::string(origin_name(n)),
-                     std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
-                     std::pmr::string(reason), kind};
-        if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
-        std::uint32_t& place = place_of(d);
-        if (place != free) return;
-        diagnostics_.push_back(std::move(d));
-        place = static_cast<std::uint32_t>(diagnostics_.size());
-    }
+    void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
     [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
     /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
@@ -12401,30 +12703,14 @@ public:
         if (on_emission_ != nullptr) on_emission_(observer_, n);
     }
 
-    [[nodiscard]] result<void> infer(const node& n, inference& out) const {
-        if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
-        return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
-    }
+    [[nodiscard]] result<void> infer(const node& n, inference& out) const;
 
 private:
     static constexpr std::uint32_t free = 0;
 
     // Where that diagnostic stands in places_, or would.
-    std::uint32_t& place_of(const diagnostic& d) {
-        const std::hash<std::string_view> hash;
-        std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
-        while (true) {
-            std::uint32_t& place = places_[at++ & (places_.size() - 1)];
-            if (place == free) return place;
-            const diagnostic& other = diagnostics_[place - 1];
-            if (other.node == d.node && other.reason == d.reason) return place;
-        }
-    }
-    void grow() {
-        places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
-        std::uint32_t count = 0;
-        for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
-    }
+    std::uint32_t& place_of(const diagnostic& d);
+    void grow();
 
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
@@ -12439,11 +12725,53 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/pass/pass_context_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
+    if (kind == error_kind::invalid && !diagnostics_.empty()) return;
+    const auto* origin = n.find_annotation<provenance>();
+    diagnostic d{std::pmr::string(origin_name(n)),
+                 std::pmr::string(origin != nullptr ? origin->op_name : n.op->name), std::pmr::string(reason),
+                 kind};
+    if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
+    std::uint32_t& place = place_of(d);
+    if (place != free) return;
+    diagnostics_.push_back(std::move(d));
+    place = static_cast<std::uint32_t>(diagnostics_.size());
+}
+
+HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
+    const std::hash<std::string_view> hash;
+    std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
+    while (true) {
+        std::uint32_t& place = places_[at++ & (places_.size() - 1)];
+        if (place == free) return place;
+        const diagnostic& other = diagnostics_[place - 1];
+        if (other.node == d.node && other.reason == d.reason) return place;
+    }
+}
+
+HEADRACE_INLINE void pass_context::grow() {
+    places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
+    std::uint32_t count = 0;
+    for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
+}
+
+HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {
+    if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
+    return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
+}
+
+}  // namespace headrace
+
 // ---- headrace/pass/emit.hpp ----
 
 namespace headrace {
 
 namespace detail {
+/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
 }  // namespace detail
@@ -12466,12 +12794,7 @@ private:
 };
 
 /// The first `count` results of a node, or all; none of a node that could not be made.
-[[nodiscard]] inline value_list results_of(node* n, std::size_t count = SIZE_MAX) {
-    value_list results;
-    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
-        results.push_back(n->result(i));
-    return results;
-}
+[[nodiscard]] value_list results_of(node* n, std::size_t count = SIZE_MAX);
 
 /// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
@@ -12516,33 +12839,14 @@ public:
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
-    [[gnu::noinline]] value unsupported(std::pmr::string reason) {
-        return fail(headrace::unsupported(std::move(reason)));
-    }
-    [[gnu::noinline]] value fail(error e) {
-        if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
-        first_->failed_ = true;
-        return {};
-    }
+    value unsupported(std::pmr::string reason);
+    value fail(error e);
     [[nodiscard]] bool failed() const { return first_->failed_; }
 
     /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
-    [[gnu::noinline]] bool may_unroll(std::int64_t steps) {
-        if (steps <= max_unrolled_nodes) return !failed();
-        unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                    " nodes; make the sizes smaller that ask for them, or leave it to the host with "
-                    "--partition");
-        return false;
-    }
+    bool may_unroll(std::int64_t steps);
     /// May a constant of that many elements be computed? If it is above the limit, the node is refused.
-    [[gnu::noinline]] bool may_compute(std::int64_t elements, headrace::dtype type) {
-        const auto count = static_cast<std::uint64_t>(elements);
-        if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
-        unsupported("it needs a constant of " + number_text(elements) +
-                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
-                    " bytes; give the tensor as an input or a buffer");
-        return false;
-    }
+    bool may_compute(std::int64_t elements, headrace::dtype type);
 
     /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
     /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
@@ -12591,10 +12895,7 @@ public:
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
-    [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
-        static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-        return splat(number, type, std::span(ones, rank));
-    }
+    value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
 
 protected:
@@ -12611,21 +12912,7 @@ protected:
     }
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
-    node* add(const op_info& op, const void* arguments, std::size_t results) {
-        if (failed() || !operands_sound(op, arguments)) return nullptr;
-        node& n = graph_->create(op, arguments, results, before_);
-        inference_.clear();
-        result<void> inferred = context_->infer(n, inference_);
-        if (inferred && inference_.results().size() != results)
-            inferred = invalid("inference gives another number of results");
-        if (!inferred) {
-            graph_->erase(n);
-            cannot_make(op, inferred.error());
-            return nullptr;
-        }
-        annotate_inferred(n);
-        return &n;
-    }
+    node* add(const op_info& op, const void* arguments, std::size_t results);
 
     node* current_;  // whose annotations nodes inherit
 
@@ -12634,38 +12921,11 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
-    [[gnu::noinline]] value no_constants_of(headrace::dtype type) {
-        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                           ", which has no lowering; use another type");
-    }
+    value no_constants_of(headrace::dtype type);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
-    [[gnu::noinline]] void cannot_make(const op_info& op, const error& why) {
-        error failure = why.in("cannot make " + std::pmr::string(op.name));
-        const auto is_empty = [](value v) {
-            const tensor_meta* meta = meta_of(v);
-            return meta != nullptr && element_count(meta->shape) == 0;
-        };
-        bool empty = false;
-        for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
-        for (std::uint32_t i = 0; i != current_->result_count; ++i)
-            empty = empty || is_empty(current_->result(i));
-        if (empty) {
-            failure = headrace::unsupported(failure.message +
-                                            ": an empty tensor has no lowering; drop it from the model");
-        }
-        fail(std::move(failure));
-    }
-    node* add_inferred(const op_info& op, const void* arguments) {
-        node& n = graph_->create(op, arguments, inference_.results().size(), before_);
-        annotate_inferred(n);
-        return &n;
-    }
-    void annotate_inferred(node& n) {
-        std::uint32_t i = 0;
-        for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
-        graph_->inherit_annotations(n, *current_);
-        context_->emitted(n);
-    }
+    void cannot_make(const op_info& op, const error& why);
+    node* add_inferred(const op_info& op, const void* arguments);
+    void annotate_inferred(node& n);
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
@@ -12710,80 +12970,7 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
     return true;
 }
 
-/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
-inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
-    const auto put = [&](auto v) {
-        std::memcpy(at, &v, sizeof v);
-        return true;
-    };
-    switch (type) {
-        case dtype::boolean:
-            return put(static_cast<std::uint8_t>(number.to_double() != 0));
-        case dtype::int8:
-            return put(static_cast<std::int8_t>(number.to_int()));
-        case dtype::uint8:
-            return put(static_cast<std::uint8_t>(number.to_int()));
-        case dtype::int16:
-            return put(static_cast<std::int16_t>(number.to_int()));
-        case dtype::uint16:
-            return put(static_cast<std::uint16_t>(number.to_int()));
-        case dtype::int32:
-            return put(static_cast<std::int32_t>(number.to_int()));
-        case dtype::uint32:
-            return put(static_cast<std::uint32_t>(number.to_int()));
-        case dtype::int48: {
-            const std::int64_t n = number.to_int();
-            std::memcpy(at, &n, 6);
-            return true;
-        }
-        case dtype::int64:
-            return put(number.to_int());
-        case dtype::float32:
-            return put(static_cast<float>(number.to_double()));
-        case dtype::float64:
-            return put(number.to_double());
-        case dtype::bfloat16: {
-            // Round to nearest even on the upper half; NaN stays a NaN.
-            const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
-            const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
-                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
-        }
-        case dtype::float16:
-            return put(
-                static_cast<std::uint16_t>(encode_float(number.to_double(), format_of(dtype::float16))));
-        default:
-            return false;
-    }
-}
-
 }  // namespace detail
-
-inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
-    if (!may_unroll(++first_->made_)) return false;
-    return detail::all_operands(op, arguments, [&](value v) {
-        if (!v) {
-            first_->failed_ = true;
-            return false;
-        }
-        if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
-                         std::pmr::string(op.name) + " has no `val`"));
-            return false;
-        }
-        return true;
-    });
-}
-
-inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
-    std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) return no_constants_of(type);
-    if (!may_compute(element_count(shape), type)) return {};
-    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-        const std::size_t size = traits_of(type).bits / 8U;
-        for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
-    });
-}
 
 /// Names the op that a pass emits without listing it in `produces`, in the compile error.
 template <class Op, class Produces>
@@ -12891,6 +13078,180 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/pass/emit_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
+    value_list results;
+    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
+        results.push_back(n->result(i));
+    return results;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::pmr::string reason) {
+    return fail(headrace::unsupported(std::move(reason)));
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
+    if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
+    first_->failed_ = true;
+    return {};
+}
+
+[[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
+    if (steps <= max_unrolled_nodes) return !failed();
+    unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
+                " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                "--partition");
+    return false;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
+    const auto count = static_cast<std::uint64_t>(elements);
+    if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
+    unsupported("it needs a constant of " + number_text(elements) +
+                " elements, which is above the limit of " + number_text(max_computed_bytes) +
+                " bytes; give the tensor as an input or a buffer");
+    return false;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
+                                                       std::size_t rank) {
+    static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    return splat(number, type, std::span(ones, rank));
+}
+
+HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std::size_t results) {
+    if (failed() || !operands_sound(op, arguments)) return nullptr;
+    node& n = graph_->create(op, arguments, results, before_);
+    inference_.clear();
+    result<void> inferred = context_->infer(n, inference_);
+    if (inferred && inference_.results().size() != results)
+        inferred = invalid("inference gives another number of results");
+    if (!inferred) {
+        graph_->erase(n);
+        cannot_make(op, inferred.error());
+        return nullptr;
+    }
+    annotate_inferred(n);
+    return &n;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::no_constants_of(headrace::dtype type) {
+    return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                       ", which has no lowering; use another type");
+}
+
+[[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
+    error failure = why.in("cannot make " + std::pmr::string(op.name));
+    const auto is_empty = [](value v) {
+        const tensor_meta* meta = meta_of(v);
+        return meta != nullptr && element_count(meta->shape) == 0;
+    };
+    bool empty = false;
+    for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
+    for (std::uint32_t i = 0; i != current_->result_count; ++i)
+        empty = empty || is_empty(current_->result(i));
+    if (empty) {
+        failure = headrace::unsupported(failure.message +
+                                        ": an empty tensor has no lowering; drop it from the model");
+    }
+    fail(std::move(failure));
+}
+
+HEADRACE_INLINE node* emitter::add_inferred(const op_info& op, const void* arguments) {
+    node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+    annotate_inferred(n);
+    return &n;
+}
+
+HEADRACE_INLINE void emitter::annotate_inferred(node& n) {
+    std::uint32_t i = 0;
+    for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
+    graph_->inherit_annotations(n, *current_);
+    context_->emitted(n);
+}
+
+namespace detail {
+
+HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byte* at) {
+    const auto put = [&](auto v) {
+        std::memcpy(at, &v, sizeof v);
+        return true;
+    };
+    switch (type) {
+        case dtype::boolean:
+            return put(static_cast<std::uint8_t>(number.to_double() != 0));
+        case dtype::int8:
+            return put(static_cast<std::int8_t>(number.to_int()));
+        case dtype::uint8:
+            return put(static_cast<std::uint8_t>(number.to_int()));
+        case dtype::int16:
+            return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::uint16:
+            return put(static_cast<std::uint16_t>(number.to_int()));
+        case dtype::int32:
+            return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::uint32:
+            return put(static_cast<std::uint32_t>(number.to_int()));
+        case dtype::int48: {
+            const std::int64_t n = number.to_int();
+            std::memcpy(at, &n, 6);
+            return true;
+        }
+        case dtype::int64:
+            return put(number.to_int());
+        case dtype::float32:
+            return put(static_cast<float>(number.to_double()));
+        case dtype::float64:
+            return put(number.to_double());
+        case dtype::bfloat16: {
+            // Round to nearest even on the upper half; NaN stays a NaN.
+            const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
+            const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
+            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
+                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+        }
+        case dtype::float16:
+            return put(
+                static_cast<std::uint16_t>(encode_float(number.to_double(), format_of(dtype::float16))));
+        default:
+            return false;
+    }
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* arguments) {
+    if (!may_unroll(++first_->made_)) return false;
+    return detail::all_operands(op, arguments, [&](value v) {
+        if (!v) {
+            first_->failed_ = true;
+            return false;
+        }
+        if (meta_of(v) == nullptr) {
+            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
+                         std::pmr::string(op.name) + " has no `val`"));
+            return false;
+        }
+        return true;
+    });
+}
+
+HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
+                                     std::span<const std::int64_t> shape) {
+    std::byte element[8]{};
+    if (!detail::store_element(number, type, element)) return no_constants_of(type);
+    if (!may_compute(element_count(shape), type)) return {};
+    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+        const std::size_t size = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
+    });
+}
+
+}  // namespace headrace
+
 // ---- headrace/pass/pass_code.hpp ----
 
 namespace headrace {
@@ -12911,8 +13272,9 @@ struct pass_code {
 }  // namespace headrace
 
 /// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself defines HEADRACE_COMPILING. Header-only it declares again what is declared.
-#if defined(HEADRACE_COMPILED) && !defined(HEADRACE_COMPILING)
+/// The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
+/// declared.
+#ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
 #else
 #define HEADRACE_COMPILED_PASS(P) \
@@ -14317,47 +14679,6 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/ir/edits.hpp ----
-
-namespace headrace {
-
-/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
-/// metadata and names, and its annotations.
-inline void replace_node(node& n, const op_info& op, const void* arguments) {
-    graph& g = *n.owner;
-    node& made = g.create(op, arguments, n.result_count, &n);
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        made.results[i] = n.results[i];
-        g.replace_all_uses(n.result(i), made.result(i));
-    }
-    g.inherit_annotations(made, n);
-    g.erase(n);
-}
-
-/// Erases a node that nothing uses, and what only it used.
-inline void erase_dead(graph& g, node& n) {
-    std::pmr::vector<node*> pending{&n};
-    while (!pending.empty()) {
-        node& dead = *pending.back();
-        pending.pop_back();
-        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
-            is<builtin::output>(dead)) {
-            continue;
-        }
-        g.erase(dead);
-        dead.owner = nullptr;
-        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
-    }
-}
-
-/// A result's name goes over to a new value that has none.
-inline void hand_over_name(const result_slot& from, value to) {
-    result_slot& slot = to.producer->results[to.result];
-    if (slot.name.empty()) slot.name = from.name;
-}
-
-}  // namespace headrace
-
 // ---- headrace/pass/driver.hpp ----
 
 namespace headrace {
@@ -14456,6 +14777,91 @@ template <class P>
 erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
+
+result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context);
+result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context);
+/// Goes on in a region of a node that the run is at.
+result<void> retrace_region(retracing_run& run, graph& region);
+
+}  // namespace detail
+
+/// Visits only the nodes of the pass's targets, op by op or in execution order (visits_in_execution_order),
+/// and rewrites each where it stands. Nodes that handlers add are not visited in the same run.
+template <pass_type P>
+class in_place_driver {
+public:
+    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
+        return detail::run_in_place(detail::erase_type(p), g, context);
+    }
+};
+
+/// Visits all nodes in execution order, as an interpreter does: nodes of target ops are dispatched to their
+/// handlers, the others are copied, except those without `val`, which are dispatched in full, that is,
+/// inferred again. For passes that change metadata globally.
+template <pass_type P>
+class retracing_driver {
+public:
+    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
+        return detail::run_retracing(detail::erase_type(p), g, context);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/ir/edits.hpp ----
+
+namespace headrace {
+
+/// Puts a node of another op in the place of `n`, which is erased: the new one has its results, with their
+/// metadata and names, and its annotations.
+void replace_node(node& n, const op_info& op, const void* arguments);
+
+/// Erases a node that nothing uses, and what only it used.
+void erase_dead(graph& g, node& n);
+
+/// A result's name goes over to a new value that has none.
+inline void hand_over_name(const result_slot& from, value to) {
+    result_slot& slot = to.producer->results[to.result];
+    if (slot.name.empty()) slot.name = from.name;
+}
+
+}  // namespace headrace
+
+// ---- headrace/ir/edits_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* arguments) {
+    graph& g = *n.owner;
+    node& made = g.create(op, arguments, n.result_count, &n);
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        made.results[i] = n.results[i];
+        g.replace_all_uses(n.result(i), made.result(i));
+    }
+    g.inherit_annotations(made, n);
+    g.erase(n);
+}
+
+HEADRACE_INLINE void erase_dead(graph& g, node& n) {
+    std::pmr::vector<node*> pending{&n};
+    while (!pending.empty()) {
+        node& dead = *pending.back();
+        pending.pop_back();
+        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
+            is<builtin::output>(dead)) {
+            continue;
+        }
+        g.erase(dead);
+        dead.owner = nullptr;
+        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
+    }
+}
+
+}  // namespace headrace
+
+// ---- headrace/pass/driver_definition.hpp ----
+
+namespace headrace::detail {
 
 /// Refuses replacements that cannot stand for the results of `n`: there must be one for each that is used, of
 /// the same shape unless that may change.
@@ -14758,32 +15164,17 @@ private:
     handler_index handlers_;
 };
 
-}  // namespace detail
+HEADRACE_INLINE result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context) {
+    return in_place_run(p, context).run(g);
+}
 
-/// Visits only the nodes of the pass's targets, op by op or in execution order (visits_in_execution_order),
-/// and rewrites each where it stands. Nodes that handlers add are not visited in the same run.
-template <pass_type P>
-class in_place_driver {
-public:
-    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        const detail::erased_pass erased = detail::erase_type(p);
-        return detail::in_place_run(erased, context).run(g);
-    }
-};
+HEADRACE_INLINE result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context) {
+    return retracing_run(p, g, context).run();
+}
 
-/// Visits all nodes in execution order, as an interpreter does: nodes of target ops are dispatched to their
-/// handlers, the others are copied, except those without `val`, which are dispatched in full, that is,
-/// inferred again. For passes that change metadata globally.
-template <pass_type P>
-class retracing_driver {
-public:
-    [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        const detail::erased_pass erased = detail::erase_type(p);
-        return detail::retracing_run(erased, g, context).run();
-    }
-};
+HEADRACE_INLINE result<void> retrace_region(retracing_run& run, graph& region) { return run.retrace(region); }
 
-}  // namespace headrace
+}  // namespace headrace::detail
 
 // ---- headrace/pass/pass_checks.hpp ----
 

@@ -6,6 +6,7 @@
 
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/c_text.hpp>
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>

@@ -6,11 +6,10 @@
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
-#include <headrace/memory/plan_memory.hpp>
-#include <headrace/memory/to_out_variants.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
@@ -24,8 +23,7 @@ namespace {
 const pass_registry& all_passes() {
     static const pass_registry registry = [] {
         pass_registry all = standard_passes();
-        all.add(any_pass("to_out_variants", to_out_variants{}));
-        all.add(any_pass("plan_memory", plan_memory{}));
+        for (const any_pass& p : host_passes().passes()) all.add(p);
         return all;
     }();
     return registry;

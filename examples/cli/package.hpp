@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include <headrace/lowering/delegation.hpp>
+#include <headrace/lowering/method_report.hpp>
 
 #include "commands.hpp"
 

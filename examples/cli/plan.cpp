@@ -8,6 +8,7 @@
 #include <headrace/io/memory_plan_json.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/meta_text.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/memory/memory_plan.hpp>

@@ -43,11 +43,16 @@ class Amalgamation:
         if name in self.seen:
             return
         self.seen.add(name)
-        own, depth = [], 0
+        own, depth, definitions = [], 0, []
         for line in body_of(name):
             depth += bool(CONDITION_BEGIN.match(line)) - bool(CONDITION_END.match(line))
             include = INCLUDE.match(line)
-            if include and include[1].startswith("headrace/"):
+            if include and include[1].endswith("_definition.hpp"):
+                definitions.append(include[1])  # after what it defines; own[-1] is its condition
+                own.pop()
+            elif definitions and line == "#endif" and depth == 0:
+                pass
+            elif include and include[1].startswith("headrace/"):
                 if depth:
                     raise SystemExit(f"{name}: cannot inline what is under a condition: {line}")
                 self.add(include[1])
@@ -58,6 +63,8 @@ class Amalgamation:
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n")
         if text:
             self.text += [f"// ---- {name} ----", "", text, ""]
+        for definition in definitions:
+            self.add(definition)
 
 
 def amalgamate():

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// All inference rules are compiled here.
+// Execution of graphs of any dialects is compiled here.
 #include <headrace/lowering/execution_definition.hpp>

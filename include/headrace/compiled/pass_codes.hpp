@@ -4,12 +4,17 @@
 #ifndef HEADRACE_COMPILED_PASS_CODES_HPP
 #define HEADRACE_COMPILED_PASS_CODES_HPP
 
-#define HEADRACE_COMPILING
-
 #include <tuple>
 
 #include <headrace/pass/order.hpp>
+#include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/run_pass.hpp>
+
+// Here the passes are compiled, whatever pass_code.hpp said.
+#undef HEADRACE_COMPILED_PASS
+#define HEADRACE_COMPILED_PASS(P) \
+    template <class>              \
+    struct pass_code
 
 namespace headrace::detail {
 

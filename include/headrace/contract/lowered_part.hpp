@@ -15,6 +15,7 @@
 
 #include <headrace/contract/member_text.hpp>
 #include <headrace/contract/op_spelling.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/target/node_facts.hpp>
 
 namespace headrace::detail {

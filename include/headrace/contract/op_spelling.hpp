@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::exported_ops_of: the ops of a model, as C++ spells them.
+// Defines how C++ spells ops, for headrace::contract_text.
 #ifndef HEADRACE_CONTRACT_OP_SPELLING_HPP
 #define HEADRACE_CONTRACT_OP_SPELLING_HPP
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <headrace/base/strings.hpp>
 #include <headrace/base/type_name.hpp>
@@ -19,36 +18,29 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/c_text.hpp>
-#include <headrace/pass/driver.hpp>
+#include <headrace/op/op.hpp>
 
-namespace headrace {
-
-/// The ops of a graph as a contract's `exported_ops` spells them, and the headers that define them.
-struct exported_ops {
-    std::set<std::string> types{};
-    std::set<std::string> headers{};
-};
-
-namespace detail {
+namespace headrace::detail {
 
 // How C++ spells the ops of a dialect, each at its position there, and the header that defines them.
 struct dialect_spelling {
     const dialect_info* dialect;
-    std::vector<std::string_view> types;
+    std::span<const std::string_view> types;
     std::string_view header;
 };
 
+template <class List>
+inline constexpr std::array<std::string_view, 0> op_type_names{};
 template <class... Ops>
-std::vector<std::string_view> op_type_names(ops<Ops...>) {
-    return {qualified_type_name<Ops>()...};
-}
+inline constexpr std::array<std::string_view, sizeof...(Ops)> op_type_names<ops<Ops...>>{
+    qualified_type_name<Ops>()...};
 template <class Dialect>
-dialect_spelling spelling_of(std::string_view header) {
-    return {&info_of_dialect<Dialect>, op_type_names(typename Dialect::all_ops{}), header};
+constexpr dialect_spelling spelling_of(std::string_view header) {
+    return {&info_of_dialect<Dialect>, op_type_names<typename Dialect::all_ops>, header};
 }
 
 [[nodiscard]] inline const dialect_spelling* find_spelling(const dialect_info& dialect) {
-    static const std::array spellings{
+    static constexpr std::array spellings{
         spelling_of<aten::dialect>("headrace/dialect/aten.hpp"),
         spelling_of<cortex_m::dialect>("headrace/dialect/cortex_m.hpp"),
         spelling_of<dim_order_ops::dialect>("headrace/dialect/dim_order_ops.hpp"),
@@ -67,24 +59,6 @@ dialect_spelling spelling_of(std::string_view header) {
     return spelling == nullptr ? foreign_op_text(op.name) : std::string(spelling->types[op.index]);
 }
 
-}  // namespace detail
-
-/// The ops of a graph and of the graphs nested in it, in alphabetical order.
-[[nodiscard]] inline exported_ops exported_ops_of(graph& g) {
-    exported_ops found;
-    for_each_graph(g, [&](graph& sub) {
-        for (const node& n : sub.nodes()) {
-            if (const auto* a = args_if<builtin::opaque>(n))
-                found.types.insert(detail::foreign_op_text(a->target));
-            if (is_of_dialect<builtin::dialect>(n)) continue;
-            found.types.insert(detail::op_text(*n.op));
-            if (const detail::dialect_spelling* spelling = detail::find_spelling(*n.op->dialect))
-                found.headers.insert(std::string(spelling->header));
-        }
-    });
-    return found;
-}
-
-}  // namespace headrace
+}  // namespace headrace::detail
 
 #endif

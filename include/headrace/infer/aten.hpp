@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines the shape and dtype rules of all ops of aten.
+// Includes the shape and dtype rules of the ops of aten, unless headrace::compiled has them.
 #ifndef HEADRACE_INFER_ATEN_HPP
 #define HEADRACE_INFER_ATEN_HPP
 
-#include <headrace/infer/aten_blocks.hpp>
-#include <headrace/infer/aten_convolution.hpp>
-#include <headrace/infer/aten_creation.hpp>
-#include <headrace/infer/aten_einsum.hpp>
-#include <headrace/infer/aten_elementwise.hpp>
-#include <headrace/infer/aten_index.hpp>
-#include <headrace/infer/aten_join.hpp>
-#include <headrace/infer/aten_matrix.hpp>
-#include <headrace/infer/aten_norm.hpp>
-#include <headrace/infer/aten_reduction.hpp>
-#include <headrace/infer/aten_resize.hpp>
-#include <headrace/infer/aten_view.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/inference.hpp>
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/infer/aten_definition.hpp>
+#endif
 
 #endif

@@ -31,23 +31,9 @@ namespace detail {
 class dispatch_key {
 public:
     /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
-    bool assign(const node& n) {
-        words_.clear();
-        sound_ = true;
-        put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
-        for (const field_info& f : *n.op)
-            visit_field(f, n.arguments, [this](const auto& member) { put(member); });
-        return sound_;
-    }
+    bool assign(const node& n);
     [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
-    [[nodiscard]] std::uint64_t hash() const {
-        std::uint64_t state = words_.size();
-        for (const std::uint64_t word : words_) {
-            state = (state ^ word) * 0x9e3779b97f4a7c15U;
-            state ^= state >> 29;
-        }
-        return state;
-    }
+    [[nodiscard]] std::uint64_t hash() const;
 
 private:
     void put(std::uint64_t word) { words_.push_back(word); }
@@ -55,8 +41,10 @@ private:
     void put(bool b) { put(std::uint64_t{b}); }
     void put(double d) { put(std::bit_cast<std::uint64_t>(d)); }
     template <class T>
-    requires std::is_enum_v<T>
-    void put(T e) { put(static_cast<std::uint64_t>(e)); }
+        requires std::is_enum_v<T>
+    void put(T e) {
+        put(static_cast<std::uint64_t>(e));
+    }
     void put(const scalar& s) {
         put(static_cast<std::uint64_t>(s.kind()));
         s.is_floating() ? put(s.to_double()) : put(s.to_int());
@@ -129,20 +117,11 @@ public:
     /// by the next that adds its dialect.
     class [[nodiscard]] scope {
     public:
-        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects)
-            : cache_(&cache), dialects_(dialects) {
-            cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
-        }
+        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects);
         scope(scope&& other) noexcept
             : cache_(std::exchange(other.cache_, nullptr)), dialects_(std::move(other.dialects_)) {}
         scope& operator=(scope&&) = delete;
-        ~scope() {
-            if (cache_ == nullptr) return;
-            for (const dialect_info* d : dialects_) {
-                const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
-                cache_->dialects_.erase(std::next(last).base());
-            }
-        }
+        ~scope();
 
     private:
         dispatch_cache* cache_;
@@ -154,24 +133,7 @@ public:
     }
 
     /// What the rules give for that node, from the cache if it is known.
-    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) {
-        if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() ||
-            !key_.assign(n)) {
-            ++bypassed_;
-            return rule(n, out);
-        }
-        const std::uint64_t hash = key_.hash();
-        if (const entry* known = find(hash)) {
-            ++hits_;
-            for (const tensor_meta& meta : known->results) out.add(meta);
-            return boost::outcome_v2::success();
-        }
-        ++misses_;
-        const std::size_t before = out.results().size();
-        result<void> done = rule(n, out);
-        if (done) insert(hash, out.results().subspan(before));
-        return done;
-    }
+    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule);
 
     [[nodiscard]] std::size_t hits() const { return hits_; }
     [[nodiscard]] std::size_t misses() const { return misses_; }
@@ -187,43 +149,14 @@ private:
         std::span<const tensor_meta> results;
     };
 
-    [[nodiscard]] const entry* find(std::uint64_t hash) const {
-        if (slots_.empty()) return nullptr;
-        for (std::size_t at = first_slot(hash); !slots_[at].key.empty();
-             at = (at + 1) & (slots_.size() - 1)) {
-            const entry& e = slots_[at];
-            if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
-        }
-        return nullptr;
-    }
-    void insert(std::uint64_t hash, std::span<const tensor_meta> results) {
-        if (2 * (size_ + 1) > slots_.size()) grow();
-        const std::span<tensor_meta> kept = own(results);
-        for (tensor_meta& meta : kept) {
-            if (meta.shape.is_view())
-                meta.shape = int_list(
-                    std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
-            meta.dim_order = {};
-        }
-        place({hash, own(key_.words()), kept});
-        ++size_;
-    }
-    void grow() {
-        std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
-        old.swap(slots_);
-        for (const entry& e : old) {
-            if (!e.key.empty()) place(e);
-        }
-    }
+    [[nodiscard]] const entry* find(std::uint64_t hash) const;
+    void insert(std::uint64_t hash, std::span<const tensor_meta> results);
+    void grow();
     // There is a power of two of them.
     [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
         return static_cast<std::size_t>(hash) & (slots_.size() - 1);
     }
-    void place(const entry& e) {
-        std::size_t at = first_slot(e.hash);
-        while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = e;
-    }
+    void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
         if (items.empty()) return {};
@@ -244,5 +177,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/infer/dispatch_cache_definition.hpp>
+#endif
 
 #endif

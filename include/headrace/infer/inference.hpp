@@ -20,15 +20,28 @@
 
 namespace headrace {
 
-/// "[2, 3]".
-[[nodiscard]] inline std::pmr::string shape_text(sizes shape) {
-    std::pmr::string text = "[";
-    for (const std::int64_t size : shape) {
-        if (text.size() != 1) text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
+#ifdef HEADRACE_COMPILED
+namespace aten {
+struct dialect;
 }
+namespace dim_order_ops {
+struct dialect;
+}
+namespace higher_order {
+struct dialect;
+}
+namespace quantized_decomposed {
+struct dialect;
+}
+namespace tosa {
+struct dialect;
+struct const_;
+struct custom;
+}  // namespace tosa
+#endif
+
+/// "[2, 3]".
+[[nodiscard]] std::pmr::string shape_text(sizes shape);
 
 /// What a rule writes: the metadata of each result, in order. Rules are overloads
 ///
@@ -54,23 +67,10 @@ public:
     void clear() { results_.clear(); }
 
     /// The result is written over `self`, whose type and shape therefore stay.
-    result<void> write_over(const tensor_meta& self) {
-        if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
-            return invalid("cannot expand " + shape_text(results_[0].shape) + " to " +
-                           shape_text(self.shape));
-        }
-        results_.assign(1, {self.dtype, self.shape, {}});
-        return boost::outcome_v2::success();
-    }
+    result<void> write_over(const tensor_meta& self);
 
 private:
-    [[nodiscard]] int_list own(std::span<const std::int64_t> shape) {
-        if (shape.size() <= int_list::inline_capacity) return int_list(shape);
-        auto* copy = static_cast<std::int64_t*>(
-            arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
-        std::copy(shape.begin(), shape.end(), copy);
-        return int_list(std::span<const std::int64_t>(copy, shape.size()));
-    }
+    [[nodiscard]] int_list own(std::span<const std::int64_t> shape);
 
     std::pmr::memory_resource* arena_;
     std::pmr::vector<tensor_meta> results_;
@@ -98,14 +98,43 @@ template <op_variant Op>
 inline constexpr bool base_has_rule = has_inference_rule<base_of<Op>>;
 }
 
+/// A rule, by the op's address.
+using inference_rule = result<void> (*)(const void* arguments, inference& out);
+
+namespace detail {
+
+#ifdef HEADRACE_COMPILED
+/// headrace::compiled has the rules of these dialects: their templates are not instantiated again.
+using compiled_rules = ops<aten::dialect, dim_order_ops::dialect, higher_order::dialect,
+                           quantized_decomposed::dialect, tosa::dialect>;
+using ops_without_rule = ops<tosa::const_, tosa::custom>;
+#else
+using compiled_rules = ops<>;
+using ops_without_rule = ops<>;
+#endif
+
+template <class Op>
+concept has_compiled_rule =
+    listed<typename Op::dialect_type, compiled_rules> && !listed<Op, ops_without_rule>;
+
+/// The rule of an op of one of those dialects; infer/compiled_rules_definition.hpp defines it.
+[[nodiscard]] inference_rule compiled_rule(const op_info& op);
+
+template <class Op>
+concept has_own_or_base_rule = has_inference_rule<Op> || (op_variant<Op> && base_has_rule<Op>);
+
+}  // namespace detail
+
 /// Matches ops with a rule: their own, or that of the op that they are a variant of.
 template <class Op>
-concept inferable = has_inference_rule<Op> || (op_variant<Op> && detail::base_has_rule<Op>);
+concept inferable = detail::has_compiled_rule<Op> || detail::has_own_or_base_rule<Op>;
 
-/// Asks the rule of an op. What is written in place keeps its type and shape, unless it only changes how the
-/// tensor is seen, as squeeze_ does.
-template <inferable Op>
-result<void> infer_op(const args<Op>& a, inference& out) {
+namespace detail {
+
+// What is written in place keeps its type and shape, unless it only changes how the tensor is seen, as
+// squeeze_ does.
+template <has_own_or_base_rule Op>
+result<void> infer_by_rule(const args<Op>& a, inference& out) {
     if constexpr (has_inference_rule<Op>) {
         return infer_results(Op{}, a, out);
     } else {
@@ -118,17 +147,13 @@ result<void> infer_op(const args<Op>& a, inference& out) {
     }
 }
 
-/// A rule, by the op's address.
-using inference_rule = result<void> (*)(const void* arguments, inference& out);
-
-namespace detail {
 template <op_tag Op>
 result<void> infer_erased(const void* arguments, inference& out) {
-    return infer_op<Op>(*static_cast<const args<Op>*>(arguments), out);
+    return infer_by_rule<Op>(*static_cast<const args<Op>*>(arguments), out);
 }
 template <op_tag Op>
 constexpr inference_rule rule_or_null() {
-    if constexpr (inferable<Op>) {
+    if constexpr (has_own_or_base_rule<Op>) {
         return &infer_erased<Op>;
     } else {
         return nullptr;
@@ -140,7 +165,21 @@ template <class... Ops>
 struct rule_table_of<ops<Ops...>> {
     static constexpr std::array<inference_rule, sizeof...(Ops)> value{rule_or_null<Ops>()...};
 };
+template <class Dialect>
+[[nodiscard]] inference_rule rule_in_table(const op_info& op) {
+    return rule_table_of<typename Dialect::all_ops>::value[op.index];
+}
 }  // namespace detail
+
+/// Asks the rule of an op.
+template <inferable Op>
+result<void> infer_op(const args<Op>& a, inference& out) {
+    if constexpr (detail::has_compiled_rule<Op>) {
+        return detail::compiled_rule(info_of<Op>)(&a, out);
+    } else {
+        return detail::infer_by_rule<Op>(a, out);
+    }
+}
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
 /// carry all of them: include it where a whole dialect is needed, never in the core.
@@ -148,23 +187,24 @@ template <class... Dialects>
 [[nodiscard]] inference_rule find_rule(const op_info& op) {
     inference_rule rule = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>)
-            rule = detail::rule_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect != &info_of_dialect<D>) return;
+        if constexpr (detail::listed<D, detail::compiled_rules>) {
+            rule = detail::compiled_rule(op);
+        } else {
+            rule = detail::rule_in_table<D>(op);
+        }
     };
     (look_in.template operator()<Dialects>(), ...);
     return rule;
 }
 
 /// "conv2d (aten.conv2d.default): ": how each message about a node begins.
-[[nodiscard]] inline std::pmr::string message_prefix(const node& n) {
-    const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text = printable(origin_name(n));
-    text += " (";
-    text += printable(origin != nullptr ? origin->op_name : n.op->name);
-    text += "): ";
-    return text;
-}
+[[nodiscard]] std::pmr::string message_prefix(const node& n);
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/infer/inference_definition.hpp>
+#endif
 
 #endif

@@ -76,115 +76,36 @@ private:
 };
 
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
-[[nodiscard]] inline result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
-    constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
-    if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
-    std::int64_t count = 1;
-    for (const std::int64_t size : shape) {
-        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
-        if (size != 0) count = saturating_mul(count, size);
-    }
-    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
-    out.add(type, sizes(shape));
-    return boost::outcome_v2::success();
-}
-[[nodiscard]] inline result<void> add_result(inference& out, const tensor_meta& meta) {
-    return add_result(out, meta.dtype, meta.shape);
-}
+[[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
+[[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
 
 /// Refuses an operand of another rank.
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
-                                               std::size_t most) {
-    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
-    std::pmr::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + number_text(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
-    return invalid(text);
-}
-[[nodiscard]] inline result<void> require_rank(std::string_view what, sizes shape, std::size_t rank) {
-    return require_rank(what, shape, rank, rank);
-}
+[[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
+                                        std::size_t most);
+[[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t rank);
 
 // --- broadcasting ----------------------------------------------------------------------------------------
 
 /// The shape that both broadcast to.
-[[nodiscard]] inline result<shape_builder> broadcast(sizes a, sizes b) {
-    if (a.size() < b.size()) return broadcast(b, a);
-    shape_builder shape(a);
-    const std::size_t lead = a.size() - b.size();
-    for (std::size_t i = lead; i < shape.size(); ++i) {
-        const std::int64_t other = b[i - lead];
-        if (shape[i] == 1) {
-            shape[i] = other;
-        } else if (other != 1 && other != shape[i]) {
-            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
-        }
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b);
 template <class... More>
-[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b,
-                                              const More&... more) requires(sizeof...(More) != 0) {
+[[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
+    requires(sizeof...(More) != 0)
+{
     BOOST_OUTCOME_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
 
 /// The shape that aten.expand gives: -1 keeps a size.
-[[nodiscard]] inline result<shape_builder> expanded_shape(sizes from, sizes to) {
-    const auto refuse = [&] {
-        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
-    };
-    if (to.size() < from.size()) return refuse();
-    shape_builder shape(to);
-    const std::size_t lead = to.size() - from.size();
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (i < lead) {
-            if (shape[i] < 0) return refuse();
-        } else if (shape[i] == -1) {
-            shape[i] = from[i - lead];
-        } else if (from[i - lead] != 1 && from[i - lead] != shape[i]) {
-            return refuse();
-        }
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> expanded_shape(sizes from, sizes to);
 
 /// The shape that aten.view gives: one size may be -1.
-[[nodiscard]] inline result<shape_builder> viewed_shape(sizes from, sizes to) {
-    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
-    const std::int64_t count = element_count(from);
-    shape_builder shape(to);
-    std::int64_t known = 1;
-    std::int64_t* inferred = nullptr;
-    for (std::int64_t& size : shape) {
-        if (size != -1) {
-            known = saturating_mul(known, size);
-        } else if (inferred == nullptr) {
-            inferred = &size;
-        } else {
-            return refuse();
-        }
-    }
-    if (inferred != nullptr) {
-        if (known <= 0 || count % known != 0) return refuse();
-        *inferred = count / known;
-    } else if (known != count) {
-        return refuse();
-    }
-    return shape;
-}
+[[nodiscard]] result<shape_builder> viewed_shape(sizes from, sizes to);
 
 // --- axes ------------------------------------------------------------------------------------------------
 
 /// An axis of a tensor of that rank, from one that may be negative.
-[[nodiscard]] inline result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
-}
+[[nodiscard]] result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
 /// A set of axes.
 struct axis_set {
@@ -200,19 +121,7 @@ struct axis_set {
 enum class no_axes : unsigned char { all, none };
 
 /// The axes that a list names. An axis may not be named twice.
-[[nodiscard]] inline result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
-    if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
-    axis_set set;
-    for (const std::int64_t axis : axes) {
-        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
-        set.insert(found);
-    }
-    return set;
-}
+[[nodiscard]] result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty = no_axes::all);
 
 /// What is left of a shape when those axes are reduced.
 [[nodiscard]] constexpr shape_builder reduced_shape(sizes shape, axis_set axes, bool keepdim) {
@@ -228,23 +137,10 @@ enum class no_axes : unsigned char { all, none };
 }
 
 /// The order of axes that aten.permute names, non-negative and each once.
-[[nodiscard]] inline result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
-    if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
-    }
-    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
-    shape_builder order(axes);
-    for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    return order;
-}
+[[nodiscard]] result<shape_builder> permutation_of(sizes axes, std::size_t rank);
 
 /// A list for `count` dimensions: PyTorch lets one number stand for all.
-[[nodiscard]] inline result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
-    if (items.size() == count) return shape_builder(items);
-    if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
-                   number_text(count) + " elements");
-}
+[[nodiscard]] result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count);
 
 /// First and last index that a slice takes of an axis, both within it.
 struct slice_range {
@@ -268,5 +164,9 @@ struct slice_range {
 }
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/infer/shape_builder_definition.hpp>
+#endif
 
 #endif

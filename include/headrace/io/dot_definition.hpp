@@ -22,6 +22,7 @@
 #include <headrace/io/node_text.hpp>
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/partition/source_partitions.hpp>
 

@@ -37,35 +37,14 @@ public:
     };
 
     /// Null if there is no place left: then that file is not guarded.
-    [[nodiscard]] static place* add(const void* first, std::size_t size) {
-        for (place& p : all) {
-            if (p.taken.exchange(true)) continue;
-            p.torn = false;
-            p.size = size;
-            p.first = reinterpret_cast<std::uintptr_t>(first);
-            return &p;
-        }
-        return nullptr;
-    }
+    [[nodiscard]] static place* add(const void* first, std::size_t size);
     static void remove(place& p) {
         p.first = 0;
         p.taken = false;
     }
 
     /// Puts zeros where the file that was mapped at `address` has ended; false if none was.
-    [[nodiscard]] static bool fill_up(const void* address) {
-        const auto at = reinterpret_cast<std::uintptr_t>(address);
-        for (place& p : all) {
-            const std::uintptr_t first = p.first;
-            if (first == 0 || at < first || at - first >= p.size) continue;
-            const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-            const std::uintptr_t page = at / page_size * page_size;
-            p.torn = true;
-            return ::mmap(reinterpret_cast<void*>(page), first + p.size - page, PROT_READ,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-        }
-        return false;
-    }
+    [[nodiscard]] static bool fill_up(const void* address);
 
 private:
     static constexpr std::size_t capacity = 4096;  // more than a batch has models and .npy files at work
@@ -102,21 +81,11 @@ public:
         std::swap(path_, other.path_);
         return *this;
     }
-    ~mapped_file() {
-        if (place_ != nullptr) detail::mapped_places::remove(*place_);
-        if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-    }
+    ~mapped_file();
 
     [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
     /// An error that names the file if it has become shorter since it was mapped.
-    [[nodiscard]] result<void> check() const {
-        struct stat now {};
-        const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 &&
-                                now.st_dev == device_ && now.st_ino == number_ &&
-                                static_cast<std::size_t>(now.st_size) < bytes_.size();
-        if (!is_shorter && (place_ == nullptr || !place_->torn)) return boost::outcome_v2::success();
-        return malformed(path_ + ": became shorter while it was read");
-    }
+    [[nodiscard]] result<void> check() const;
 
 private:
     std::span<const std::byte> bytes_;
@@ -127,16 +96,7 @@ private:
 };
 
 /// Handles SIGBUS for the whole process, see mapped_file. For programs, not for libraries.
-inline void guard_mapped_files() {
-    struct sigaction action {};
-    action.sa_flags = SA_SIGINFO;
-    action.sa_sigaction = [](int number, siginfo_t* fault, void*) {
-        const int reason = errno;
-        if (!detail::mapped_places::fill_up(fault->si_addr)) ::signal(number, SIG_DFL);  // it faults again
-        errno = reason;
-    };
-    ::sigaction(SIGBUS, &action, nullptr);
-}
+void guard_mapped_files();
 
 namespace detail {
 
@@ -153,22 +113,12 @@ struct file_descriptor {
 }  // namespace detail
 
 /// Maps a file. Errors begin with its path.
-[[nodiscard]] inline result<mapped_file> open_mapped(const std::filesystem::path& path) {
-    const auto fail = [&](const char* what) { return malformed(path.string() + ": " + what); };
-    // O_NONBLOCK: opening a pipe must not wait for its writer.
-    const detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.number < 0) return fail(errno == ENOENT ? "no such file" : std::strerror(errno));
-    struct stat status {};
-    if (::fstat(file.number, &status) != 0) return fail(std::strerror(errno));
-    if (S_ISDIR(status.st_mode)) return fail("is a directory, not a file");
-    if (!S_ISREG(status.st_mode)) return fail("is not a regular file");
-    if (status.st_size == 0) return fail("is empty");
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* first = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
-    if (first == MAP_FAILED) return fail(std::strerror(errno));
-    return mapped_file(static_cast<const std::byte*>(first), status, path.string());
-}
+[[nodiscard]] result<mapped_file> open_mapped(const std::filesystem::path& path);
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/mapped_file_definition.hpp>
+#endif
 
 #endif

@@ -18,13 +18,7 @@ public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
-    ~arena() override {
-        while (chunks_ != nullptr) {
-            chunk* last = chunks_;
-            chunks_ = last->next;
-            upstream_->deallocate(last, last->bytes, alignof(chunk));
-        }
-    }
+    ~arena() override;
 
 private:
     static constexpr std::size_t chunk_bytes = 16 * 1024;
@@ -34,32 +28,14 @@ private:
         std::size_t bytes;
     };
 
-    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-        if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
-        void* at = std::align(alignment, bytes, free_, free_bytes_);
-        if (at == nullptr) {
-            free_ = take(chunk_bytes - sizeof(chunk), alignof(chunk));
-            free_bytes_ = chunk_bytes - sizeof(chunk);
-            at = std::align(alignment, bytes, free_, free_bytes_);
-        }
-        free_ = static_cast<std::byte*>(free_) + bytes;
-        free_bytes_ -= bytes;
-        return at;
-    }
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override;
     void do_deallocate(void*, std::size_t, std::size_t) override {}
     [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }
 
     // A chunk with room for that much after its header.
-    void* take(std::size_t bytes, std::size_t alignment) {
-        const std::size_t whole = sizeof(chunk) + bytes;
-        void* memory = upstream_->allocate(whole, alignof(chunk));
-        chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
-        void* room = chunks_ + 1;
-        std::size_t left = bytes;
-        return std::align(alignment, 1, room, left);
-    }
+    void* take(std::size_t bytes, std::size_t alignment);
 
     std::pmr::memory_resource* upstream_;
     chunk* chunks_ = nullptr;
@@ -68,5 +44,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/arena_definition.hpp>
+#endif
 
 #endif

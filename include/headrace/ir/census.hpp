@@ -38,22 +38,8 @@ public:
                             : std::span<const std::uint64_t>(d->present, d->words);
     }
 
-    void insert(node& n) {
-        bucket& b = bucket_of(*n.op);
-        n.previous_of_op = b.last;
-        n.next_of_op = nullptr;
-        (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
-        b.last = &n;
-        ++b.count;
-        mark(*n.op, 1);
-    }
-    void remove(node& n) {
-        bucket& b = bucket_of(*n.op);
-        (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
-        (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
-        --b.count;
-        mark(*n.op, -1);
-    }
+    void insert(node& n);
+    void remove(node& n);
 
     /// The census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }
@@ -90,22 +76,8 @@ private:
     }
     bucket& bucket_of(const op_info& op) { return find_or_add(*op.dialect).ops[op.index]; }
 
-    entry& find_or_add(const dialect_info& dialect) {
-        for (entry& d : std::span(entries_, size_)) {
-            if (d.dialect == &dialect) return d;
-        }
-        if (size_ == capacity_) grow();
-        const std::size_t words = detail::words_for(dialect.op_count);
-        return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
-                                                            zeroed<std::uint64_t>(words), words});
-    }
-    void grow() {
-        entry* wider =
-            static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
-        std::uninitialized_copy_n(entries_, size_, wider);
-        entries_ = wider;
-        capacity_ = 2 * (capacity_ + 2);
-    }
+    entry& find_or_add(const dialect_info& dialect);
+    void grow();
     template <class T>
     T* zeroed(std::size_t count) {
         T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
@@ -113,16 +85,7 @@ private:
         return items;
     }
 
-    void mark(const op_info& op, int change) {
-        for (census* c = this; c != nullptr; c = c->parent_) {
-            entry& d = c->find_or_add(*op.dialect);
-            bucket& b = d.ops[op.index];
-            b.occurrences += static_cast<std::uint32_t>(change);
-            const std::uint64_t bit = std::uint64_t{1} << (op.index % detail::word_bits);
-            std::uint64_t& word = d.present[op.index / detail::word_bits];
-            word = b.occurrences != 0 ? word | bit : word & ~bit;
-        }
-    }
+    void mark(const op_info& op, int change);
 
     std::pmr::memory_resource* arena_;
     entry* entries_ = nullptr;
@@ -132,5 +95,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/census_definition.hpp>
+#endif
 
 #endif

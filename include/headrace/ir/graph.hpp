@@ -67,39 +67,21 @@ public:
 
     /// Adds a node before `before`, or at the end. `arguments` must be an args struct of `op`; what its lists
     /// and texts refer to is copied.
-    node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr) {
-        node& n = *make<node>();
-        n.op = &op;
-        n.owner = this;
-        n.id = next_id_++;
-        n.result_count = static_cast<std::uint32_t>(results);
-        n.results = make_array<result_slot>(results);
-        n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
-        std::memcpy(n.arguments, arguments, op.args_size);
-        own_arguments(n);
-        link(n, before);
-        census_.insert(n);
-        return n;
-    }
+    node& create(const op_info& op, const void* arguments, std::size_t results, node* before = nullptr);
 
     template <op_tag Op>
-    requires(Op::results != variadic_results) node& create(const args<Op>& arguments,
-                                                           node* before = nullptr) {
+        requires(Op::results != variadic_results)
+    node& create(const args<Op>& arguments, node* before = nullptr) {
         return create(info_of<Op>, &arguments, static_cast<std::size_t>(Op::results), before);
     }
     template <op_tag Op>
-    requires(Op::results == variadic_results) node& create(const args<Op>& arguments, std::size_t results,
-                                                           node* before = nullptr) {
+        requires(Op::results == variadic_results)
+    node& create(const args<Op>& arguments, std::size_t results, node* before = nullptr) {
         return create(info_of<Op>, &arguments, results, before);
     }
 
     /// Removes a node that nothing uses.
-    void erase(node& n) {
-        for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
-        census_.remove(n);
-        unlink(n);
-        n.owner = nullptr;  // who has collected it before can tell that it is gone
-    }
+    void erase(node& n);
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
     void move_before(node& n, node* before) {
@@ -123,12 +105,7 @@ public:
         }
     }
 
-    void set_meta(value v, const tensor_meta& meta) {
-        tensor_meta owned = meta;
-        owned.shape = own(meta.shape);
-        owned.dim_order = own(meta.dim_order);
-        v.producer->results[v.result].meta = owned;
-    }
+    void set_meta(value v, const tensor_meta& meta);
     void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
@@ -149,35 +126,17 @@ public:
     }
 
     /// Gives `to` the inheritable annotations of `from` that it lacks.
-    void inherit_annotations(node& to, const node& from) {
-        for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
-            bool present = !a->inherited;
-            for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
-                present = a->key == b->key;
-            if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
-        }
-    }
+    void inherit_annotations(node& to, const node& from);
 
     /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
-    graph& create_region() {
-        graph* region = static_cast<graph*>(arena_->allocate(sizeof(graph), alignof(graph)));
-        new (region) graph(*this, region_of_this{});
-        region->next_region_ = first_region_;
-        first_region_ = region;
-        return *region;
-    }
+    graph& create_region();
     [[nodiscard]] graph* parent() const { return parent_; }
     [[nodiscard]] auto regions() const { return intrusive_range<graph, &graph::next_region_>(first_region_); }
 
     // --- memory ------------------------------------------------------------------------
 
     [[nodiscard]] std::pmr::memory_resource* arena() { return arena_; }
-    [[nodiscard]] std::string_view own(std::string_view text) {
-        if (text.empty()) return {};
-        char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
-        std::memcpy(copy, text.data(), text.size());
-        return {copy, text.size()};
-    }
+    [[nodiscard]] std::string_view own(std::string_view text);
     [[nodiscard]] int_list own(const int_list& items) {
         if (!items.is_view()) return items;
         return int_list(std::span<const std::int64_t>(copy_array(items.data(), items.size()), items.size()));
@@ -228,60 +187,7 @@ private:
     }
 
     // Copies what the arguments refer to into the arena, then makes the node's edges.
-    void own_arguments(node& n) {
-        for (const field_info& f : *n.op) {
-            switch (f.kind) {
-                case field_kind::tensors:
-                    field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
-                    break;
-                case field_kind::optional_tensors: {
-                    auto& items = field_at<list<std::optional<value>>>(n, f);
-                    items = own(items);
-                    break;
-                }
-                case field_kind::integers:
-                    if (f.optional) {
-                        if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
-                    } else {
-                        field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
-                    }
-                    break;
-                case field_kind::floatings:
-                    if (f.optional) {
-                        if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
-                    } else {
-                        field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
-                    }
-                    break;
-                case field_kind::text:
-                    if (f.optional) {
-                        if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
-                    } else {
-                        field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
-                    }
-                    break;
-                case field_kind::data: {
-                    if (f.optional) break;
-                    auto& data = field_at<tensor_data>(n, f);
-                    data.strides = own(data.strides);
-                    break;
-                }
-                default:
-                    break;
-            }
-        }
-        std::size_t count = 0;
-        for_each_slot(n, [&](value&) { ++count; });
-        n.operand_count = static_cast<std::uint32_t>(count);
-        n.operands = make_array<edge>(count);
-        edge* e = n.operands;
-        for_each_slot(n, [&](value& slot) {
-            e->target = &n;
-            e->slot = &slot;
-            e->operand = static_cast<std::uint32_t>(e - n.operands);
-            link_use(*e++);
-        });
-    }
+    void own_arguments(node& n);
 
     template <class F>
     static void for_each_slot(node& n, F&& f) {
@@ -353,5 +259,9 @@ value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fi
 }
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/graph_definition.hpp>
+#endif
 
 #endif

@@ -27,17 +27,8 @@ namespace headrace {
 /// they have; where two share one, or a value has none, a name made of the op and a number serves.
 class printed_names {
 public:
-    explicit printed_names(const graph& g) {
-        claim_own(g);
-        fill_missing(g);
-    }
-    [[nodiscard]] const std::pmr::string& operator[](value v) const {
-        static const std::pmr::string none = "null";
-        const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
-        if (names == nullptr || v.producer->id >= names->names.size()) return none;
-        const auto& results = names->names[v.producer->id];
-        return v.result < results.size() ? results[v.result] : none;
-    }
+    explicit printed_names(const graph& g);
+    [[nodiscard]] const std::pmr::string& operator[](value v) const;
 
 private:
     struct names_of_graph {
@@ -45,58 +36,14 @@ private:
         std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
     };
 
-    [[nodiscard]] const names_of_graph* find(const graph* g) const {
-        for (const names_of_graph& names : graphs_) {
-            if (names.owner == g) return &names;
-        }
-        return nullptr;
-    }
+    [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g) {
-        std::pmr::vector<const graph*> regions;
-        for (const graph& region : g.regions()) regions.insert(regions.begin(), &region);
-        return regions;
-    }
-    void claim_own(const graph& g) {
-        graphs_.push_back({&g, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
-        auto& names = graphs_.back().names;
-        for (const node& n : g.nodes()) {
-            names[n.id].resize(n.result_count);
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                const std::string_view own = n.results[i].name;
-                if (own.empty()) continue;
-                const auto [shown, is_new] = taken_.insert(printable(own));
-                if (is_new) names[n.id][i] = *shown;
-            }
-        }
-        for (const graph* region : regions_of(g)) claim_own(*region);
-    }
-    void fill_missing(const graph& g) {
-        for (names_of_graph& names : graphs_) {
-            if (names.owner != &g) continue;
-            for (const node& n : g.nodes()) {
-                for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                    std::pmr::string& name = names.names[n.id][i];
-                    const std::string_view own = n.results[i].name;
-                    if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
-                }
-            }
-        }
-        for (const graph* region : regions_of(g)) fill_missing(*region);
-    }
+    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
+    void claim_own(const graph& g);
+    void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
-    static std::pmr::string base_of(const op_info& op) {
-        std::string_view text = op.name.substr(op.name.find('.') + 1);
-        std::pmr::string base(text.substr(0, text.find('.')));
-        for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return base;
-    }
-    std::pmr::string unused(std::string_view base) {
-        std::pmr::string name(base);
-        int& number = numbers_[name];
-        while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
-        return name;
-    }
+    static std::pmr::string base_of(const op_info& op);
+    std::pmr::string unused(std::string_view base);
 
     std::pmr::vector<names_of_graph> graphs_;
     std::pmr::unordered_set<std::pmr::string> taken_;
@@ -110,18 +57,9 @@ class listed_names {
 public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
-    std::pmr::string operator()(value v) const { return "%" + (*names_)[v]; }
+    std::pmr::string operator()(value v) const;
     // Where a region stands among those of its graph: "#0" was made first.
-    std::pmr::string operator()(const graph* region) const {
-        if (region->parent() == nullptr) return "none";
-        std::size_t number = 0;
-        bool passed = false;
-        for (const graph& other : region->parent()->regions()) {
-            number += passed;
-            passed |= &other == region;
-        }
-        return "#" + number_text(number);
-    }
+    std::pmr::string operator()(const graph* region) const;
 
 private:
     const printed_names* names_;
@@ -129,66 +67,12 @@ private:
 
 // "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
 // tensors need no name as long as none before them was left out.
-[[nodiscard]] inline std::pmr::string listed_arguments(const node& n, const listed_names& names) {
-    std::pmr::string out;
-    bool positional = true;
-    for (const field_info& f : *n.op) {
-        const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
-        const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
-        positional = positional && shown && holds_tensors(f.kind);
-        if (!shown) continue;
-        if (!out.empty()) out += ", ";
-        if (!positional) (out += f.name) += '=';
-        print_field(out, f, n.arguments, names);
-    }
-    return out;
-}
+[[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
 
-[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
-    const listed_names name(names);
-    std::pmr::string out;
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        const value v{const_cast<node*>(&n), i};
-        (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
-    }
-    if (n.result_count != 0) out += " = ";
-    if (is<builtin::placeholder>(n)) return out += "input";
-    if (is<builtin::constant>(n)) {
-        out += "constant";
-        if (args_of<builtin::constant>(n).data.strides.empty()) return out;
-        out += ", ";
-        print_field(out, n.op->fields[0], n.arguments, name);
-        return out;
-    }
-    if (is<builtin::output>(n)) {
-        const auto* exported = n.find_annotation<output_names>();
-        out += "output";
-        std::size_t i = 0;
-        for (const value v : args_of<builtin::output>(n).values) {
-            out += i == 0 ? " " : ", ";
-            const bool named = exported != nullptr && i < exported->names.size();
-            const std::pmr::string given = named ? printable(exported->names[i]) : names[v];
-            if (given != names[v]) (out += given) += '=';
-            out += name(v);
-            ++i;
-        }
-        return out;
-    }
-    ((out += n.op->name) += '(') += listed_arguments(n, name);
-    return out += ')';
-}
+[[nodiscard]] std::pmr::string node_line(const node& n, const printed_names& names);
 
-inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                       std::pmr::string& out) {
-    for (const node& n : g.nodes()) {
-        ((out += indent) += node_line(n, names)) += '\n';
-        for_each_region(n, [&](const field_info&, const graph* region) {
-            if (region == nullptr || region->parent() != &g) return;
-            (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
-            list_graph(*region, names, indent + "        ", out);
-        });
-    }
-}
+void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                std::pmr::string& out);
 
 }  // namespace detail
 
@@ -200,13 +84,12 @@ inline void list_graph(const graph& g, const printed_names& names, const std::pm
 ///     output %y
 ///
 /// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
-[[nodiscard]] inline std::pmr::string listing(const graph& g) {
-    const printed_names names(g);
-    std::pmr::string out;
-    detail::list_graph(g, names, "", out);
-    return out;
-}
+[[nodiscard]] std::pmr::string listing(const graph& g);
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/listing_definition.hpp>
+#endif
 
 #endif

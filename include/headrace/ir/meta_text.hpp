@@ -12,20 +12,16 @@
 namespace headrace {
 
 /// "float32[1, 16]".
-[[nodiscard]] inline std::pmr::string meta_text(const tensor_meta& meta) {
-    std::pmr::string text(name_of(meta.dtype));
-    text += '[';
-    for (const std::int64_t size : meta.shape) {
-        if (text.back() != '[') text += ", ";
-        text += number_text(size);
-    }
-    return text += ']';
-}
+[[nodiscard]] std::pmr::string meta_text(const tensor_meta& meta);
 /// The same, or "?" for a type that is not known.
 [[nodiscard]] inline std::pmr::string meta_text(const tensor_meta* meta) {
     return meta == nullptr ? "?" : meta_text(*meta);
 }
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/meta_text_definition.hpp>
+#endif
 
 #endif

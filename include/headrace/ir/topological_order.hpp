@@ -14,108 +14,30 @@
 #include <boost/graph/reverse_graph.hpp>
 
 #include <headrace/base/error.hpp>
-#include <headrace/base/text.hpp>
-#include <headrace/ir/boost_graph.hpp>
+#include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
-namespace detail {
-
-// Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
-struct order_search {
-    std::pmr::vector<node*> finished;
-    std::pmr::vector<node*> path;
-    std::pmr::vector<node*> cycle;
-};
-
-// Boost copies its visitors, so this one refers to what it collects.
-class order_visitor : public boost::default_dfs_visitor {
-public:
-    explicit order_visitor(order_search& found) : found_(&found) {}
-
-    template <class Graph>
-    void discover_vertex(node* n, const Graph&) {
-        found_->path.push_back(n);
-    }
-    template <class Graph>
-    void finish_vertex(node* n, const Graph&) {
-        found_->path.pop_back();
-        found_->finished.push_back(n);
-    }
-    template <class Edge, class Graph>
-    void back_edge(const Edge& e, const Graph& g) {
-        if (!found_->cycle.empty()) return;
-        const auto start = std::find(found_->path.begin(), found_->path.end(), target(e, g));
-        found_->cycle.assign(start, found_->path.end());
-        // The path goes from users to producers: turned round, it still begins where the search met it.
-        std::reverse(found_->cycle.begin() + 1, found_->cycle.end());
-    }
-
-private:
-    order_search* found_;
-};
-
-// The search goes from users to producers and starts at each node in turn: a node is finished right after
-// what it uses, so that an order that is sound already comes out as it was.
-[[nodiscard]] inline order_search search_order(const graph& g) {
-    order_search found;
-    found.finished.reserve(g.size());
-    node_colors colors(g);
-    boost::depth_first_search(boost::make_reverse_graph(g), order_visitor(found), colors.map());
-    return found;
-}
-
-}  // namespace detail
-
 /// How messages about the order name a node: its own name, or its op and id if it has none.
-[[nodiscard]] inline std::pmr::string node_label(const node& n) {
-    if (!n.name().empty()) return std::pmr::string(n.name());
-    return std::pmr::string(n.op->name) + "#" + number_text(n.id);
-}
+[[nodiscard]] std::pmr::string node_label(const node& n);
 
 /// Does every node lie after all that it uses?
-[[nodiscard]] inline bool is_ordered(const graph& g) {
-    std::pmr::vector<bool> seen(g.id_bound());
-    for (const node& n : g.nodes()) {
-        for (const edge& e : n.operand_edges()) {
-            if (e.source->owner != &g || !seen[e.source->id]) return false;
-        }
-        seen[n.id] = true;
-    }
-    return true;
-}
+[[nodiscard]] bool is_ordered(const graph& g);
 
 /// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
-[[nodiscard]] inline std::pmr::vector<node*> find_cycle(const graph& g) {
-    return detail::search_order(g).cycle;
-}
+[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
 
 /// The nodes in an order in which they can be executed, the output node last. It is the order in which they
 /// lie, as far as that is sound. The error names the nodes of a cycle.
-[[nodiscard]] inline result<std::pmr::vector<node*>> topological_order(const graph& g) {
-    detail::order_search found = detail::search_order(g);
-    if (!found.cycle.empty()) {
-        std::pmr::string message = "the graph has a cycle: ";
-        for (const node* n : found.cycle) message += node_label(*n) + " -> ";
-        return invalid(message + node_label(*found.cycle.front()));
-    }
-    if (node* const out = g.output()) {
-        const auto at = std::find(found.finished.begin(), found.finished.end(), out);
-        std::rotate(at, at + 1, found.finished.end());
-    }
-    return std::move(found.finished);
-}
+[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
 
 /// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
-[[nodiscard]] inline result<void> restore_order(graph& g) {
-    const node* const out = g.output();
-    if (is_ordered(g) && (out == nullptr || out == g.last())) return boost::outcome_v2::success();
-    const auto order = topological_order(g);
-    if (!order) return order.error();
-    for (node* n : order.value()) g.move_before(*n, nullptr);
-    return boost::outcome_v2::success();
-}
+[[nodiscard]] result<void> restore_order(graph& g);
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/ir/topological_order_definition.hpp>
+#endif
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_LOWERING_DELEGATION_HPP
 #define HEADRACE_LOWERING_DELEGATION_HPP
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory_resource>
@@ -13,7 +12,7 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/target_spec.hpp>
-#include <headrace/io/package_parts.hpp>
+#include <headrace/lowering/method_report.hpp>
 #include <headrace/partition/backend.hpp>
 #include <headrace/pass/pass_context.hpp>
 
@@ -22,19 +21,6 @@ namespace headrace {
 struct delegation_options {
     std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
     bool partition = false;  ///< what cannot be lowered stays in a host graph; if not, it is refused
-};
-
-/// A delegate of a method that was lowered.
-struct delegate_report {
-    std::string backend;
-    std::size_t nodes_out = 0;              ///< operators of the flatbuffer
-    std::optional<std::size_t> nodes_in{};  ///< of the exported graph, for a part of a method
-};
-
-struct method_report {
-    std::string target;
-    std::vector<delegate_report> delegates{};
-    std::vector<host_note> host_nodes{};  ///< what stays on the host, and why
 };
 
 struct delegated_methods {

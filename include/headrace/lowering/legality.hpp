@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/target/tosa_verify.hpp>

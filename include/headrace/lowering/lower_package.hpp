@@ -17,8 +17,9 @@
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/package_writer.hpp>
 #include <headrace/io/pt2_program.hpp>
-#include <headrace/lowering/delegation.hpp>
+#include <headrace/lowering/method_report.hpp>
 #include <headrace/pass/pass_context.hpp>
+#include <headrace/pass/pass_manager.hpp>
 
 namespace headrace {
 
@@ -45,6 +46,9 @@ struct lowered_package {
 /// file of each method.
 [[nodiscard]] std::string package_report_json(const lowered_package& package,
                                               const std::map<std::string, std::string, std::less<>>& models);
+
+/// The passes that prepare a host graph for its runtime: to_out_variants and plan_memory.
+[[nodiscard]] const pass_registry& host_passes();
 
 }  // namespace headrace
 

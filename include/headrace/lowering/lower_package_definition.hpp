@@ -147,6 +147,16 @@ std::string package_report_json(const lowered_package& package,
     return std::move(w).text();
 }
 
+const pass_registry& host_passes() {
+    static const pass_registry registry = [] {
+        pass_registry all;
+        all.add(any_pass("to_out_variants", to_out_variants{}));
+        all.add(any_pass("plan_memory", plan_memory{}));
+        return all;
+    }();
+    return registry;
+}
+
 }  // namespace headrace
 
 #endif

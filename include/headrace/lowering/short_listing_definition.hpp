@@ -15,6 +15,7 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/short_listing.hpp>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <headrace/base/type_name.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/match/pattern.hpp>
 #include <headrace/match/replacement.hpp>
 #include <headrace/match/rewriter.hpp>

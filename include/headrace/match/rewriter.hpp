@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <headrace/base/text.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/match/execution_span.hpp>
 #include <headrace/match/pattern.hpp>
 #include <headrace/match/replacement.hpp>

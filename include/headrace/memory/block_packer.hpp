@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::planning_algorithm and how a memory plan places blocks whose lifetimes overlap.
+// Defines how a memory plan places blocks whose lifetimes overlap.
 #ifndef HEADRACE_MEMORY_BLOCK_PACKER_HPP
 #define HEADRACE_MEMORY_BLOCK_PACKER_HPP
 
@@ -9,19 +9,12 @@
 #include <cstdint>
 #include <memory_resource>
 #include <numeric>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <headrace/memory/memory_plan.hpp>
+
 namespace headrace {
-
-/// Which gap between the tensors that are placed already the next one gets. `greedy`: the first that is large
-/// enough, from offset 0 on. `best_fit`: the smallest that is large enough.
-enum class planning_algorithm : std::uint8_t { greedy, best_fit };
-
-[[nodiscard]] constexpr std::string_view name_of(planning_algorithm a) {
-    return a == planning_algorithm::greedy ? "greedy" : "best_fit";
-}
 
 namespace detail {
 

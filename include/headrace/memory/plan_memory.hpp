@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <headrace/dialect/memory.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/memory/memory_plan.hpp>
 #include <headrace/pass/pass_base.hpp>
 

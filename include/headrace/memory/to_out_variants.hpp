@@ -15,6 +15,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/memory.hpp>
 #include <headrace/ir/edits.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/memory/liveness.hpp>
 #include <headrace/memory/out_variant.hpp>
 #include <headrace/pass/pass_base.hpp>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/ir/regions.hpp>
 #include <headrace/partition/backend.hpp>
 #include <headrace/pass/pass_context.hpp>
 

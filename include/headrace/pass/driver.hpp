@@ -3,20 +3,12 @@
 #ifndef HEADRACE_PASS_DRIVER_HPP
 #define HEADRACE_PASS_DRIVER_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
-#include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include <headrace/base/text.hpp>
-#include <headrace/ir/edits.hpp>
-#include <headrace/ir/regions.hpp>
 #include <headrace/pass/pass.hpp>
 
 namespace headrace {
@@ -116,306 +108,10 @@ erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-/// Refuses replacements that cannot stand for the results of `n`: there must be one for each that is used, of
-/// the same shape unless that may change.
-inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
-    if (with.size() != n.result_count) {
-        return invalid("the pass gave " + number_text(with.size()) + " results for " +
-                       number_text(n.result_count));
-    }
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        const bool used = use_count({const_cast<node*>(&n), i}) != 0;
-        if (!with[i]) {
-            if (used) return unsupported("result " + number_text(i) + " is used, and has no lowering");
-            continue;
-        }
-        const auto& before = n.results[i].meta;
-        const tensor_meta* after = meta_of(with[i]);
-        if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return invalid("the pass changed the shape of result " + number_text(i));
-        }
-    }
-    return boost::outcome_v2::success();
-}
-
-/// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
-/// in vain. Inputs and outputs are not, if the handler did not fail.
-inline void erase_unused_between(graph& g, const node* before, node& n, bool keep_interface) {
-    for (node* made = n.previous; made != before;) {
-        node* previous = made->previous;
-        const bool needed = keep_interface && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
-        if (made->first_use == nullptr && !needed) {
-            g.erase(*made);
-            made->owner = nullptr;
-        }
-        made = previous;
-    }
-}
-
-/// What a driver does with one node, and what it keeps of that.
-class pass_run {
-protected:
-    pass_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
-
-    result<void> rewrite(node& n, const handler& h) {
-        graph& g = *n.owner;
-        const node* before = n.previous;
-        value_list with;
-        outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
-        if (outcome == outcome_kind::replaced) {
-            const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
-            if (!sound) {
-                const error& fault = sound.error();
-                if (fault.kind == error_kind::invalid && context_.diagnostics().empty())
-                    return fault.in(message_prefix(n) + std::pmr::string(pass_.name));
-                context_.report(n, fault.message, fault.kind);
-                outcome = outcome_kind::failed;
-            }
-        }
-        if (outcome == outcome_kind::replaced) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (with[i]) replace_result(g, n.result(i), with[i]);
-            }
-            ++counts_.rewritten;
-        } else if (outcome == outcome_kind::declined) {
-            ++counts_.declined;
-        } else if (outcome == outcome_kind::kept) {
-            ++counts_.copied;
-        }  // else it failed: that is reported, and the node stays
-        erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
-        if (outcome == outcome_kind::replaced) erase_replaced(g, n);
-        return boost::outcome_v2::success();
-    }
-
-    /// `from` is no longer what its users were made for.
-    void mark_users(value from) {
-        for (const edge& e : from.producer->uses()) {
-            if (e.slot->result == from.result) stale_.push_back(e.target);
-        }
-    }
-
-    const erased_pass& pass_;
-    pass_context& context_;
-    node_counts counts_;
-    std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
-
-private:
-    void replace_result(graph& g, value from, value to) {
-        if (pass_.changes_metadata) {
-            const tensor_meta* was = meta_of(from);
-            const tensor_meta* is_now = meta_of(to);
-            if (was == nullptr || is_now == nullptr || !same_val(*was, *is_now)) mark_users(from);
-        }
-        // An input keeps its name: what a pass puts behind it is another value.
-        if (!is<builtin::placeholder>(*from.producer)) {
-            hand_over_name(from.producer->results[from.result], to);
-        }
-        g.replace_all_uses(from, to);
-    }
-
-    static void erase_replaced(graph& g, node& n) {
-        if (is<builtin::placeholder>(n) || is<builtin::output>(n)) {
-            g.erase(n);
-        } else {
-            erase_dead(g, n);
-        }
-    }
-
-protected:
-    [[nodiscard]] static bool same_val(const tensor_meta& a, const tensor_meta& b) {
-        return a == b && a.dim_order == b.dim_order;
-    }
-};
-
-class in_place_run : pass_run {
-public:
-    in_place_run(const erased_pass& p, pass_context& context) : pass_run(p, context) {}
-
-    result<node_counts> run(graph& g) {
-        if (pass_.in_execution_order) {
-            if (result<void> status = run_in_order(g); !status) return std::move(status).error();
-            return counts_;
-        }
-        // Collected before any is rewritten, so that what one handler emits is not visited for another
-        // target.
-        std::pmr::vector<graph*> graphs;
-        for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
-        std::pmr::vector<std::pair<node*, const handler*>> found;
-        for (const handler& h : pass_.handlers) {
-            for (graph* sub : graphs) {
-                for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
-            }
-        }
-        for (const auto& [n, h] : found) {
-            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
-            if (result<void> status = rewrite(*n, *h); !status) return std::move(status).error();
-        }
-        return counts_;
-    }
-
-private:
-    // Each graph before its regions, whose signatures its handlers may change.
-    result<void> run_in_order(graph& g) {
-        std::pmr::vector<std::pair<node*, const handler*>> found;
-        for (node& n : g.nodes()) {
-            for (const handler& h : pass_.handlers) {
-                if (h.op == n.op) found.emplace_back(&n, &h);
-            }
-        }
-        for (const auto& [n, h] : found) {
-            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
-            BOOST_OUTCOME_TRY(rewrite(*n, *h));
-        }
-        for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(run_in_order(*region));
-        }
-        return boost::outcome_v2::success();
-    }
-};
-
-/// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
-class handler_index {
-public:
-    explicit handler_index(std::span<const handler> handlers) {
-        for (const handler& h : handlers) slot_of(*h.op) = &h;
-    }
-    [[nodiscard]] const handler* find(const op_info& op) const {
-        for (const table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        return nullptr;
-    }
-
-private:
-    struct table {
-        const dialect_info* dialect;
-        std::pmr::vector<const handler*> by_index;
-    };
-
-    const handler*& slot_of(const op_info& op) {
-        for (table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        tables_.push_back({op.dialect, std::pmr::vector<const handler*>(op.dialect->op_count)});
-        return tables_.back().by_index[op.index];
-    }
-
-    std::pmr::vector<table> tables_;
-};
-
-/// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
-/// in one arena and the old one goes away: a node that is copied is the node itself, on the operands that
-/// stand for its own by now. Measured against a real copy, which took 185 ns, that is a few.
-class retracing_run : pass_run {
-public:
-    retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
-
-    result<node_counts> run() {
-        if (result<void> status = retrace(graph_); !status) return std::move(status).error();
-        return counts_;
-    }
-
-    result<void> retrace(graph& g) {
-        const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
-        if (inputs_first) {
-            // In the order of the signature, which is that of their creation.
-            std::pmr::vector<node*> inputs;
-            for (node& n : g.inputs()) inputs.push_back(&n);
-            for (node* n : inputs) {
-                BOOST_OUTCOME_TRY(visit(*n));
-            }
-        }
-        const bool has_regions = !g.regions().empty();
-        const bool visits_regions = has_regions && pass_.submodule != nullptr;
-        for (node* n = g.first(); n != nullptr;) {
-            node* next = n->next;  // what handlers make lies before `n`, and is not visited
-            if (!visits_regions && is_copied(*n)) {
-                ++counts_.copied;
-            } else if (!inputs_first || !is<builtin::placeholder>(*n)) {
-                BOOST_OUTCOME_TRY(visit(*n));
-            }
-            n = next;
-        }
-        if (!has_regions || visits_regions) return boost::outcome_v2::success();
-        for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(retrace(*region));
-        }
-        return boost::outcome_v2::success();
-    }
-
-private:
-    /// Most nodes of most passes: no target, every `val` there, and nothing that it depends on has changed.
-    [[nodiscard]] bool is_copied(const node& n) const {
-        return handlers_.find(*n.op) == nullptr && pass_.fallback == nullptr && stale_.empty() &&
-               context_.copies_fast() && has_val(n);
-    }
-    [[nodiscard]] static bool has_val(const node& n) {
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (!n.results[i].meta) return false;
-        }
-        return true;
-    }
-
-    result<void> visit(node& n) {
-        bool stale = std::find(stale_.begin(), stale_.end(), &n) != stale_.end();
-        if (stale) stale_.erase(std::remove(stale_.begin(), stale_.end(), &n), stale_.end());
-        if (pass_.submodule != nullptr) {
-            BOOST_OUTCOME_TRY(visit_regions(n, stale));
-        }
-        const bool builtin_op = is_of_dialect<builtin::dialect>(n);
-        const bool missing = !has_val(n);
-        const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
-        if (inferred) {
-            BOOST_OUTCOME_TRY(infer(n, missing || stale));
-        }
-        const handler* h = handlers_.find(*n.op);
-        if (h == nullptr && !builtin_op) h = pass_.fallback;
-        if (h != nullptr) return rewrite(n, *h);
-        ++(inferred ? counts_.inferred : counts_.copied);
-        return boost::outcome_v2::success();
-    }
-
-    /// `stale` becomes true if a region now gives something else.
-    result<void> visit_regions(node& n, bool& stale) {
-        result<void> status = boost::outcome_v2::success();
-        for_each_region(n, [&](const field_info&, graph* region) {
-            if (!status || region == nullptr) return;
-            const std::pmr::vector<tensor_meta> before = output_metas(*region);
-            status = pass_.submodule(pass_.object, *this, *region, n, context_);
-            const std::pmr::vector<tensor_meta> after = output_metas(*region);
-            stale = stale || !std::equal(before.begin(), before.end(), after.begin(), after.end(), same_val);
-        });
-        return status;
-    }
-    [[nodiscard]] static std::pmr::vector<tensor_meta> output_metas(const graph& g) {
-        std::pmr::vector<tensor_meta> metas;
-        for (const value v : g.outputs())
-            metas.push_back(meta_of(v) == nullptr ? tensor_meta{} : *meta_of(v));
-        return metas;
-    }
-
-    /// Without `store`, inference is only run: a pass may know better than it, as narrow_int64 does.
-    result<void> infer(node& n, bool store) {
-        inference_.clear();
-        if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
-        if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " + number_text(inference_.results().size()) +
-                           " results for " + number_text(n.result_count));
-        }
-        for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
-            const auto& was = n.results[i].meta;
-            const tensor_meta& is_now = inference_.results()[i];
-            if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
-            if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
-        }
-        return boost::outcome_v2::success();
-    }
-
-    graph& graph_;
-    inference inference_;
-    handler_index handlers_;
-};
+result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context);
+result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context);
+/// Goes on in a region of a node that the run is at.
+result<void> retrace_region(retracing_run& run, graph& region);
 
 }  // namespace detail
 
@@ -425,8 +121,7 @@ template <pass_type P>
 class in_place_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        const detail::erased_pass erased = detail::erase_type(p);
-        return detail::in_place_run(erased, context).run(g);
+        return detail::run_in_place(detail::erase_type(p), g, context);
     }
 };
 
@@ -437,11 +132,14 @@ template <pass_type P>
 class retracing_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        const detail::erased_pass erased = detail::erase_type(p);
-        return detail::retracing_run(erased, g, context).run();
+        return detail::run_retracing(detail::erase_type(p), g, context);
     }
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/pass/driver_definition.hpp>
+#endif
 
 #endif

@@ -23,6 +23,7 @@
 namespace headrace {
 
 namespace detail {
+/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
 bool store_element(scalar number, headrace::dtype type, std::byte* at);
 struct expression_access;
 }  // namespace detail
@@ -45,12 +46,7 @@ private:
 };
 
 /// The first `count` results of a node, or all; none of a node that could not be made.
-[[nodiscard]] inline value_list results_of(node* n, std::size_t count = SIZE_MAX) {
-    value_list results;
-    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
-        results.push_back(n->result(i));
-    return results;
-}
+[[nodiscard]] value_list results_of(node* n, std::size_t count = SIZE_MAX);
 
 /// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
@@ -95,33 +91,14 @@ public:
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
-    [[gnu::noinline]] value unsupported(std::pmr::string reason) {
-        return fail(headrace::unsupported(std::move(reason)));
-    }
-    [[gnu::noinline]] value fail(error e) {
-        if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
-        first_->failed_ = true;
-        return {};
-    }
+    value unsupported(std::pmr::string reason);
+    value fail(error e);
     [[nodiscard]] bool failed() const { return first_->failed_; }
 
     /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
-    [[gnu::noinline]] bool may_unroll(std::int64_t steps) {
-        if (steps <= max_unrolled_nodes) return !failed();
-        unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                    " nodes; make the sizes smaller that ask for them, or leave it to the host with "
-                    "--partition");
-        return false;
-    }
+    bool may_unroll(std::int64_t steps);
     /// May a constant of that many elements be computed? If it is above the limit, the node is refused.
-    [[gnu::noinline]] bool may_compute(std::int64_t elements, headrace::dtype type) {
-        const auto count = static_cast<std::uint64_t>(elements);
-        if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
-        unsupported("it needs a constant of " + number_text(elements) +
-                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
-                    " bytes; give the tensor as an input or a buffer");
-        return false;
-    }
+    bool may_compute(std::int64_t elements, headrace::dtype type);
 
     /// A copy of a node of the graph, on other operands, in the order of its own; `change(tensor_meta&)` is
     /// called for the metadata of each result. For passes that move ops about: an op that is in the graph
@@ -170,10 +147,7 @@ public:
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
-    [[gnu::noinline]] value splat(scalar number, headrace::dtype type, std::size_t rank) {
-        static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-        return splat(number, type, std::span(ones, rank));
-    }
+    value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
 
 protected:
@@ -190,21 +164,7 @@ protected:
     }
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
-    node* add(const op_info& op, const void* arguments, std::size_t results) {
-        if (failed() || !operands_sound(op, arguments)) return nullptr;
-        node& n = graph_->create(op, arguments, results, before_);
-        inference_.clear();
-        result<void> inferred = context_->infer(n, inference_);
-        if (inferred && inference_.results().size() != results)
-            inferred = invalid("inference gives another number of results");
-        if (!inferred) {
-            graph_->erase(n);
-            cannot_make(op, inferred.error());
-            return nullptr;
-        }
-        annotate_inferred(n);
-        return &n;
-    }
+    node* add(const op_info& op, const void* arguments, std::size_t results);
 
     node* current_;  // whose annotations nodes inherit
 
@@ -213,38 +173,11 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
-    [[gnu::noinline]] value no_constants_of(headrace::dtype type) {
-        return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                           ", which has no lowering; use another type");
-    }
+    value no_constants_of(headrace::dtype type);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
-    [[gnu::noinline]] void cannot_make(const op_info& op, const error& why) {
-        error failure = why.in("cannot make " + std::pmr::string(op.name));
-        const auto is_empty = [](value v) {
-            const tensor_meta* meta = meta_of(v);
-            return meta != nullptr && element_count(meta->shape) == 0;
-        };
-        bool empty = false;
-        for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
-        for (std::uint32_t i = 0; i != current_->result_count; ++i)
-            empty = empty || is_empty(current_->result(i));
-        if (empty) {
-            failure = headrace::unsupported(failure.message +
-                                            ": an empty tensor has no lowering; drop it from the model");
-        }
-        fail(std::move(failure));
-    }
-    node* add_inferred(const op_info& op, const void* arguments) {
-        node& n = graph_->create(op, arguments, inference_.results().size(), before_);
-        annotate_inferred(n);
-        return &n;
-    }
-    void annotate_inferred(node& n) {
-        std::uint32_t i = 0;
-        for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
-        graph_->inherit_annotations(n, *current_);
-        context_->emitted(n);
-    }
+    void cannot_make(const op_info& op, const error& why);
+    node* add_inferred(const op_info& op, const void* arguments);
+    void annotate_inferred(node& n);
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
@@ -289,80 +222,7 @@ bool all_operands(const op_info& op, const void* arguments, F&& f) {
     return true;
 }
 
-/// Writes `number` as one element of that type, little-endian; false where the type has no such form.
-inline bool store_element(scalar number, headrace::dtype type, std::byte* at) {
-    const auto put = [&](auto v) {
-        std::memcpy(at, &v, sizeof v);
-        return true;
-    };
-    switch (type) {
-        case dtype::boolean:
-            return put(static_cast<std::uint8_t>(number.to_double() != 0));
-        case dtype::int8:
-            return put(static_cast<std::int8_t>(number.to_int()));
-        case dtype::uint8:
-            return put(static_cast<std::uint8_t>(number.to_int()));
-        case dtype::int16:
-            return put(static_cast<std::int16_t>(number.to_int()));
-        case dtype::uint16:
-            return put(static_cast<std::uint16_t>(number.to_int()));
-        case dtype::int32:
-            return put(static_cast<std::int32_t>(number.to_int()));
-        case dtype::uint32:
-            return put(static_cast<std::uint32_t>(number.to_int()));
-        case dtype::int48: {
-            const std::int64_t n = number.to_int();
-            std::memcpy(at, &n, 6);
-            return true;
-        }
-        case dtype::int64:
-            return put(number.to_int());
-        case dtype::float32:
-            return put(static_cast<float>(number.to_double()));
-        case dtype::float64:
-            return put(number.to_double());
-        case dtype::bfloat16: {
-            // Round to nearest even on the upper half; NaN stays a NaN.
-            const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
-            const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
-            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
-                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
-        }
-        case dtype::float16:
-            return put(
-                static_cast<std::uint16_t>(encode_float(number.to_double(), format_of(dtype::float16))));
-        default:
-            return false;
-    }
-}
-
 }  // namespace detail
-
-inline bool emitter::operands_sound(const op_info& op, const void* arguments) {
-    if (!may_unroll(++first_->made_)) return false;
-    return detail::all_operands(op, arguments, [&](value v) {
-        if (!v) {
-            first_->failed_ = true;
-            return false;
-        }
-        if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
-                         std::pmr::string(op.name) + " has no `val`"));
-            return false;
-        }
-        return true;
-    });
-}
-
-inline value emitter::splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape) {
-    std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) return no_constants_of(type);
-    if (!may_compute(element_count(shape), type)) return {};
-    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-        const std::size_t size = traits_of(type).bits / 8U;
-        for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
-    });
-}
 
 /// Names the op that a pass emits without listing it in `produces`, in the compile error.
 template <class Op, class Produces>
@@ -469,5 +329,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/pass/emit_definition.hpp>
+#endif
 
 #endif

@@ -165,7 +165,7 @@ public:
     }
     /// A region, with this pass.
     void submodule(graph& region) {
-        if (run_ != nullptr && status_) status_ = run_->retrace(region);
+        if (run_ != nullptr && status_) status_ = detail::retrace_region(*run_, region);
     }
 
     /// Gives a value that the hook has made another `val` than inference does. What depends on that of the
@@ -234,34 +234,25 @@ inline constexpr bool hooks_are_called<no_fault> = true;
 namespace detail {
 
 template <class D, class Op>
-concept calls_args = requires(D& d, const args<Op>& a, const node_metadata& m) {
-    d.call_operator(a, m);
-};
+concept calls_args = requires(D& d, const args<Op>& a, const node_metadata& m) { d.call_operator(a, m); };
 template <class D, class Op>
-concept calls_tag = requires(D& d, const args<Op>& a, const node_metadata& m) {
-    d.call_operator(Op{}, a, m);
-};
+concept calls_tag =
+    requires(D& d, const args<Op>& a, const node_metadata& m) { d.call_operator(Op{}, a, m); };
 template <class D>
-concept calls_any = requires(D& d, const operator_call& c, const node_metadata& m) {
-    d.call_operator(c, m);
-};
+concept calls_any = requires(D& d, const operator_call& c, const node_metadata& m) { d.call_operator(c, m); };
 template <class D>
 concept hooks_placeholder = requires(D& d, std::string_view n, const tensor_meta& v, const node_metadata& m) {
     { d.placeholder(n, v, m) } -> std::same_as<value>;
 };
 template <class D>
-concept hooks_get_attr = requires(D& d, std::string_view n, const tensor_data& t, const tensor_meta& v,
-                                  const node_metadata& m) {
-    { d.get_attr(n, t, v, m) } -> std::same_as<value>;
-};
+concept hooks_get_attr =
+    requires(D& d, std::string_view n, const tensor_data& t, const tensor_meta& v, const node_metadata& m) {
+        { d.get_attr(n, t, v, m) } -> std::same_as<value>;
+    };
 template <class D>
-concept hooks_output = requires(D& d, std::span<const value> v, const node_metadata& m) {
-    d.output(v, m);
-};
+concept hooks_output = requires(D& d, std::span<const value> v, const node_metadata& m) { d.output(v, m); };
 template <class D>
-concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) {
-    d.submodule(g, m);
-};
+concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) { d.submodule(g, m); };
 
 // Has a class a member of that name, overloaded or not? Then the name is ambiguous in what also derives from
 // this.
@@ -271,9 +262,7 @@ struct has_call_operator {
 template <class D>
 struct call_operator_probe : D, has_call_operator {};
 template <class D>
-concept names_call_operator = !requires {
-    &call_operator_probe<D>::call_operator;
-};
+concept names_call_operator = !requires { &call_operator_probe<D>::call_operator; };
 
 /// How the handlers of the drivers call the hooks of an interpreter.
 template <class D>
@@ -487,7 +476,7 @@ private:
                                          .changes_metadata = true,
                                          .submodule = &hooks::call_submodule};
         return detail::run_checked(static_cast<const Derived&>(*this), g,
-                                   [&] { return detail::retracing_run(erased, g, context).run(); });
+                                   [&] { return detail::run_retracing(erased, g, context); });
     }
 
     template <class Hook>

@@ -26,8 +26,9 @@ struct pass_code {
 }  // namespace headrace
 
 /// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself defines HEADRACE_COMPILING. Header-only it declares again what is declared.
-#if defined(HEADRACE_COMPILED) && !defined(HEADRACE_COMPILING)
+/// The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
+/// declared.
+#ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
 #else
 #define HEADRACE_COMPILED_PASS(P) \

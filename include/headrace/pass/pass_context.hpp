@@ -35,18 +35,7 @@ public:
     explicit pass_context(node_inference rules = nullptr) : infer_(rules) {}
 
     /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
-    void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported) {
-        if (kind == error_kind::invalid && !diagnostics_.empty()) return;
-        const auto* origin = n.find_annotation<provenance>();
-        diagnostic d{std::pmr::string(origin_name(n)),
-                     std::pmr::string(origin != nullptr ? origin->op_name : n.op->name),
-                     std::pmr::string(reason), kind};
-        if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
-        std::uint32_t& place = place_of(d);
-        if (place != free) return;
-        diagnostics_.push_back(std::move(d));
-        place = static_cast<std::uint32_t>(diagnostics_.size());
-    }
+    void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
     [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
     /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
@@ -67,30 +56,14 @@ public:
         if (on_emission_ != nullptr) on_emission_(observer_, n);
     }
 
-    [[nodiscard]] result<void> infer(const node& n, inference& out) const {
-        if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
-        return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
-    }
+    [[nodiscard]] result<void> infer(const node& n, inference& out) const;
 
 private:
     static constexpr std::uint32_t free = 0;
 
     // Where that diagnostic stands in places_, or would.
-    std::uint32_t& place_of(const diagnostic& d) {
-        const std::hash<std::string_view> hash;
-        std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
-        while (true) {
-            std::uint32_t& place = places_[at++ & (places_.size() - 1)];
-            if (place == free) return place;
-            const diagnostic& other = diagnostics_[place - 1];
-            if (other.node == d.node && other.reason == d.reason) return place;
-        }
-    }
-    void grow() {
-        places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
-        std::uint32_t count = 0;
-        for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
-    }
+    std::uint32_t& place_of(const diagnostic& d);
+    void grow();
 
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
@@ -104,5 +77,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/pass/pass_context_definition.hpp>
+#endif
 
 #endif

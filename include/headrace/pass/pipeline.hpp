@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <headrace/dialect/builtin.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_code.hpp>

@@ -12,6 +12,7 @@
 
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/ir/edits.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/ir/views.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>

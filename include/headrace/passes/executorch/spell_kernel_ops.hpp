@@ -13,6 +13,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/aten_view.hpp>
 #include <headrace/pass/op_map.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>

@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/tosa_only.hpp>
 

@@ -6,6 +6,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 

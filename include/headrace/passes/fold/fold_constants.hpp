@@ -15,7 +15,9 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 

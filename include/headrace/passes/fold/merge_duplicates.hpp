@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include <headrace/ir/purity.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 #define HEADRACE_PASSES_LAYOUT_CHOOSE_LAYOUTS_HPP
 
+#include <headrace/ir/regions.hpp>
 #include <headrace/passes/layout/layout_rewrite.hpp>
 #include <headrace/passes/layout/layout_search.hpp>
 #include <headrace/passes/tosa_only.hpp>

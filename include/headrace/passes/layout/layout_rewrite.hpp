@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/layout/computed_axes.hpp>
 #include <headrace/passes/layout/layout_search.hpp>

@@ -12,6 +12,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/ir/edits.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/inlining.hpp>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/ir/edits.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/properties.hpp>

@@ -6,6 +6,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/support/build.hpp>

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/comparing.hpp>

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The writer of contracts is compiled here.
+#include <headrace/contract/contract_text_definition.hpp>

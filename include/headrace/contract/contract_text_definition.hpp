@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::contract_text and headrace::contract_name.
+#ifndef HEADRACE_CONTRACT_CONTRACT_TEXT_DEFINITION_HPP
+#define HEADRACE_CONTRACT_CONTRACT_TEXT_DEFINITION_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/target_text.hpp>
+#include <headrace/contract/contract_text.hpp>
+#include <headrace/contract/lowered_part.hpp>
+#include <headrace/contract/member_text.hpp>
+#include <headrace/contract/op_spelling.hpp>
+#include <headrace/io/c_text.hpp>
+#include <headrace/io/graph_interface.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/memory/memory_plan.hpp>
+#include <headrace/version.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// The rows of inputs or outputs.
+class interface_rows {
+public:
+    explicit interface_rows(std::string_view which) : which_(which) {}
+
+    result<void> add(const interface_tensor& t) {
+        std::string row = join_text('{', c_string_literal(t.name), ", ", dtype_text(t.meta.dtype), ", ",
+                                    shape_text(t.meta));
+        if (t.quantization != nullptr) {
+            const interface_quantization& q = *t.quantization;
+            if (!std::isfinite(q.scale))
+                return unsupported(join_text(t.name, ": its scale is ",
+                                             std::isnan(q.scale) ? "nan"
+                                             : q.scale > 0       ? "inf"
+                                                                 : "-inf",
+                                             ", not a number"));
+            row += join_text(", ", shortest_text(q.scale), ", ", integer_text(q.zero_point), ", ",
+                             integer_text(q.lowest), ", ", integer_text(q.highest));
+        }
+        rows_.push_back(row + "}");
+        return boost::outcome_v2::success();
+    }
+    [[nodiscard]] std::string text() const {
+        return shapes_ + array_text("headrace::contract_tensor", which_, rows_);
+    }
+
+private:
+    // A list longer than int_list holds is a view of an array, which must be there.
+    std::string shape_text(const tensor_meta& meta) {
+        if (!meta.shape.is_view()) return list_text(meta.shape);
+        const std::string name = join_text("shape_of_", which_, '_', rows_.size());
+        shapes_ += join_text("    static constexpr std::array<std::int64_t, ", meta.shape.size(), "> ", name,
+                             list_text(meta.shape), ";\n");
+        return join_text("headrace::int_list(headrace::sizes(", name, "))");
+    }
+
+    std::string_view which_;
+    std::string shapes_;
+    std::vector<std::string> rows_;
+};
+
+[[nodiscard]] inline result<std::string> interface_text(const graph& g, std::size_t user_outputs) {
+    interface_rows inputs("inputs");
+    interface_rows outputs("outputs");
+    for (const interface_tensor& t : interface_inputs(g)) {
+        BOOST_OUTCOME_TRY(inputs.add(t));
+    }
+    const std::vector<interface_tensor> given = interface_outputs(g);
+    for (const interface_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
+        BOOST_OUTCOME_TRY(outputs.add(t));
+    }
+    return inputs.text() + outputs.text();
+}
+
+[[nodiscard]] inline result<std::string> lowered_text(const contract_source& source) {
+    const lowered_part part(source.model);
+    BOOST_OUTCOME_TRY(plan, make_memory_plan(source.model, {}));
+    return join_text(
+        "\n    // Lowered to TOSA; bytes of activations at the fullest moment, of constants, of the "
+        "flatbuffer.\n    static constexpr auto target = *headrace::parse_target(",
+        c_string_literal(target_text(source.model.target())), ");\n",
+        number_member("peak_memory", plan.memories[0].bytes),
+        number_member("constant_bytes", part.constant_bytes()),
+        number_member("flatbuffer_bytes", source.flatbuffer_bytes), part.text());
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE exported_ops exported_ops_of(graph& g) {
+    exported_ops found;
+    for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            if (const auto* a = args_if<builtin::opaque>(n))
+                found.types.insert(detail::foreign_op_text(a->target));
+            if (is_of_dialect<builtin::dialect>(n)) continue;
+            found.types.insert(detail::op_text(*n.op));
+            if (const detail::dialect_spelling* spelling = detail::find_spelling(*n.op->dialect))
+                found.headers.insert(std::string(spelling->header));
+        }
+    });
+    return found;
+}
+
+HEADRACE_INLINE result<std::string> contract_text(const contract_source& source) {
+    std::set<std::string> headers = source.exported.headers;
+    headers.insert("headrace/contract/contract.hpp");
+    if (source.lowered) headers.insert("headrace/dialect/tosa.hpp");
+    std::string text = join_text(
+        "// Generated by headrace ", version, " contract from ", c_comment(source.file_name),
+        ": do not edit.\n#ifndef HEADRACE_CONTRACT_", source.name, "\n#define HEADRACE_CONTRACT_",
+        source.name,
+        "\n\n#include <array>\n#include <cstdint>\n\n#if __has_include(<headrace/contract/contract.hpp>)\n");
+    for (const std::string& header : headers) text += join_text("#include <", header, ">\n");
+    text += join_text("#else\n#include <headrace.hpp>\n#endif\n\nstruct ", source.name, " {\n",
+                      detail::ops_alias("exported_ops", source.exported.types), '\n');
+    BOOST_OUTCOME_TRY(border, detail::interface_text(source.model, source.user_outputs));
+    text += border;
+    if (source.lowered) {
+        BOOST_OUTCOME_TRY(lowered, detail::lowered_text(source));
+        text += lowered;
+    }
+    return text + "};\n\n#endif\n";
+}
+
+HEADRACE_INLINE std::string contract_name(const std::string& model) {
+    std::error_code failure;
+    const std::filesystem::path path = std::filesystem::absolute(model, failure);
+    std::string given = path.stem().string();
+    if (given == "model" && path.has_parent_path()) given = path.parent_path().filename().string();
+    std::string name;
+    for (const char c : given) {
+        const bool kept = is_c_letter(c) || is_c_digit(c);
+        if (kept) name += c;
+        if (!kept && !name.empty() && name.back() != '_') name += '_';
+    }
+    if (name.empty() || is_c_digit(name.front())) name = "model_" + name;
+    while (name.back() == '_') name.pop_back();
+    return is_c_identifier(name) ? name : name + "_model";
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of infer/dispatch_cache.hpp.
+#ifndef HEADRACE_INFER_DISPATCH_CACHE_DEFINITION_HPP
+#define HEADRACE_INFER_DISPATCH_CACHE_DEFINITION_HPP
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/arena.hpp>
+#include <headrace/op/reflect.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE bool dispatch_key::assign(const node& n) {
+    words_.clear();
+    sound_ = true;
+    put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
+    for (const field_info& f : *n.op)
+        visit_field(f, n.arguments, [this](const auto& member) { put(member); });
+    return sound_;
+}
+
+HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
+    std::uint64_t state = words_.size();
+    for (const std::uint64_t word : words_) {
+        state = (state ^ word) * 0x9e3779b97f4a7c15U;
+        state ^= state >> 29;
+    }
+    return state;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE dispatch_cache::scope::scope(dispatch_cache& cache,
+                                             std::initializer_list<const dialect_info*> dialects)
+    : cache_(&cache), dialects_(dialects) {
+    cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
+}
+
+HEADRACE_INLINE dispatch_cache::scope::~scope() {
+    if (cache_ == nullptr) return;
+    for (const dialect_info* d : dialects_) {
+        const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
+        cache_->dialects_.erase(std::next(last).base());
+    }
+}
+
+HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out, rules rule) {
+    if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() || !key_.assign(n)) {
+        ++bypassed_;
+        return rule(n, out);
+    }
+    const std::uint64_t hash = key_.hash();
+    if (const entry* known = find(hash)) {
+        ++hits_;
+        for (const tensor_meta& meta : known->results) out.add(meta);
+        return boost::outcome_v2::success();
+    }
+    ++misses_;
+    const std::size_t before = out.results().size();
+    result<void> done = rule(n, out);
+    if (done) insert(hash, out.results().subspan(before));
+    return done;
+}
+
+HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
+        const entry& e = slots_[at];
+        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
+    }
+    return nullptr;
+}
+
+HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    const std::span<tensor_meta> kept = own(results);
+    for (tensor_meta& meta : kept) {
+        if (meta.shape.is_view())
+            meta.shape =
+                int_list(std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
+        meta.dim_order = {};
+    }
+    place({hash, own(key_.words()), kept});
+    ++size_;
+}
+
+HEADRACE_INLINE void dispatch_cache::grow() {
+    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const entry& e : old) {
+        if (!e.key.empty()) place(e);
+    }
+}
+
+HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
+    std::size_t at = first_slot(e.hash);
+    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = e;
+}
+
+}  // namespace headrace
+
+#endif

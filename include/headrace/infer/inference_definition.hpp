@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of infer/inference.hpp.
+#ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
+#define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
+
+#include <array>
+#include <concepts>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/printable.hpp>
+#include <headrace/base/sizes.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/op/op.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE std::pmr::string shape_text(sizes shape) {
+    std::pmr::string text = "[";
+    for (const std::int64_t size : shape) {
+        if (text.size() != 1) text += ", ";
+        text += number_text(size);
+    }
+    return text += ']';
+}
+
+HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
+    if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
+        return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
+    }
+    results_.assign(1, {self.dtype, self.shape, {}});
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
+    if (shape.size() <= int_list::inline_capacity) return int_list(shape);
+    auto* copy = static_cast<std::int64_t*>(
+        arena_->allocate(shape.size() * sizeof(std::int64_t), alignof(std::int64_t)));
+    std::copy(shape.begin(), shape.end(), copy);
+    return int_list(std::span<const std::int64_t>(copy, shape.size()));
+}
+
+HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    std::pmr::string text = printable(origin_name(n));
+    text += " (";
+    text += printable(origin != nullptr ? origin->op_name : n.op->name);
+    text += "): ";
+    return text;
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of infer/preconditions.hpp.
+#ifndef HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
+#define HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/infer/preconditions.hpp>
+#include <headrace/infer/shape_builder.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
+                                             std::int64_t high) {
+    if (number >= low && number <= high) return boost::outcome_v2::success();
+    std::pmr::string text(what);
+    text += " is " + number_text(number) + ", but must be ";
+    text += high == INT64_MAX ? "at least " + number_text(low)
+                              : "from " + number_text(low) + " to " + number_text(high);
+    return invalid(text);
+}
+
+HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
+                                           std::int64_t expected) {
+    if (number == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
+                   number_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low) {
+    return require_between(what, number, low, INT64_MAX);
+}
+
+HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+                   number_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
+    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected));
+}
+
+HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
+                                           sizes expected) {
+    if (!v) return boost::outcome_v2::success();
+    return require_shape(what, inference::of(*v).shape, expected);
+}
+
+HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
+    if (element_count(shape) == count) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
+                   (count == 1 ? " element" : " elements"));
+}
+
+HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
+                                              std::int64_t count) {
+    if (!v) return boost::outcome_v2::success();
+    return require_elements(what, inference::of(*v).shape, count);
+}
+
+HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape) {
+    for (const std::int64_t size : shape) {
+        if (size <= 0)
+            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
+    }
+    return boost::outcome_v2::success();
+}
+
+HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
+    if (expanded_shape(from, to)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
+}
+
+HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
+                                                  std::size_t axis) {
+    bool equal = shape.size() == expected.size();
+    for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
+    if (equal) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
+                   shape_text(expected) + ", apart from axis " + number_text(axis));
+}
+
+namespace detail {
+
+HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::string_view expected) {
+    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
+                   std::pmr::string(expected));
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
+    if (given == expected) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, name_of(expected));
+}
+
+HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
+    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "int64 or int32");
+}
+
+HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_meta& t) {
+    if (is_mask(t.dtype)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, t.dtype, "bool");
+}
+
+HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
+    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
+        return boost::outcome_v2::success();
+    }
+    return detail::other_dtype(what, given, "a floating-point type");
+}
+
+HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
+    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, "bool or an integer type");
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of infer/verify.hpp.
+#ifndef HEADRACE_INFER_VERIFY_DEFINITION_HPP
+#define HEADRACE_INFER_VERIFY_DEFINITION_HPP
+
+#include <cstddef>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/infer/verify.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/ir/signature.hpp>
+#include <headrace/ir/topological_order.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+class verifier {
+public:
+    verifier(const graph& g, const verify_options& options) : graph_(&g), options_(&options) {}
+
+    result<void> run() {
+        BOOST_OUTCOME_TRY(check_links());
+        BOOST_OUTCOME_TRY(check_census());
+        BOOST_OUTCOME_TRY(check_output());
+        for (const node& n : graph_->nodes()) {
+            BOOST_OUTCOME_TRY(check_operands(n));
+        }
+        BOOST_OUTCOME_TRY(check_uses());
+        BOOST_OUTCOME_TRY(check_order());
+        BOOST_OUTCOME_TRY(check_names());
+        for (const node& n : graph_->nodes()) {
+            BOOST_OUTCOME_TRY(check_metadata(n));
+            if (options_->check_node != nullptr) {
+                BOOST_OUTCOME_TRY(options_->check_node(*graph_, n));
+            }
+            BOOST_OUTCOME_TRY(check_regions(n));
+        }
+        return boost::outcome_v2::success();
+    }
+
+private:
+    static error broken(const node& n, std::pmr::string what) {
+        return invalid((n.name().empty() ? node_label(n) + ": " : message_prefix(n)) + std::move(what));
+    }
+
+    // The list of nodes: as long as it says, and linked both ways.
+    result<void> check_links() {
+        std::size_t count = 0;
+        const node* previous = nullptr;
+        present_.assign(graph_->id_bound(), false);
+        for (const node& n : graph_->nodes()) {
+            if (++count > graph_->size()) return invalid("the graph lists more nodes than it has");
+            if (n.owner != graph_) return broken(n, "lies in a graph that is not its own");
+            const bool own_id = n.id < graph_->id_bound() && !present_[n.id];
+            if (!own_id) return broken(n, "has an id that is not its own");
+            if (n.previous != previous) return broken(n, "is not linked to the node before it");
+            if (n.op->results != variadic_results &&
+                n.result_count != static_cast<std::uint32_t>(n.op->results)) {
+                return broken(n, "has " + number_text(n.result_count) + " results, its op " +
+                                     number_text(n.op->results));
+            }
+            present_[n.id] = true;
+            previous = &n;
+        }
+        if (count != graph_->size() || graph_->last() != previous) {
+            return invalid("the graph lists " + number_text(count) + " nodes but has " +
+                           number_text(graph_->size()));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_census() const {
+        std::pmr::unordered_map<const op_info*, std::size_t> counts;
+        for (const node& n : graph_->nodes()) ++counts[n.op];
+        std::optional<error> failure;
+        const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
+            failure = invalid("the census counts " + number_text(counted) + " nodes of " +
+                              std::pmr::string(op.name) + ", the graph has " + number_text(found));
+        };
+        graph_->census().for_each([&](const op_info& op, std::size_t counted) {
+            const auto found = counts.find(&op);
+            const std::size_t expected = found == counts.end() ? 0 : found->second;
+            if (counted != expected) disagree(op, counted, expected);
+        });
+        for (const auto& [op, expected] : counts) {
+            std::size_t listed = 0;
+            for (const node& n : graph_->nodes_of(*op)) {
+                if (n.op != op || ++listed > expected) break;
+            }
+            const bool agrees = listed == expected && graph_->census().count(*op) == expected;
+            if (!agrees) disagree(*op, listed, expected);
+        }
+        if (failure) return *failure;
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_output() const {
+        const std::size_t outputs = graph_->census().count(info_of<builtin::output>);
+        if (outputs != 1) {
+            return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
+        }
+        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "lies behind the output node");
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_operands(const node& n) const {
+        std::size_t i = 0;
+        for (const edge& e : n.operand_edges()) {
+            const std::pmr::string which = "operand " + number_text(i);
+            if (e.slot->producer == nullptr) return broken(n, which + " is empty");
+            const node& producer = *e.slot->producer;
+            if (producer.owner == nullptr) {
+                return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
+            }
+            if (producer.owner != graph_) return broken(n, which + " comes from another graph");
+            if (producer.id >= present_.size() || !present_[producer.id]) {
+                return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
+            }
+            if (e.slot->result >= producer.result_count) {
+                return broken(n, which + " is result " + number_text(e.slot->result) + " of " +
+                                     node_label(producer) + ", which has " +
+                                     number_text(producer.result_count));
+            }
+            if (e.source != &producer || e.target != &n || e.operand != i) {
+                return broken(n, which + " was changed without graph::set_operand");
+            }
+            ++i;
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Every operand is among the uses of its producer, and nothing else is.
+    result<void> check_uses() const {
+        std::size_t used = 0;
+        std::size_t operands = 0;
+        for (const node& n : graph_->nodes()) {
+            operands += n.operand_count;
+            for (const edge& e : n.uses()) {
+                ++used;
+                if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id]) {
+                    return broken(
+                        n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
+                }
+            }
+        }
+        if (used != operands) {
+            return invalid("the graph has " + number_text(operands) + " operands but lists " +
+                           number_text(used) + " uses");
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_order() const {
+        std::pmr::vector<bool> seen(graph_->id_bound());
+        for (const node& n : graph_->nodes()) {
+            for (const edge& e : n.operand_edges()) {
+                if (seen[e.source->id]) continue;
+                // A cycle is worth a better message than the order that it makes impossible.
+                if (auto order = topological_order(*graph_); !order) return order.error();
+                return broken(n, "lies before its operand " + node_label(*e.source));
+            }
+            seen[n.id] = true;
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
+    result<void> check_names() const {
+        std::pmr::unordered_map<std::string_view, const node*> inputs;
+        for (const node& n : graph_->inputs()) {
+            if (!n.name().empty() && !inputs.emplace(n.name(), &n).second) {
+                return broken(n, "another input has the same name");
+            }
+        }
+        const node& out = *graph_->output();
+        const auto* exported = out.find_annotation<output_names>();
+        if (exported != nullptr && exported->names.size() != out.operand_count) {
+            return invalid("the graph has " + number_text(out.operand_count) + " outputs but names for " +
+                           number_text(exported->names.size()));
+        }
+        std::pmr::unordered_map<std::string_view, value> outputs;
+        for (std::size_t i = 0; i != out.operand_count; ++i) {
+            const value v = out.operand(i);
+            const std::string_view own = v.producer->results[v.result].name;
+            const std::string_view name = exported != nullptr ? exported->names[i] : own;
+            if (name.empty()) continue;
+            const auto [found, added] = outputs.emplace(name, v);
+            if (!added && found->second != v) {
+                return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_metadata(const node& n) const {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const auto& meta = n.results[i].meta;
+            if (!meta && (options_->metadata_required || is<builtin::constant>(n))) {
+                return broken(n, "result " + number_text(i) + " has no metadata");
+            }
+            if (meta && !meta->checked_elements()) {
+                return broken(n,
+                              "result " + number_text(i) + " has the impossible shape " + meta_text(*meta));
+            }
+        }
+        // What an input or a constant is, the program says: no rule can.
+        if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
+            return boost::outcome_v2::success();
+        }
+        const inference_rule rule = options_->rule_of(*n.op);
+        if (rule == nullptr) return boost::outcome_v2::success();
+        for (const edge& e : n.operand_edges()) {
+            if (meta_of(*e.slot) == nullptr) return boost::outcome_v2::success();
+        }
+        std::pmr::monotonic_buffer_resource arena;
+        inference inferred(&arena);
+        if (auto done = rule(n.arguments, inferred); !done) {
+            return broken(n, "breaks the op's own rule: " + done.error().message);
+        }
+        if (inferred.results().size() != n.result_count) {
+            return broken(n, "has " + number_text(n.result_count) + " results, inference gives " +
+                                 number_text(inferred.results().size()));
+        }
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const auto& meta = n.results[i].meta;
+            const tensor_meta& expected = inferred.results()[i];
+            if (meta && !(*meta == expected)) {
+                return broken(n, "result " + number_text(i) + " is " + meta_text(*meta) +
+                                     ", inference gives " + meta_text(expected));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_regions(const node& n) const {
+        result<void> sound = boost::outcome_v2::success();
+        for_each_region(n, [&](const field_info& f, const graph* region) {
+            if (!sound) return;
+            if (region == nullptr || region->parent() != graph_) {
+                sound = broken(n, std::pmr::string(f.name) + " is not a region of its graph");
+            } else if (auto done = verifier(*region, *options_).run(); !done) {
+                error outer = broken(n, "in " + std::pmr::string(f.name) + ": " + done.error().message);
+                outer.kind = done.error().kind;
+                sound = std::move(outer);
+            }
+        });
+        return sound;
+    }
+
+    const graph* graph_;
+    const verify_options* options_;
+    std::pmr::vector<bool> present_;  // by id
+};
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> verify(const graph& g, const verify_options& options) {
+    return detail::verifier(g, options).run();
+}
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of ir/census.hpp.
+#ifndef HEADRACE_IR_CENSUS_DEFINITION_HPP
+#define HEADRACE_IR_CENSUS_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/ir/census.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/op/op_set.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE void census::insert(node& n) {
+    bucket& b = bucket_of(*n.op);
+    n.previous_of_op = b.last;
+    n.next_of_op = nullptr;
+    (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
+    b.last = &n;
+    ++b.count;
+    mark(*n.op, 1);
+}
+
+HEADRACE_INLINE void census::remove(node& n) {
+    bucket& b = bucket_of(*n.op);
+    (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
+    (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
+    --b.count;
+    mark(*n.op, -1);
+}
+
+HEADRACE_INLINE void census::grow() {
+    entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
+    std::uninitialized_copy_n(entries_, size_, wider);
+    entries_ = wider;
+    capacity_ = 2 * (capacity_ + 2);
+}
+
+HEADRACE_INLINE void census::mark(const op_info& op, int change) {
+    for (census* c = this; c != nullptr; c = c->parent_) {
+        entry& d = c->find_or_add(*op.dialect);
+        bucket& b = d.ops[op.index];
+        b.occurrences += static_cast<std::uint32_t>(change);
+        const std::uint64_t bit = std::uint64_t{1} << (op.index % detail::word_bits);
+        std::uint64_t& word = d.present[op.index / detail::word_bits];
+        word = b.occurrences != 0 ? word | bit : word & ~bit;
+    }
+}
+
+HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) {
+    for (entry& d : std::span(entries_, size_)) {
+        if (d.dialect == &dialect) return d;
+    }
+    if (size_ == capacity_) grow();
+    const std::size_t words = detail::words_for(dialect.op_count);
+    return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
+                                                        zeroed<std::uint64_t>(words), words});
+}
+
+}  // namespace headrace
+
+#endif

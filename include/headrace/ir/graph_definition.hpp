@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of ir/graph.hpp.
+#ifndef HEADRACE_IR_GRAPH_DEFINITION_HPP
+#define HEADRACE_IR_GRAPH_DEFINITION_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/target_spec.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/ir/arena.hpp>
+#include <headrace/ir/census.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/node.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
+                                    node* before) {
+    node& n = *make<node>();
+    n.op = &op;
+    n.owner = this;
+    n.id = next_id_++;
+    n.result_count = static_cast<std::uint32_t>(results);
+    n.results = make_array<result_slot>(results);
+    n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+    std::memcpy(n.arguments, arguments, op.args_size);
+    own_arguments(n);
+    link(n, before);
+    census_.insert(n);
+    return n;
+}
+
+HEADRACE_INLINE void graph::erase(node& n) {
+    for (edge& e : std::span(n.operands, n.operand_count)) unlink_use(e);
+    census_.remove(n);
+    unlink(n);
+    n.owner = nullptr;  // who has collected it before can tell that it is gone
+}
+
+HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
+        bool present = !a->inherited;
+        for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
+            present = a->key == b->key;
+        if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
+    }
+}
+
+HEADRACE_INLINE graph& graph::create_region() {
+    graph* region = static_cast<graph*>(arena_->allocate(sizeof(graph), alignof(graph)));
+    new (region) graph(*this, region_of_this{});
+    region->next_region_ = first_region_;
+    first_region_ = region;
+    return *region;
+}
+
+HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
+    tensor_meta owned = meta;
+    owned.shape = own(meta.shape);
+    owned.dim_order = own(meta.dim_order);
+    v.producer->results[v.result].meta = owned;
+}
+
+HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
+    if (text.empty()) return {};
+    char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
+    std::memcpy(copy, text.data(), text.size());
+    return {copy, text.size()};
+}
+
+HEADRACE_INLINE void graph::own_arguments(node& n) {
+    for (const field_info& f : *n.op) {
+        switch (f.kind) {
+            case field_kind::tensors:
+                field_at<list<value>>(n, f) = own(field_at<list<value>>(n, f));
+                break;
+            case field_kind::optional_tensors: {
+                auto& items = field_at<list<std::optional<value>>>(n, f);
+                items = own(items);
+                break;
+            }
+            case field_kind::integers:
+                if (f.optional) {
+                    if (auto& items = field_at<std::optional<int_list>>(n, f)) items = own(*items);
+                } else {
+                    field_at<int_list>(n, f) = own(field_at<int_list>(n, f));
+                }
+                break;
+            case field_kind::floatings:
+                if (f.optional) {
+                    if (auto& items = field_at<std::optional<list<double>>>(n, f)) items = own(*items);
+                } else {
+                    field_at<list<double>>(n, f) = own(field_at<list<double>>(n, f));
+                }
+                break;
+            case field_kind::text:
+                if (f.optional) {
+                    if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
+                } else {
+                    field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                }
+                break;
+            case field_kind::data: {
+                if (f.optional) break;
+                auto& data = field_at<tensor_data>(n, f);
+                data.strides = own(data.strides);
+                break;
+            }
+            default:
+                break;
+        }
+    }
+    std::size_t count = 0;
+    for_each_slot(n, [&](value&) { ++count; });
+    n.operand_count = static_cast<std::uint32_t>(count);
+    n.operands = make_array<edge>(count);
+    edge* e = n.operands;
+    for_each_slot(n, [&](value& slot) {
+        e->target = &n;
+        e->slot = &slot;
+        e->operand = static_cast<std::uint32_t>(e - n.operands);
+        link_use(*e++);
+    });
+}
+
+}  // namespace headrace
+
+#endif

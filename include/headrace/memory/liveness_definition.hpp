@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of memory/liveness.hpp.
+#ifndef HEADRACE_MEMORY_LIVENESS_DEFINITION_HPP
+#define HEADRACE_MEMORY_LIVENESS_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/memory.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/ir/views.hpp>
+#include <headrace/memory/liveness.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE list<value> out_buffers(const node& n) {
+    if (!n.op->has(trait::writes_out)) return {};
+    const field_info& last = n.op->fields[n.op->field_count - 1];
+    const std::byte* const at = static_cast<const std::byte*>(n.arguments) + last.offset;
+    if (last.kind == field_kind::tensor && !last.optional)
+        return {reinterpret_cast<const value*>(at), std::size_t{1}};
+    if (last.kind == field_kind::tensors) return *reinterpret_cast<const list<value>*>(at);
+    return {};
+}
+
+HEADRACE_INLINE liveness::liveness(const graph& g) {
+    memories_.push_back(&g);
+    analyze(g, 0);
+}
+
+HEADRACE_INLINE std::optional<std::size_t> liveness::tensor_of(value v) const {
+    const auto known = positions_.find(v.producer);
+    if (known == positions_.end() || v.result >= known->second.size()) return std::nullopt;
+    const std::size_t position = known->second[v.result];
+    return position == none ? std::nullopt : std::optional(position);
+}
+
+HEADRACE_INLINE const live_tensor* liveness::find(value v) const {
+    const auto position = tensor_of(v);
+    return position ? &tensors_[*position] : nullptr;
+}
+
+HEADRACE_INLINE std::optional<std::uint32_t> liveness::step_of(const node& n) const {
+    const auto known = steps_.find(&n);
+    return known == steps_.end() ? std::nullopt : std::optional(known->second);
+}
+
+HEADRACE_INLINE void liveness::analyze(const graph& g, std::uint32_t memory) {
+    const bool nested = step_ != 0;
+    if (!nested) {
+        for (const node& n : g.inputs()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) add(n, i, 0, memory).is_input = true;
+        }
+    }
+    for (const node& n : g.nodes()) {
+        if (is<builtin::placeholder>(n) || is_known_before(n)) continue;
+        if (is<memory::alloc>(n)) {
+            add(n, 0, step_ + 1, memory);
+        } else {
+            execute(n, memory);
+        }
+    }
+    if (nested || g.output() == nullptr) return;
+    for (const value v : g.outputs()) {
+        if (const auto position = tensor_of(v)) tensors_[*position].is_output = true;
+    }
+}
+
+HEADRACE_INLINE bool liveness::is_known_before(const node& n) {
+    if (is<builtin::constant>(n) || is<tosa::const_>(n)) return true;
+    const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
+    return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
+}
+
+HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
+    const std::uint32_t begin = ++step_;
+    if (const auto buffers = out_buffers(n); !buffers.empty()) {
+        for (std::uint32_t i = 0; i != n.result_count && i < buffers.size(); ++i)
+            share(n, i, tensor_of(buffers[i]));
+    } else if (is_view(n)) {
+        share(n, 0, tensor_of(n.operand(0)));
+    } else {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta || use_count({const_cast<node*>(&n), i}) != 0) add(n, i, begin, memory);
+        }
+    }
+    const std::size_t outer_uses = captured_.size();
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region != nullptr) enter(*region, memory, is<delegate::call_delegate>(n));
+    });
+    if (step_ != begin) ++step_;  // when the nested graphs are done
+    steps_[&n] = step_;
+    for (const edge& e : n.operand_edges()) use(*e.slot, n);
+    for (std::uint32_t i = 0; i != n.result_count; ++i) touch(tensor_of({const_cast<node*>(&n), i}));
+    // A nested graph may run again: what it takes from outside must outlive the node that holds it.
+    for (std::size_t i = outer_uses; i != captured_.size(); ++i) touch(tensor_of(captured_[i]));
+    const auto is_own = [&](value v) { return v.producer->owner == n.owner; };
+    captured_.erase(
+        std::remove_if(captured_.begin() + static_cast<std::ptrdiff_t>(outer_uses), captured_.end(), is_own),
+        captured_.end());
+}
+
+HEADRACE_INLINE void liveness::enter(const graph& region, std::uint32_t memory, bool is_delegate) {
+    const auto [known, is_new] = regions_.try_emplace(&region, tensors_.size(), std::size_t{0});
+    if (!is_new) {  // another node holds it as well: its tensors keep their places until then
+        ++step_;
+        for (std::size_t i = known->second.first; i != known->second.second; ++i) touch(i);
+        return;
+    }
+    if (is_delegate) {
+        memory = static_cast<std::uint32_t>(memories_.size());
+        memories_.push_back(&region);
+    }
+    analyze(region, memory);
+    regions_[&region].second = tensors_.size();
+}
+
+HEADRACE_INLINE void liveness::use(value v, const node& by) {
+    touch(tensor_of(v));
+    if (v.producer->owner != by.owner) captured_.push_back(v);
+}
+
+HEADRACE_INLINE void liveness::touch(std::optional<std::size_t> position) {
+    if (position) tensors_[*position].last = std::max(tensors_[*position].last, step_);
+}
+
+HEADRACE_INLINE live_tensor& liveness::add(const node& n, std::uint32_t result, std::uint32_t first,
+                                           std::uint32_t memory) {
+    set(n, result, tensors_.size());
+    tensors_.push_back(
+        {.tensor = {const_cast<node*>(&n), result}, .first = first, .last = first, .memory = memory});
+    return tensors_.back();
+}
+
+HEADRACE_INLINE void liveness::share(const node& n, std::uint32_t result, std::optional<std::size_t> with) {
+    set(n, result, with.value_or(none));
+}
+
+HEADRACE_INLINE void liveness::set(const node& n, std::uint32_t result, std::size_t position) {
+    auto& of_node = positions_[&n];
+    if (of_node.empty()) of_node.assign(n.result_count, none);
+    of_node[result] = position;
+}
+
+}  // namespace headrace
+
+#endif

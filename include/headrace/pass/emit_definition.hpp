@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of pass/emit.hpp.
+#ifndef HEADRACE_PASS_EMIT_DEFINITION_HPP
+#define HEADRACE_PASS_EMIT_DEFINITION_HPP
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <initializer_list>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/base/float_format.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/emit.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
+    value_list results;
+    for (std::uint32_t i = 0; n != nullptr && i != n->result_count && i != count; ++i)
+        results.push_back(n->result(i));
+    return results;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::pmr::string reason) {
+    return fail(headrace::unsupported(std::move(reason)));
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
+    if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
+    first_->failed_ = true;
+    return {};
+}
+
+[[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
+    if (steps <= max_unrolled_nodes) return !failed();
+    unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
+                " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                "--partition");
+    return false;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
+    const auto count = static_cast<std::uint64_t>(elements);
+    if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
+    unsupported("it needs a constant of " + number_text(elements) +
+                " elements, which is above the limit of " + number_text(max_computed_bytes) +
+                " bytes; give the tensor as an input or a buffer");
+    return false;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
+                                                       std::size_t rank) {
+    static constexpr std::int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    return splat(number, type, std::span(ones, rank));
+}
+
+HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std::size_t results) {
+    if (failed() || !operands_sound(op, arguments)) return nullptr;
+    node& n = graph_->create(op, arguments, results, before_);
+    inference_.clear();
+    result<void> inferred = context_->infer(n, inference_);
+    if (inferred && inference_.results().size() != results)
+        inferred = invalid("inference gives another number of results");
+    if (!inferred) {
+        graph_->erase(n);
+        cannot_make(op, inferred.error());
+        return nullptr;
+    }
+    annotate_inferred(n);
+    return &n;
+}
+
+[[gnu::noinline]] HEADRACE_INLINE value emitter::no_constants_of(headrace::dtype type) {
+    return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                       ", which has no lowering; use another type");
+}
+
+[[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
+    error failure = why.in("cannot make " + std::pmr::string(op.name));
+    const auto is_empty = [](value v) {
+        const tensor_meta* meta = meta_of(v);
+        return meta != nullptr && element_count(meta->shape) == 0;
+    };
+    bool empty = false;
+    for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
+    for (std::uint32_t i = 0; i != current_->result_count; ++i)
+        empty = empty || is_empty(current_->result(i));
+    if (empty) {
+        failure = headrace::unsupported(failure.message +
+                                        ": an empty tensor has no lowering; drop it from the model");
+    }
+    fail(std::move(failure));
+}
+
+HEADRACE_INLINE node* emitter::add_inferred(const op_info& op, const void* arguments) {
+    node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+    annotate_inferred(n);
+    return &n;
+}
+
+HEADRACE_INLINE void emitter::annotate_inferred(node& n) {
+    std::uint32_t i = 0;
+    for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
+    graph_->inherit_annotations(n, *current_);
+    context_->emitted(n);
+}
+
+namespace detail {
+
+HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byte* at) {
+    const auto put = [&](auto v) {
+        std::memcpy(at, &v, sizeof v);
+        return true;
+    };
+    switch (type) {
+        case dtype::boolean:
+            return put(static_cast<std::uint8_t>(number.to_double() != 0));
+        case dtype::int8:
+            return put(static_cast<std::int8_t>(number.to_int()));
+        case dtype::uint8:
+            return put(static_cast<std::uint8_t>(number.to_int()));
+        case dtype::int16:
+            return put(static_cast<std::int16_t>(number.to_int()));
+        case dtype::uint16:
+            return put(static_cast<std::uint16_t>(number.to_int()));
+        case dtype::int32:
+            return put(static_cast<std::int32_t>(number.to_int()));
+        case dtype::uint32:
+            return put(static_cast<std::uint32_t>(number.to_int()));
+        case dtype::int48: {
+            const std::int64_t n = number.to_int();
+            std::memcpy(at, &n, 6);
+            return true;
+        }
+        case dtype::int64:
+            return put(number.to_int());
+        case dtype::float32:
+            return put(static_cast<float>(number.to_double()));
+        case dtype::float64:
+            return put(number.to_double());
+        case dtype::bfloat16: {
+            // Round to nearest even on the upper half; NaN stays a NaN.
+            const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number.to_double()));
+            const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
+            return put(static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40U
+                                                      : (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16));
+        }
+        case dtype::float16:
+            return put(
+                static_cast<std::uint16_t>(encode_float(number.to_double(), format_of(dtype::float16))));
+        default:
+            return false;
+    }
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* arguments) {
+    if (!may_unroll(++first_->made_)) return false;
+    return detail::all_operands(op, arguments, [&](value v) {
+        if (!v) {
+            first_->failed_ = true;
+            return false;
+        }
+        if (meta_of(v) == nullptr) {
+            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
+                         std::pmr::string(op.name) + " has no `val`"));
+            return false;
+        }
+        return true;
+    });
+}
+
+HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
+                                     std::span<const std::int64_t> shape) {
+    std::byte element[8]{};
+    if (!detail::store_element(number, type, element)) return no_constants_of(type);
+    if (!may_compute(element_count(shape), type)) return {};
+    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+        const std::size_t size = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
+    });
+}
+
+}  // namespace headrace
+
+#endif

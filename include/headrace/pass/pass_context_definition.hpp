@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of pass/pass_context.hpp.
+#ifndef HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
+#define HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/compiled.hpp>
+#include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_context.hpp>
+
+namespace headrace {
+
+HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
+    if (kind == error_kind::invalid && !diagnostics_.empty()) return;
+    const auto* origin = n.find_annotation<provenance>();
+    diagnostic d{std::pmr::string(origin_name(n)),
+                 std::pmr::string(origin != nullptr ? origin->op_name : n.op->name), std::pmr::string(reason),
+                 kind};
+    if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
+    std::uint32_t& place = place_of(d);
+    if (place != free) return;
+    diagnostics_.push_back(std::move(d));
+    place = static_cast<std::uint32_t>(diagnostics_.size());
+}
+
+HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
+    const std::hash<std::string_view> hash;
+    std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
+    while (true) {
+        std::uint32_t& place = places_[at++ & (places_.size() - 1)];
+        if (place == free) return place;
+        const diagnostic& other = diagnostics_[place - 1];
+        if (other.node == d.node && other.reason == d.reason) return place;
+    }
+}
+
+HEADRACE_INLINE void pass_context::grow() {
+    places_.assign(std::max<std::size_t>(64, 2 * places_.size()), free);
+    std::uint32_t count = 0;
+    for (const diagnostic& d : diagnostics_) place_of(d) = ++count;
+}
+
+HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {
+    if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
+    return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
+}
+
+}  // namespace headrace
+
+#endif
