@@ -17,7 +17,7 @@ struct small_graph : headrace::graph {
     template <headrace::op_tag Op>
     headrace::value make(const headrace::args<Op>& a) {
         headrace::inference inferred(arena());
-        if (!infer_results(Op{}, a, inferred)) return {};
+        if (!infer_op<Op>(a, inferred)) return {};
         const headrace::value v = create<Op>(a).result();
         set_meta(v, inferred.results()[0]);
         return v;

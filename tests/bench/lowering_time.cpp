@@ -64,7 +64,7 @@ private:
     template <op_tag Op>
     value make(const args<Op>& a) {
         inference inferred(g.arena());
-        if (auto done = infer_results(Op{}, a, inferred); !done) {
+        if (auto done = infer_op<Op>(a, inferred); !done) {
             std::fprintf(stderr, "%s: %s\n", std::string(Op::name).c_str(), done.error().message.c_str());
             std::exit(1);
         }

@@ -21,6 +21,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FLAGS = ["-std=c++20", "-fsyntax-only", "-fdiagnostics-color=never"]
+# Users of the headers alone and of headrace::compiled read the same errors: each compiler stands for one of them.
+MODES = {"g++": [], "clang++": ["-DHEADRACE_COMPILED"]}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 MAX_LINES = 8
 MAX_MESSAGE = 120
@@ -76,6 +78,10 @@ def read(path):
         return f.read()
 
 
+def mode_of(compiler):
+    return MODES["clang++" if "clang" in compiler else "g++"]
+
+
 def precompile(compiler, include, folder):
     """Precompiles the core's header for the twins, which only have to compile; returns the flags that use it. Cases
     go without: what stands around an error is as a user sees it."""
@@ -84,14 +90,14 @@ def precompile(compiler, include, folder):
         f.write("#include <headrace/headrace.hpp>\n")
     clang = "clang" in compiler
     precompiled = header + (".pch" if clang else ".gch")
-    subprocess.run([compiler, FLAGS[0], *WARNINGS, "-I", include, "-x", "c++-header", header, "-o", precompiled],
+    subprocess.run([compiler, FLAGS[0], *mode_of(compiler), *WARNINGS, "-I", include, "-x", "c++-header", header, "-o", precompiled],
                    cwd=HERE, check=True)
     return ["-include-pch", precompiled] if clang else ["-include", header]
 
 
 def compile_file(compiler, path, include, flags):
-    done = subprocess.run([compiler, *FLAGS, *flags, "-I", include, path], capture_output=True, text=True,
-                          cwd=HERE, env={**os.environ, "LC_ALL": "C"})
+    done = subprocess.run([compiler, *FLAGS, *mode_of(compiler), *flags, "-I", include, path],
+                          capture_output=True, text=True, cwd=HERE, env={**os.environ, "LC_ALL": "C"})
     return done.returncode, done.stderr.splitlines()
 
 

@@ -4,6 +4,7 @@
 
     interrupted.py PROGRAM
 """
+import fcntl
 import os
 import pathlib
 import random
@@ -13,10 +14,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 from calls import MALFORMED, expect, report
 
-MODEL = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "conv_bn_relu" / "model.pt2"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2"
+LARGER = ROOT / "examples" / "models" / "kws_dscnn" / "model.pt2"  # its picture does not fit into a small pipe
 
 
 def check_signals(program, folder):
@@ -60,17 +65,22 @@ def check_ignored(program, folder):
 
 
 def check_shrinking(program, folder):
-    """The first picture goes to a pipe: until it is read, the program waits, with the model mapped and its passes
-    before it."""
+    """The first picture goes to a pipe that is too small for it: until it is read, the program waits, with the model
+    mapped and its passes before it."""
     model, dot, out = folder / "model.pt2", folder / "dot", folder / "out.tosa"
     for size in (0, 5000):
-        shutil.copy(MODEL, model)
+        shutil.copy(LARGER, model)
         dot.mkdir()
         os.mkfifo(dot / "000_input.dot")
+        pipe = os.open(dot / "000_input.dot", os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
         p = subprocess.Popen([program, "lower", model, "-o", out, "--dot", dot], stderr=subprocess.PIPE, text=True)
-        with open(dot / "000_input.dot") as picture:
-            os.truncate(model, size)
-            picture.read()
+        while p.poll() is None and fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4) == b"\0" * 4:
+            time.sleep(0.01)
+        os.truncate(model, size)
+        os.set_blocking(pipe, True)
+        with open(pipe, "rb") as picture:
+            expect(len(picture.read()) > 4096, "the picture does not fill the pipe: the program may not have waited")
         said = p.communicate(timeout=300)[1]
         expect(p.returncode == MALFORMED, f"a model that shrank to {size} bytes: exit status {p.returncode}")
         expect(said == f"error: {model}: became shorter while it was read\n", f"it says {said!r}")

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <headrace/io/package.hpp>
+#include <headrace/io/tosa_delegate.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/partition/named_data_store.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
 

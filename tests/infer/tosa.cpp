@@ -58,7 +58,7 @@ template <op_tag Op>
 std::pmr::string infer(const args<Op>& a) {
     std::pmr::monotonic_buffer_resource arena;
     inference out(&arena);
-    if (auto inferred = infer_results(Op{}, a, out); !inferred) return "error: " + inferred.error().message;
+    if (auto inferred = infer_op<Op>(a, out); !inferred) return "error: " + inferred.error().message;
     std::pmr::string text;
     for (const tensor_meta& m : out.results()) {
         text += (text.empty() ? "" : ", ") + std::pmr::string(name_of(m.dtype)) + ' ' + shape_text(m.shape);

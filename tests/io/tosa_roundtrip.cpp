@@ -53,7 +53,7 @@ struct builder {
         node& n = g.create<Op>(a);
         std::pmr::monotonic_buffer_resource arena;
         inference out(&arena);
-        auto inferred = infer_results(Op{}, a, out);
+        auto inferred = infer_op<Op>(a, out);
         if (!inferred) FAIL(inferred.error().message);
         for (std::uint32_t i = 0; i != n.result_count; ++i) g.set_meta(n.result(i), out.results()[i]);
         if (!name.empty()) g.set_name(n.result(), name);

@@ -30,7 +30,7 @@ struct builder : graph {
         const value v = create<Op>(a).result();
         inference out(arena());
         if constexpr (inferable<Op>) {
-            REQUIRE(infer_results(Op{}, a, out));
+            REQUIRE(infer_op<Op>(a, out));
             for (std::uint32_t i = 0; i != v.producer->result_count; ++i)
                 set_meta({v.producer, i}, out.results()[i]);
         }

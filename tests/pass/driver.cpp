@@ -39,7 +39,7 @@ value add_node(graph& g, const args<Op>& a, std::size_t results = 1) {
     }();
     inference out(g.arena());
     if constexpr (inferable<Op>) {
-        REQUIRE(infer_results(Op{}, a, out));
+        REQUIRE(infer_op<Op>(a, out));
         for (std::uint32_t i = 0; i != n.result_count; ++i) g.set_meta(n.result(i), out.results()[i]);
     }
     return n.result();

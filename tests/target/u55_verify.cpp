@@ -35,7 +35,7 @@ struct sample {
     template <op_tag Op>
     value make(const args<Op>& a) {
         inference inferred(g.arena());
-        REQUIRE(infer_results(Op{}, a, inferred));
+        REQUIRE(infer_op<Op>(a, inferred));
         node& n = g.create(info_of<Op>, &a, inferred.results().size());
         for (std::uint32_t i = 0; i != n.result_count; ++i) g.set_meta(n.result(i), inferred.results()[i]);
         return n.result();

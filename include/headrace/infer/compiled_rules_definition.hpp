@@ -15,7 +15,10 @@ namespace headrace::detail {
 template <class... Dialects>
 [[nodiscard]] inference_rule rule_in_tables(const op_info& op, ops<Dialects...>) {
     inference_rule rule = nullptr;
-    ((op.dialect == &info_of_dialect<Dialects> && (rule = rule_in_table<Dialects>(op), true)) || ...);
+    const auto look_in = [&]<class D>() {
+        if (op.dialect == &info_of_dialect<D>) rule = rule_in_table<D>(op);
+    };
+    (look_in.template operator()<Dialects>(), ...);
     return rule;
 }
 

@@ -169,6 +169,15 @@ template <class Dialect>
 [[nodiscard]] inference_rule rule_in_table(const op_info& op) {
     return rule_table_of<typename Dialect::all_ops>::value[op.index];
 }
+/// The rule of an op, wherever it is compiled; null if it has none.
+template <op_tag Op>
+[[nodiscard]] inference_rule rule_of_op() {
+    if constexpr (has_compiled_rule<Op>) {
+        return compiled_rule(info_of<Op>);
+    } else {
+        return rule_or_null<Op>();
+    }
+}
 }  // namespace detail
 
 /// Asks the rule of an op.

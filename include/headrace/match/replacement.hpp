@@ -195,7 +195,7 @@ template <class... Ops>
 struct rules_among<ops<Ops...>> {
     static result<void> infer(const node& n, inference& out) {
         inference_rule rule = nullptr;
-        ((n.op == &info_of<Ops> ? void(rule = rule_or_null<Ops>()) : void()), ...);
+        ((n.op == &info_of<Ops> ? void(rule = rule_of_op<Ops>()) : void()), ...);
         if (rule == nullptr) return invalid("no inference for " + std::pmr::string(n.op->name));
         return rule(n.arguments, out);
     }

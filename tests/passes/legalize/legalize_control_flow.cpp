@@ -23,7 +23,7 @@ static_assert(effects_of<move_constants_into_regions>::removed_set.empty());
 template <op_tag Op>
 value make_in(graph& g, const args<Op>& a) {
     inference inferred(g.arena());
-    REQUIRE(infer_results(Op{}, a, inferred));
+    REQUIRE(infer_op<Op>(a, inferred));
     node& n = g.create<Op>(a);
     g.set_meta(n.result(), inferred.results()[0]);
     return n.result();

@@ -21,7 +21,7 @@ constexpr coding c = int8_codes(0.0717, 11);
 template <op_tag Op>
 value make_in(graph& g, const args<Op>& arguments) {
     inference inferred(g.arena());
-    REQUIRE(infer_results(Op{}, arguments, inferred));
+    REQUIRE(infer_op<Op>(arguments, inferred));
     node& n = g.create<Op>(arguments);
     g.set_meta(n.result(), inferred.results()[0]);
     return n.result();
