@@ -30,7 +30,7 @@
 #include <vector>
 
 #include <boost/mp11/algorithm.hpp>
-#include <boost/mp11/set.hpp>
+#include <boost/mp11/list.hpp>
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/config.hpp>
 #include <boost/outcome/policy/terminate.hpp>
@@ -6083,6 +6083,15 @@ template <class Dialect>
 [[nodiscard]] inference_rule rule_in_table(const op_info& op) {
     return rule_table_of<typename Dialect::all_ops>::value[op.index];
 }
+/// The rule of an op, wherever it is compiled; null if it has none.
+template <op_tag Op>
+[[nodiscard]] inference_rule rule_of_op() {
+    if constexpr (has_compiled_rule<Op>) {
+        return compiled_rule(info_of<Op>);
+    } else {
+        return rule_or_null<Op>();
+    }
+}
 }  // namespace detail
 
 /// Asks the rule of an op.
@@ -7030,9 +7039,12 @@ inline constexpr dtype default_float = dtype::float32;
 /// The dtype of a tensor made of a Python number: bool, int64 or float32.
 [[nodiscard]] constexpr dtype dtype_of(const scalar& number) {
     switch (number.kind()) {
-        case scalar::kind_type::boolean: return dtype::boolean;
-        case scalar::kind_type::integral: return dtype::int64;
-        default: return default_float;
+        case scalar::kind_type::boolean:
+            return dtype::boolean;
+        case scalar::kind_type::integral:
+            return dtype::int64;
+        default:
+            return default_float;
     }
 }
 
@@ -7046,9 +7058,12 @@ inline constexpr dtype default_float = dtype::float32;
 }
 [[nodiscard]] constexpr dtype complex_of(dtype t) {
     switch (t) {
-        case dtype::float16: return dtype::complex32;
-        case dtype::float64: return dtype::complex128;
-        default: return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
+        case dtype::float16:
+            return dtype::complex32;
+        case dtype::float64:
+            return dtype::complex128;
+        default:
+            return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
     }
 }
 
@@ -7119,13 +7134,16 @@ private:
     constexpr dtype combine(dtype higher, dtype lower) {
         const dtype_category low = traits_of(lower).category;
         switch (traits_of(higher).category) {
-            case dtype_category::none: return lower;
-            case dtype_category::complex: return higher;
+            case dtype_category::none:
+                return lower;
+            case dtype_category::complex:
+                return higher;
             case dtype_category::floating:
                 return low == dtype_category::complex ? complex_of(higher) : higher;
             case dtype_category::boolean:
                 return low == dtype_category::none ? higher : promoted(higher, lower);
-            default: return low >= dtype_category::floating ? promoted(higher, lower) : higher;
+            default:
+                return low >= dtype_category::floating ? promoted(higher, lower) : higher;
         }
     }
 
@@ -13286,10 +13304,52 @@ struct pass_code {
 
 namespace headrace {
 
+namespace detail {
+
+// The ops of a list, each once. Their hashes are compared as numbers: a set of types would cost an
+// instantiation for each op, this costs one for each list.
+template <class List>
+struct each_once;
+template <>
+struct each_once<ops<>> {
+    using type = ops<>;
+};
+template <class... Ops>
+struct each_once<ops<Ops...>> {
+    static constexpr std::array<bool, sizeof...(Ops)> is_first = [] {
+        constexpr std::uint64_t hashes[] = {Ops::name_hash...};
+        std::array<bool, sizeof...(Ops)> first{};
+        for (std::size_t i = 0; i != sizeof...(Ops); ++i) {
+            first[i] = true;
+            for (std::size_t k = 0; k != i; ++k) first[i] = first[i] && hashes[k] != hashes[i];
+        }
+        return first;
+    }();
+    static constexpr bool all_are_first = [] {
+        bool all = true;
+        for (const bool first : is_first) all = all && first;
+        return all;
+    }();
+    template <std::size_t... I>
+    static auto pick(std::index_sequence<I...>)
+        -> boost::mp11::mp_append<ops<>, std::conditional_t<is_first[I], ops<Ops>, ops<>>...>;
+    template <bool All>
+    static auto result() {
+        if constexpr (All) {
+            return ops<Ops...>{};
+        } else {
+            return decltype(pick(std::index_sequence_for<Ops...>{})){};
+        }
+    }
+    using type = decltype(result<all_are_first>());
+};
+
+}  // namespace detail
+
 /// Several ops<...> lists as one, each op once: `using produces = joined<ops<tosa::add>,
 /// build::broadcast_ops>`.
 template <class... Lists>
-using joined = boost::mp11::mp_set_union<ops<>, boost::mp11::mp_unique<Lists>...>;
+using joined = typename detail::each_once<boost::mp11::mp_append<ops<>, Lists...>>::type;
 
 }  // namespace headrace
 

@@ -35,8 +35,6 @@
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 #include <boost/graph/reverse_graph.hpp>
-#include <boost/mp11/algorithm.hpp>
-#include <boost/mp11/set.hpp>
 #include <boost/property_map/property_map.hpp>
 
 #include "headrace.hpp"
@@ -4057,948 +4055,6 @@ using decompose_passes =
 
 }  // namespace headrace
 
-// ---- headrace/passes/executorch/saturate_quantization.hpp ----
-
-namespace headrace {
-
-/// Clamps what is quantized if it may be infinite. ExecuTorch's kernel converts to int32 before it clamps, so
-/// that infinity becomes the lowest number (measured with ExecuTorch 1.5.1).
-struct saturate_quantization : pass {
-    using runs_after = pass_list<functional, canonical_variants>;
-    static constexpr std::string_view summary = "clamp before quantizing what may be infinite";
-    using unbounded =
-        ops<aten::rsqrt, aten::reciprocal, aten::log, aten::log2, aten::log10, aten::log1p, aten::exp,
-            aten::expm1, aten::cosh, aten::sinh, aten::tan, aten::div_tensor, aten::div_scalar,
-            aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::atanh, aten::logit>;
-    using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;
-    using produces = ops<quantized_decomposed::quantize_per_tensor, aten::clamp>;
-
-    std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
-                                    emit<produces>& e) const {
-        if (!set_of<unbounded>.contains(*a.input.producer->op)) return std::nullopt;
-        // One step beyond the ends, so that rounding stays the quantizer's.
-        const auto real = [&](std::int64_t q) { return static_cast<double>(q - a.zero_point) * a.scale; };
-        args<quantized_decomposed::quantize_per_tensor> limited = a;
-        limited.input = e.make<aten::clamp>(
-            {.self = a.input, .min = scalar(real(a.quant_min - 1)), .max = scalar(real(a.quant_max + 1))});
-        return e.make<quantized_decomposed::quantize_per_tensor>(limited);
-    }
-};
-HEADRACE_COMPILED_PASS(saturate_quantization);
-
-}  // namespace headrace
-
-// ---- headrace/dialect/executorch.hpp ----
-
-namespace headrace::executorch {
-
-struct dialect;
-
-/// Which element types a kernel computes with. `all`: uint8, int8 to int64, bool, float16 to float64 and
-/// bfloat16.
-enum class kernel_types : std::uint8_t {
-    all,
-    numbers,       ///< no bool
-    floats,        ///< operand and result
-    real_results,  ///< any operand if the result is float32, else floats
-    bits           ///< integers and bool
-};
-
-namespace detail {
-template <class Op>
-auto functional_form() {
-    if constexpr (op_variant<Op>) {
-        return std::type_identity<base_of<Op>>{};
-    } else {
-        return std::type_identity<Op>{};
-    }
-}
-}  // namespace detail
-
-/// The kernel that the runtime registers as `Name`, "namespace::op.overload", for `Op`, whose arguments it
-/// takes. As all of the runtime's kernels it writes into tensors that it is given; here, what it writes is
-/// its results. A kernel for the copy of a view is one for the view.
-template <op_tag Op, fixed_string Name, kernel_types Types = kernel_types::all>
-struct kernel {
-    using functional = typename decltype(detail::functional_form<Op>())::type;
-    using dialect_type = dialect;
-    using args = headrace::args<Op>;
-    static constexpr std::string_view name = Name.view();
-    static constexpr std::uint64_t name_hash = hash_of(Name.view());
-    static constexpr const auto& field_names = Op::field_names;
-    static constexpr int results = Op::results;
-    static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
-    static constexpr std::string_view out_name{};
-    static constexpr kernel_types types = Types;
-    static constexpr auto variant_base() { return std::type_identity<functional>{}; }
-};
-
-/// The elements of its operand in another shape. It is no kernel: both tensors lie at the same place.
-using reshape = kernel<aten::view, "executorch.reshape">;
-
-/// Calls the program's delegate of that number, whose backend takes `operands`. It is what is left of
-/// delegate.call_delegate where the delegate's own graph has been lowered.
-struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands", variadic_results> {
-    struct args {
-        std::int64_t number;
-        list<value> operands;
-    };
-};
-
-/// The kernels of ExecuTorch 1.5 whose ops are in our dialects: those of its portable and optimized
-/// libraries, and of its quantized library. Copies that only give another shape are not listed.
-using kernels = ops<
-    kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
-    kernel<aten::_adaptive_avg_pool2d, "aten::_adaptive_avg_pool2d.out", kernel_types::floats>,
-    kernel<aten::avg_pool2d, "aten::avg_pool2d.out">,
-    kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out", kernel_types::numbers>,
-    kernel<aten::addmm, "aten::addmm.out", kernel_types::numbers>,
-    kernel<aten::bmm, "aten::bmm.out", kernel_types::numbers>,
-    kernel<aten::linear, "aten::linear.out", kernel_types::numbers>,
-    kernel<aten::mm, "aten::mm.out", kernel_types::numbers>,
-    kernel<aten::_log_softmax, "aten::_log_softmax.out", kernel_types::floats>,
-    kernel<aten::_softmax, "aten::_softmax.out", kernel_types::floats>,
-    kernel<aten::_native_batch_norm_legit_no_stats, "aten::_native_batch_norm_legit.no_stats_out",
-           kernel_types::floats>,
-    kernel<aten::_native_batch_norm_legit_no_training, "aten::_native_batch_norm_legit_no_training.out",
-           kernel_types::floats>,
-    kernel<aten::native_group_norm, "aten::native_group_norm.out", kernel_types::floats>,
-    kernel<aten::native_layer_norm, "aten::native_layer_norm.out", kernel_types::floats>,
-    kernel<aten::elu, "aten::elu.out", kernel_types::floats>,
-    kernel<aten::gelu, "aten::gelu.out", kernel_types::floats>,
-    kernel<aten::glu, "aten::glu.out", kernel_types::floats>,
-    kernel<aten::hardtanh, "aten::hardtanh.out", kernel_types::numbers>,
-    kernel<aten::leaky_relu, "aten::leaky_relu.out", kernel_types::floats>,
-    kernel<aten::logit, "aten::logit.out", kernel_types::real_results>,
-    kernel<aten::relu, "aten::relu.out", kernel_types::numbers>,
-    kernel<aten::sigmoid, "aten::sigmoid.out", kernel_types::real_results>,
-    kernel<aten::tanh, "aten::tanh.out", kernel_types::real_results>,
-    kernel<aten::abs, "aten::abs.out", kernel_types::numbers>,
-    kernel<aten::acos, "aten::acos.out", kernel_types::real_results>,
-    kernel<aten::acosh, "aten::acosh.out", kernel_types::real_results>,
-    kernel<aten::asin, "aten::asin.out", kernel_types::real_results>,
-    kernel<aten::asinh, "aten::asinh.out", kernel_types::real_results>,
-    kernel<aten::atan, "aten::atan.out", kernel_types::real_results>,
-    kernel<aten::atanh, "aten::atanh.out", kernel_types::real_results>, kernel<aten::ceil, "aten::ceil.out">,
-    kernel<aten::cos, "aten::cos.out", kernel_types::real_results>,
-    kernel<aten::cosh, "aten::cosh.out", kernel_types::real_results>,
-    kernel<aten::erf, "aten::erf.out", kernel_types::real_results>,
-    kernel<aten::exp, "aten::exp.out", kernel_types::real_results>,
-    kernel<aten::expm1, "aten::expm1.out", kernel_types::real_results>,
-    kernel<aten::floor, "aten::floor.out">, kernel<aten::isinf, "aten::isinf.out">,
-    kernel<aten::isnan, "aten::isnan.out">, kernel<aten::log, "aten::log.out", kernel_types::real_results>,
-    kernel<aten::log10, "aten::log10.out", kernel_types::real_results>,
-    kernel<aten::log1p, "aten::log1p.out", kernel_types::real_results>,
-    kernel<aten::log2, "aten::log2.out", kernel_types::real_results>,
-    kernel<aten::neg, "aten::neg.out", kernel_types::numbers>,
-    kernel<aten::reciprocal, "aten::reciprocal.out", kernel_types::real_results>,
-    kernel<aten::round, "aten::round.out">,
-    kernel<aten::rsqrt, "aten::rsqrt.out", kernel_types::real_results>, kernel<aten::sign, "aten::sign.out">,
-    kernel<aten::sin, "aten::sin.out", kernel_types::real_results>,
-    kernel<aten::sinh, "aten::sinh.out", kernel_types::real_results>,
-    kernel<aten::sqrt, "aten::sqrt.out", kernel_types::real_results>,
-    kernel<aten::tan, "aten::tan.out", kernel_types::real_results>, kernel<aten::trunc, "aten::trunc.out">,
-    kernel<aten::add_scalar, "aten::add.Scalar_out">, kernel<aten::add_tensor, "aten::add.out">,
-    kernel<aten::atan2, "aten::atan2.out", kernel_types::real_results>,
-    kernel<aten::div_scalar, "aten::div.Scalar_out", kernel_types::real_results>,
-    kernel<aten::div_scalar_mode, "aten::div.Scalar_mode_out">,
-    kernel<aten::div_tensor, "aten::div.out", kernel_types::real_results>,
-    kernel<aten::div_tensor_mode, "aten::div.out_mode">, kernel<aten::floor_divide, "aten::floor_divide.out">,
-    kernel<aten::fmod_scalar, "aten::fmod.Scalar_out">, kernel<aten::fmod_tensor, "aten::fmod.Tensor_out">,
-    kernel<aten::maximum, "aten::maximum.out">, kernel<aten::minimum, "aten::minimum.out">,
-    kernel<aten::mul_scalar, "aten::mul.Scalar_out">, kernel<aten::mul_tensor, "aten::mul.out">,
-    kernel<aten::pow_scalar, "aten::pow.Scalar_out", kernel_types::numbers>,
-    kernel<aten::pow_tensor_scalar, "aten::pow.Tensor_Scalar_out", kernel_types::numbers>,
-    kernel<aten::pow_tensor_tensor, "aten::pow.Tensor_Tensor_out", kernel_types::numbers>,
-    kernel<aten::remainder_scalar, "aten::remainder.Scalar_out">,
-    kernel<aten::remainder_tensor, "aten::remainder.Tensor_out">,
-    kernel<aten::rsub_scalar, "aten::rsub.Scalar_out", kernel_types::numbers>,
-    kernel<aten::sub_scalar, "aten::sub.Scalar_out", kernel_types::numbers>,
-    kernel<aten::sub_tensor, "aten::sub.out", kernel_types::numbers>,
-    kernel<aten::clamp, "aten::clamp.out", kernel_types::numbers>,
-    kernel<aten::clamp_tensor, "aten::clamp.Tensor_out">, kernel<aten::eq_scalar, "aten::eq.Scalar_out">,
-    kernel<aten::eq_tensor, "aten::eq.Tensor_out">, kernel<aten::ge_scalar, "aten::ge.Scalar_out">,
-    kernel<aten::ge_tensor, "aten::ge.Tensor_out">, kernel<aten::gt_scalar, "aten::gt.Scalar_out">,
-    kernel<aten::gt_tensor, "aten::gt.Tensor_out">, kernel<aten::le_scalar, "aten::le.Scalar_out">,
-    kernel<aten::le_tensor, "aten::le.Tensor_out">, kernel<aten::lt_scalar, "aten::lt.Scalar_out">,
-    kernel<aten::lt_tensor, "aten::lt.Tensor_out">, kernel<aten::ne_scalar, "aten::ne.Scalar_out">,
-    kernel<aten::ne_tensor, "aten::ne.Tensor_out">,
-    kernel<aten::bitwise_and_scalar, "aten::bitwise_and.Scalar_out", kernel_types::bits>,
-    kernel<aten::bitwise_and_tensor, "aten::bitwise_and.Tensor_out", kernel_types::bits>,
-    kernel<aten::bitwise_left_shift_tensor, "aten::bitwise_left_shift.Tensor_out">,
-    kernel<aten::bitwise_left_shift_tensor_scalar, "aten::bitwise_left_shift.Tensor_Scalar_out">,
-    kernel<aten::bitwise_not, "aten::bitwise_not.out", kernel_types::bits>,
-    kernel<aten::bitwise_or_scalar, "aten::bitwise_or.Scalar_out", kernel_types::bits>,
-    kernel<aten::bitwise_or_tensor, "aten::bitwise_or.Tensor_out", kernel_types::bits>,
-    kernel<aten::bitwise_right_shift_tensor, "aten::bitwise_right_shift.Tensor_out">,
-    kernel<aten::bitwise_right_shift_tensor_scalar, "aten::bitwise_right_shift.Tensor_Scalar_out">,
-    kernel<aten::bitwise_xor_scalar, "aten::bitwise_xor.Scalar_out", kernel_types::bits>,
-    kernel<aten::bitwise_xor_tensor, "aten::bitwise_xor.Tensor_out", kernel_types::bits>,
-    kernel<aten::logical_and, "aten::logical_and.out">, kernel<aten::logical_not, "aten::logical_not.out">,
-    kernel<aten::logical_or, "aten::logical_or.out">, kernel<aten::logical_xor, "aten::logical_xor.out">,
-    kernel<aten::amax, "aten::amax.out">, kernel<aten::amin, "aten::amin.out">,
-    kernel<aten::any, "aten::any.all_out">, kernel<aten::any_dim, "aten::any.out">,
-    kernel<aten::any_dims, "aten::any.dims_out">, kernel<aten::prod, "aten::prod.out">,
-    kernel<aten::argmax, "aten::argmax.out", kernel_types::numbers>,
-    kernel<aten::argmin, "aten::argmin.out", kernel_types::numbers>, kernel<aten::cumsum, "aten::cumsum.out">,
-    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>,
-    kernel<aten::max, "aten::max.unary_out">, kernel<aten::max_dim, "aten::max.dim_max">,
-    kernel<aten::mean, "aten::mean.dtype_out", kernel_types::floats>,
-    kernel<aten::mean_dim, "aten::mean.out", kernel_types::floats>, kernel<aten::min, "aten::min.unary_out">,
-    kernel<aten::min_dim, "aten::min.dim_min">, kernel<aten::prod_dim_int, "aten::prod.int_out">,
-    kernel<aten::sum_dim_intlist, "aten::sum.IntList_out">,
-    kernel<aten::var_correction, "aten::var.correction_out", kernel_types::floats>,
-    kernel<aten::var_dim, "aten::var.out", kernel_types::floats>,
-    kernel<aten::var_mean_correction, "aten::var_mean.correction_out", kernel_types::floats>,
-    kernel<aten::expand_copy, "aten::expand_copy.out">, kernel<aten::narrow_copy, "aten::narrow_copy.out">,
-    kernel<aten::permute_copy, "aten::permute_copy.out">,
-    kernel<aten::select_copy_int, "aten::select_copy.int_out">,
-    kernel<aten::slice_copy_tensor, "aten::slice_copy.Tensor_out">,
-    kernel<aten::transpose_copy_int, "aten::transpose_copy.int_out">,
-    kernel<aten::unfold_copy, "aten::unfold_copy.out">,
-    kernel<aten::split_copy_tensor, "aten::split_copy.Tensor_out">,
-    kernel<aten::split_with_sizes_copy, "aten::split_with_sizes_copy.out">,
-    kernel<aten::unbind_copy_int, "aten::unbind_copy.int_out">, kernel<aten::cat, "aten::cat.out">,
-    kernel<aten::flip, "aten::flip.out">, kernel<aten::pixel_shuffle, "aten::pixel_shuffle.out">,
-    kernel<aten::pixel_unshuffle, "aten::pixel_unshuffle.out">, kernel<aten::repeat, "aten::repeat.out">,
-    kernel<aten::roll, "aten::roll.out">, kernel<aten::stack, "aten::stack.out">,
-    kernel<aten::tril, "aten::tril.out">, kernel<aten::constant_pad_nd, "aten::constant_pad_nd.out">,
-    kernel<aten::reflection_pad1d, "aten::reflection_pad1d.out">,
-    kernel<aten::reflection_pad2d, "aten::reflection_pad2d.out">,
-    kernel<aten::reflection_pad3d, "aten::reflection_pad3d.out">,
-    kernel<aten::replication_pad1d, "aten::replication_pad1d.out">,
-    kernel<aten::replication_pad2d, "aten::replication_pad2d.out">,
-    kernel<aten::replication_pad3d, "aten::replication_pad3d.out">,
-    kernel<aten::embedding, "aten::embedding.out">, kernel<aten::gather, "aten::gather.out">,
-    kernel<aten::index_put, "aten::index_put.out">, kernel<aten::index_select, "aten::index_select.out">,
-    kernel<aten::index_tensor, "aten::index.Tensor_out">,
-    kernel<aten::masked_fill_scalar, "aten::masked_fill.Scalar_out">,
-    kernel<aten::scatter_add, "aten::scatter_add.out">, kernel<aten::scatter_src, "aten::scatter.src_out">,
-    kernel<aten::scatter_value, "aten::scatter.value_out">,
-    kernel<aten::select_scatter, "aten::select_scatter.out">,
-    kernel<aten::slice_scatter, "aten::slice_scatter.out">, kernel<aten::where_self, "aten::where.self_out">,
-    kernel<aten::grid_sampler_2d, "aten::grid_sampler_2d.out", kernel_types::floats>,
-    kernel<aten::upsample_bilinear2d_vec, "aten::upsample_bilinear2d.vec_out", kernel_types::numbers>,
-    kernel<aten::upsample_nearest2d_vec, "aten::upsample_nearest2d.vec_out", kernel_types::numbers>,
-    kernel<aten::arange_start_step, "aten::arange.start_out">, kernel<aten::full, "aten::full.out">,
-    kernel<aten::fill_scalar, "aten::fill.Scalar_out">, kernel<aten::_to_copy, "aten::_to_copy.out">,
-    kernel<quantized_decomposed::quantize_per_tensor, "quantized_decomposed::quantize_per_tensor.out">,
-    kernel<quantized_decomposed::dequantize_per_tensor, "quantized_decomposed::dequantize_per_tensor.out">,
-    kernel<quantized_decomposed::quantize_per_tensor_tensor,
-           "quantized_decomposed::quantize_per_tensor.Tensor_out">,
-    kernel<quantized_decomposed::dequantize_per_tensor_tensor,
-           "quantized_decomposed::dequantize_per_tensor.Tensor_out">,
-    kernel<quantized_decomposed::quantize_per_token, "quantized_decomposed::quantize_per_token.out">,
-    kernel<quantized_decomposed::dequantize_per_token, "quantized_decomposed::dequantize_per_token.out">,
-    kernel<quantized_decomposed::choose_qparams_tensor, "quantized_decomposed::choose_qparams.Tensor_out">,
-    kernel<quantized_decomposed::choose_qparams_per_token_asymmetric,
-           "quantized_decomposed::choose_qparams_per_token_asymmetric.out">,
-    kernel<quantized_decomposed::quantize_per_channel, "quantized_decomposed::quantize_per_channel.out">,
-    kernel<quantized_decomposed::dequantize_per_channel, "quantized_decomposed::dequantize_per_channel.out">>;
-
-namespace detail {
-template <class... Kernels>
-dialect_of<"executorch", reshape, Kernels..., call_delegate> dialect_with(ops<Kernels...>);
-}
-
-struct dialect : decltype(detail::dialect_with(kernels{})) {
-    static constexpr bool is_pure = true;
-};
-
-namespace detail {
-template <class List>
-struct functional_ops_of;
-template <class... Kernels>
-struct functional_ops_of<ops<Kernels...>> {
-    using type = ops<typename Kernels::functional...>;
-    static constexpr kernel_types types[sizeof...(Kernels)] = {Kernels::types...};
-    static constexpr const op_info* from[sizeof...(Kernels)] = {&info_of<typename Kernels::functional>...};
-};
-}  // namespace detail
-
-/// The ops that kernels compute, in the order of the kernels.
-using kernel_ops = typename detail::functional_ops_of<kernels>::type;
-
-struct kernel_choice {
-    const op_info* kernel = nullptr;  ///< null if the runtime has none
-    kernel_types types = kernel_types::all;
-};
-
-/// The kernel for an op.
-[[nodiscard]] constexpr kernel_choice kernel_for(const op_info& op) {
-    using table = detail::functional_ops_of<kernels>;
-    for (std::size_t i = 0; i != kernels::size; ++i) {
-        if (table::from[i] == &op) return {op_table<dialect>[i + 1], table::types[i]};
-    }
-    return {};
-}
-
-/// The op that a kernel computes; any other op itself.
-[[nodiscard]] constexpr const op_info& functional_of(const op_info& op) {
-    return op.dialect == &info_of_dialect<dialect> ? op.functional() : op;
-}
-
-}  // namespace headrace::executorch
-
-// ---- headrace/ir/views.hpp ----
-
-namespace headrace {
-
-/// Can the result of that node lie where its first operand lies, because it has the same elements in the same
-/// order? So it is for reshapes, of TOSA and of PyTorch. Tensors lie row by row here, so what only renames
-/// axes is no computation; a permutation is one.
-[[nodiscard]] inline bool is_view(const node& n) {
-    if (!n.op->functional().has(trait::reshaping | trait::forwarding)) return false;
-    if (n.result_count != 1 || n.operand_count == 0) return false;
-    const tensor_meta* const from = meta_of(n.operand(0));
-    const auto& to = n.results[0].meta;
-    return from != nullptr && to && from->dtype == to->dtype && from->elements() == to->elements();
-}
-
-}  // namespace headrace
-
-// ---- headrace/op/op_query.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-// The traits of a dialect's ops, in the order of its list.
-template <class List>
-struct traits_of_list;
-template <class... Ops>
-struct traits_of_list<ops<Ops...>> {
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
-};
-
-template <class Dialect, trait... Traits>
-struct op_query {
-    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
-
-    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
-
-    static constexpr std::size_t count = [] {
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
-        return n;
-    }();
-    static constexpr std::array<std::size_t, count> indices = [] {
-        std::array<std::size_t, count> found{};
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) {
-            if (holds(i)) found[n++] = i;
-        }
-        return found;
-    }();
-    static constexpr op_set<Dialect> set = [] {
-        op_set<Dialect> found;
-        for (const std::size_t i : indices) found.insert_at(0, i);
-        return found;
-    }();
-
-    template <std::size_t... I>
-    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
-        std::index_sequence<I...>);
-    using type = decltype(list(std::make_index_sequence<count>{}));
-};
-
-template <class List>
-struct bases_of_list;
-template <class... Ops>
-struct bases_of_list<ops<Ops...>> {
-    using type = ops<base_of<Ops>...>;
-};
-
-}  // namespace detail
-
-/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
-/// by
-/// |, of which an op needs one:
-///
-///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
-///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
-template <class Dialect, trait... Traits>
-using ops_where = typename detail::op_query<Dialect, Traits...>::type;
-
-/// The same as an op_set: cheaper to compile where nothing needs the types.
-template <class Dialect, trait... Traits>
-inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
-
-/// The ops that the variants in a list are variants of, one for each.
-template <class Variants>
-using bases_of = typename detail::bases_of_list<Variants>::type;
-
-}  // namespace headrace
-
-// ---- headrace/passes/executorch/select_kernels.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-[[nodiscard]] constexpr bool computes_with(executorch::kernel_types types, dtype operand, dtype result) {
-    using enum executorch::kernel_types;
-    switch (types) {
-        case all:
-            return true;
-        case numbers:
-            return !is_boolean(operand);
-        case floats:
-            return is_floating(operand) && is_floating(result);
-        case real_results:
-            return is_floating(operand) || result == dtype::float32;
-        case bits:
-            return is_integral(operand) || is_boolean(operand);
-    }
-    return false;
-}
-
-/// Has the runtime tensors of that type, and do its kernels compute with them?
-[[nodiscard]] constexpr bool is_kernel_type(dtype t) {
-    return t == dtype::uint8 || t == dtype::boolean || t == dtype::bfloat16 || t == dtype::float16 ||
-           t == dtype::float32 || t == dtype::float64 || t == dtype::int8 || t == dtype::int16 ||
-           t == dtype::int32 || t == dtype::int64;
-}
-
-/// Why the kernel cannot compute a node; empty if it can.
-[[nodiscard]] inline std::pmr::string kernel_objection(const node& n, executorch::kernel_types types) {
-    const auto objection = [&](dtype t) {
-        return "ExecuTorch's kernel for it does not compute with " + std::pmr::string(name_of(t)) +
-               "; cast its operands before it";
-    };
-    dtype operand = dtype::unknown;
-    for (const edge& e : n.operand_edges()) {
-        const tensor_meta* const meta = meta_of(*e.slot);
-        if (meta == nullptr) return "the type of an operand is not known";
-        if (!is_kernel_type(meta->dtype)) return objection(meta->dtype);
-        if (operand == dtype::unknown) operand = meta->dtype;
-    }
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        if (!n.results[i].meta) return "the type of its result is not known";
-        if (!is_kernel_type(n.results[i].meta->dtype)) return objection(n.results[i].meta->dtype);
-    }
-    const dtype made = n.result_count == 0 ? dtype::unknown : n.results[0].meta->dtype;
-    if (operand != dtype::unknown && !computes_with(types, operand, made)) return objection(operand);
-    if (is<aten::convolution>(n) && meta_of(n.operand(0))->rank() > 4)
-        return "ExecuTorch's kernel for it has one or two spatial axes";
-    if (is<aten::linear>(n) && meta_of(n.operand(0))->rank() < 2)
-        return "ExecuTorch's kernel for it takes no vector";
-    if (is<aten::gather>(n) && meta_of(n.operand(1))->dtype != dtype::int64)
-        return "ExecuTorch's kernel for it takes indices of int64";
-    return {};
-}
-
-}  // namespace detail
-
-/// Replaces each op by the kernel that ExecuTorch's runtime has for it, and views by executorch.reshape. It
-/// runs before ops are decomposed, so that one kernel is not made into many, and after.
-struct select_kernels : pass {
-    using runs_after = pass_list<functional, canonical_variants>;
-    static constexpr std::string_view summary = "ops by the kernels that ExecuTorch has for them";
-    static constexpr bool repeatable = true;
-    using views = ops_where<aten::dialect, trait::reshaping>;
-    using targeted_ops = joined<executorch::kernel_ops, views>;
-    using produces = joined<executorch::kernels, ops<executorch::reshape>>;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            for (node* n = sub.first(); n != nullptr;) {
-                node& current = *n;
-                n = n->next;
-                count += select(current);
-            }
-        });
-        return count;
-    }
-
-protected:
-    static bool select(node& n) {
-        if (is_view(n) && !is<executorch::reshape>(n)) {
-            const args<executorch::reshape> viewed{n.operand(0), n.results[0].meta->shape};
-            replace_node(n, info_of<executorch::reshape>, &viewed);
-            return true;
-        }
-        const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
-        if (choice.kernel == nullptr || !detail::kernel_objection(n, choice.types).empty()) return false;
-        replace_node(n, *choice.kernel, n.arguments);
-        return true;
-    }
-};
-HEADRACE_COMPILED_PASS(select_kernels);
-
-/// The same at the end: a node of an op that has a kernel, but not for these types, is refused.
-struct require_kernels : select_kernels {
-    static constexpr std::string_view summary = "ops by ExecuTorch's kernels; refuses types that they lack";
-    using removes = targeted_ops;
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        BOOST_OUTCOME_TRY(count, select_kernels::operator()(g, context));
-        for_each_graph(g, [&](graph& sub) {
-            for (const node& n : sub.nodes()) {
-                const executorch::kernel_choice choice = executorch::kernel_for(*n.op);
-                if (choice.kernel != nullptr) context.report(n, detail::kernel_objection(n, choice.types));
-            }
-        });
-        return count;
-    }
-};
-HEADRACE_COMPILED_PASS(require_kernels);
-
-}  // namespace headrace
-
-// ---- headrace/pass/op_map.hpp ----
-
-namespace headrace {
-
-/// One entry of an op_map.
-template <op_tag From, op_tag To>
-struct becomes {};
-
-/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
-template <class... Entries>
-struct op_map;
-template <class... From, class... To>
-struct op_map<becomes<From, To>...> {
-    // Overload resolution finds the entry of a key: one base class for each.
-    struct entries : std::type_identity<becomes<From, To>>... {};
-    template <class Key, class Mapped>
-    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
-
-    using keys = ops<From...>;
-    using values = joined<ops<To...>>;  // each once
-    template <class Key>
-    using at = decltype(find<Key>(entries{}));
-};
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/permuting.hpp ----
-
-namespace headrace::build {
-
-/// The permutation that undoes one.
-[[nodiscard]] constexpr shape_builder inverse(sizes perms) {
-    shape_builder result = shape_builder::filled(perms.size(), 0);
-    for (std::size_t i = 0; i != perms.size(); ++i) {
-        result[static_cast<std::size_t>(perms[i])] = static_cast<std::int64_t>(i);
-    }
-    return result;
-}
-
-/// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
-[[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
-
-/// Do the elements stay in order, as only axes of size 1 move?
-[[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
-    std::int64_t last = -1;
-    for (const std::int64_t axis : perms) {
-        if (shape[static_cast<std::size_t>(axis)] == 1) continue;
-        if (axis < last) return false;
-        last = axis;
-    }
-    return true;
-}
-
-/// A permutation of fewer axes, of a reshaped tensor.
-struct merged_permutation {
-    shape_builder shape;  ///< of the operand
-    shape_builder perms;
-};
-/// The same permutation without axes of size 1, and with axes that stay neighbours made one.
-[[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group = shape_builder::filled(shape.size(), -1);  // the first axis of each one's group
-    shape_builder moved;  // the first axes, in the order of the result
-    std::int64_t last = -2;
-    for (const std::int64_t axis : perms) {
-        const auto i = static_cast<std::size_t>(axis);
-        if (shape[i] == 1) continue;
-        // Only axes of size 1 lie between two that are neighbours here.
-        const bool follows = last >= 0 && axis > last &&
-                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
-                                                         i - static_cast<std::size_t>(last) - 1)) == 1;
-        group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
-        if (!follows) moved.push_back(axis);
-        last = axis;
-    }
-    merged_permutation merged;
-    shape_builder position = shape_builder::filled(shape.size(), 0);
-    for (std::size_t i = 0; i != shape.size(); ++i) {
-        if (group[i] < 0) continue;
-        const auto first = static_cast<std::size_t>(group[i]);
-        if (first == i) {
-            position[i] = static_cast<std::int64_t>(merged.shape.size());
-            merged.shape.push_back(1);
-        }
-        merged.shape[static_cast<std::size_t>(position[first])] *= shape[i];
-    }
-    for (const std::int64_t axis : moved) merged.perms.push_back(position[static_cast<std::size_t>(axis)]);
-    return merged;
-}
-
-using permute_ops = joined<reshape_ops, transpose_ops>;
-
-/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
-/// that TOSA does not have is reduced by merging axes that move together.
-inline value permute(emit<permute_ops> e, value v, sizes perms) {
-    if (!v || is_identity(perms)) return v;
-    const shape_builder result = permuted(e.shape(v), perms);
-    if (moves_only_ones(e.shape(v), perms)) return reshape(e, v, result);
-    constexpr auto max_rank = static_cast<std::size_t>(tosa::level_8k::max_rank);
-    if (perms.size() <= max_rank) return transpose(e, v, perms);
-    const merged_permutation merged = merge_axes(e.shape(v), perms);
-    if (merged.perms.size() > max_rank) {
-        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
-                             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
-    }
-    return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
-}
-
-}  // namespace headrace::build
-
-// ---- headrace/passes/executorch/spell_kernel_ops.hpp ----
-
-namespace headrace {
-
-/// Turns composite ops into the core ops that ExecuTorch has kernels for, where one op becomes one op or two:
-/// softmax into `_softmax`, layer_norm into the first result of `native_layer_norm`.
-struct spell_kernel_ops : pass {
-    using runs_after = pass_list<functional, canonical_variants>;
-    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
-    static constexpr std::string_view summary = "composite ops by the core ops that the runtime has";
-    static constexpr bool repeatable = true;
-    using softmaxes = ops<aten::softmax_int, aten::log_softmax_int>;
-    using permutes = ops<aten::t, aten::movedim_int, aten::movedim_intlist>;
-    using splits = ops<aten::split_sizes, aten::unsafe_split_tensor, aten::unsafe_split_with_sizes,
-                       aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices>;
-    using alls = ops<aten::all, aten::all_dim, aten::all_dims>;
-    using upsamples = ops<aten::upsample_nearest2d, aten::upsample_bilinear2d>;
-    using row_upsamples = ops<aten::upsample_nearest1d, aten::upsample_linear1d>;
-    using row_upsamples_by_vector = ops<aten::upsample_nearest1d_vec, aten::upsample_linear1d_vec>;
-    using index_writes = ops<aten::index_copy, aten::index_add>;
-    using synonyms = op_map<becomes<aten::_unsafe_index_tensor, aten::index_tensor>,
-                            becomes<aten::_unsafe_index_put, aten::index_put>,
-                            becomes<aten::broadcast_to, aten::expand>, becomes<aten::tile, aten::repeat>>;
-    using targeted_ops =
-        joined<softmaxes, permutes, splits, alls, upsamples, row_upsamples, row_upsamples_by_vector,
-               index_writes, synonyms::keys,
-               ops<aten::layer_norm, aten::group_norm, aten::batch_norm, aten::max_pool2d,
-                   aten::adaptive_avg_pool2d, aten::sum, aten::aminmax, aten::arange, aten::arange_start,
-                   aten::gather, aten::linear, aten::pad, aten::grid_sampler>>;
-    using produces = joined<
-        synonyms::values,
-        ops<aten::_softmax, aten::_log_softmax, aten::_to_copy, aten::permute, aten::narrow, aten::any,
-            aten::any_dim, aten::any_dims, aten::logical_not, aten::native_layer_norm,
-            aten::native_group_norm, aten::_native_batch_norm_legit_no_stats,
-            aten::_native_batch_norm_legit_no_training, aten::max_pool2d_with_indices,
-            aten::_adaptive_avg_pool2d, aten::sum_dim_intlist, aten::upsample_nearest2d_vec,
-            aten::upsample_bilinear2d_vec, aten::unsqueeze, aten::squeeze_dim, aten::amin, aten::amax,
-            aten::arange_start_step, aten::constant_pad_nd, aten::reflection_pad1d, aten::reflection_pad2d,
-            aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d, aten::replication_pad3d,
-            aten::mul_scalar, aten::gather, aten::linear, aten::cat, aten::grid_sampler_2d>>;
-
-    template <one_of<softmaxes> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const dtype type = e.result_meta().dtype;
-        value x = a.self;
-        if (e.dtype(x) != type) x = e.make<aten::_to_copy>({.self = x, .dtype = type});
-        if constexpr (__is_same(Op, aten::softmax_int)) {
-            return e.make<aten::_softmax>({.self = x, .dim = a.dim, .half_to_float = false});
-        } else {
-            return e.make<aten::_log_softmax>({.self = x, .dim = a.dim, .half_to_float = false});
-        }
-    }
-
-    value operator()(const args<aten::layer_norm>& a, emit<produces>& e) const {
-        return first_of<aten::native_layer_norm>(e, {a.input, a.normalized_shape, a.weight, a.bias, a.eps});
-    }
-    value operator()(const args<aten::group_norm>& a, emit<produces>& e) const {
-        const int_list& shape = e.shape(a.input);
-        std::int64_t area = 1;
-        for (std::size_t i = 2; i < shape.size(); ++i) area *= shape[i];
-        return first_of<aten::native_group_norm>(
-            e, {a.input, a.weight, a.bias, shape[0], shape[1], area, a.num_groups, a.eps});
-    }
-    /// By statistics that are given, or by those of the batch, as instance_norm has it.
-    value operator()(const args<aten::batch_norm>& a, emit<produces>& e) const {
-        if (a.running_mean && a.running_var && !a.training) {
-            return first_of<aten::_native_batch_norm_legit_no_training>(
-                e, {a.input, a.weight, a.bias, *a.running_mean, *a.running_var, a.momentum, a.eps});
-        }
-        if (a.running_mean || a.running_var)
-            return e.unsupported(
-                "batch_norm that updates its running statistics; export the model after model.eval()");
-        return first_of<aten::_native_batch_norm_legit_no_stats>(
-            e, {a.input, a.weight, a.bias, true, a.momentum, a.eps});
-    }
-    value operator()(const args<aten::max_pool2d>& a, emit<produces>& e) const {
-        return first_of<aten::max_pool2d_with_indices>(
-            e, {a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode});
-    }
-    value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return e.make<aten::_adaptive_avg_pool2d>({.self = a.self, .output_size = a.output_size});
-    }
-    value operator()(const args<aten::grid_sampler>& a, emit<produces>& e) const {
-        if (e.rank(a.input) != 4) return e.unsupported("only images are sampled, not volumes");
-        return e.make<aten::grid_sampler_2d>(convert_args<aten::grid_sampler_2d, aten::grid_sampler>(a));
-    }
-    value operator()(const args<aten::sum>& a, emit<produces>& e) const {
-        return e.make<aten::sum_dim_intlist>({.self = a.self, .dim = {}, .dtype = a.dtype});
-    }
-    template <one_of<synonyms::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = synonyms::at<Op>;
-        if constexpr (__is_same(Op, aten::broadcast_to)) {
-            return e.make<to>({.self = a.self, .size = a.size});
-        } else if constexpr (__is_same(Op, aten::tile)) {
-            shape_builder repeats = shape_builder::filled(e.result_meta().rank(), 1);
-            const std::size_t missing = repeats.size() - a.dims.size();
-            for (std::size_t i = 0; i != a.dims.size(); ++i) repeats[missing + i] = a.dims[i];
-            return e.make<to>({.self = a.self, .repeats = int_list(repeats)});
-        } else {
-            return e.make<to>(convert_args<to, Op>(a));
-        }
-    }
-    std::tuple<value, value> operator()(const args<aten::aminmax>& a, emit<produces>& e) const {
-        const int_list axes = a.dim ? int_list{*a.dim} : int_list{};
-        return {e.make<aten::amin>({.self = a.self, .dim = axes, .keepdim = a.keepdim}),
-                e.make<aten::amax>({.self = a.self, .dim = axes, .keepdim = a.keepdim})};
-    }
-    value operator()(const args<aten::arange>& a, emit<produces>& e) const {
-        return e.make<aten::arange_start_step>({0, a.end, 1, e.result_meta().dtype});
-    }
-    value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
-        return e.make<aten::arange_start_step>({a.start, a.end, 1, e.result_meta().dtype});
-    }
-    /// The kernel takes no vector, but a matrix of one row.
-    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
-        if (e.rank(a.input) != 1) return std::nullopt;
-        args<aten::linear> batched = a;
-        batched.input = e.make<aten::unsqueeze>({.self = a.input, .dim = 0});
-        return e.make<aten::squeeze_dim>({.self = e.make<aten::linear>(batched), .dim = 0});
-    }
-    /// The kernel takes indices of int64.
-    std::optional<value> operator()(const args<aten::gather>& a, emit<produces>& e) const {
-        if (e.dtype(a.index) == dtype::int64) return std::nullopt;
-        args<aten::gather> same = a;
-        same.index = e.make<aten::_to_copy>({.self = a.index, .dtype = dtype::int64});
-        return e.make<aten::gather>(same);
-    }
-    value operator()(const args<aten::pad>& a, emit<produces>& e) const {
-        const std::size_t axes = a.pad.size() / 2;
-        if (a.mode == "constant")
-            return e.make<aten::constant_pad_nd>(
-                {.self = a.self, .pad = a.pad, .value = scalar(a.value.value_or(0.0))});
-        if (a.mode == "reflect" && axes == 1) return e.make<aten::reflection_pad1d>({a.self, a.pad});
-        if (a.mode == "reflect" && axes == 2) return e.make<aten::reflection_pad2d>({a.self, a.pad});
-        if (a.mode == "reflect" && axes == 3) return e.make<aten::reflection_pad3d>({a.self, a.pad});
-        if (a.mode == "replicate" && axes == 1) return e.make<aten::replication_pad1d>({a.self, a.pad});
-        if (a.mode == "replicate" && axes == 2) return e.make<aten::replication_pad2d>({a.self, a.pad});
-        if (a.mode == "replicate" && axes == 3) return e.make<aten::replication_pad3d>({a.self, a.pad});
-        if (a.mode == "circular") return wrapped(e, a);
-        return e.unsupported(
-            "ExecuTorch has no kernel for padding of this mode; write it as a cat of slices");
-    }
-
-    /// The kernels take the sizes or the scales, from which the sizes follow.
-    template <one_of<upsamples> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::optional<list<double>> scales;
-        const double given[] = {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-        if (a.scales_h && a.scales_w) scales = list<double>(given, 2);
-        return upsampled(e, a, a.self, a.output_size, scales);
-    }
-    /// One axis is an image of one row.
-    template <one_of<row_upsamples> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return upsampled_row(e, a, a.self, a.scales);
-    }
-    template <one_of<row_upsamples_by_vector> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto& scales = a.scale_factors;
-        const bool given = scales && scales->size() == 1;
-        return upsampled_row(e, a, a.input, given ? std::optional((*scales)[0]) : std::nullopt);
-    }
-
-    /// The rows of an axis at given indices, as elements to write.
-    template <one_of<index_writes> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        std::vector<std::optional<value>> indices(axis + 1);
-        if (e.rank(a.self) == 0) return e.unsupported("ExecuTorch's index_put writes no tensor without axes");
-        indices[axis] = a.index;
-        value values = a.source;
-        bool adds = false;
-        if constexpr (__is_same(Op, aten::index_add)) {
-            adds = true;
-            if (a.alpha.to_double() != 1)
-                values = e.make<aten::mul_scalar>({.self = values, .other = a.alpha});
-        }
-        return e.make<aten::index_put>({a.self, list<std::optional<value>>(indices), values, adds});
-    }
-
-    template <one_of<permutes> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const result<shape_builder> order = order_of(a, e.rank(a.self));
-        if (!order) return e.fail(order.error());
-        return e.make<aten::permute>({.self = a.self, .dims = int_list(order.value())});
-    }
-
-    /// The sizes of the parts are those of the results.
-    template <one_of<splits> Op>
-    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
-        value_list parts;
-        std::int64_t start = 0;
-        for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
-            const std::int64_t size = e.result_meta(i).shape[axis];
-            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
-                const std::int64_t available = e.shape(a.self)[axis];
-                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
-                start = std::min(start, available - size);
-            }
-            parts.push_back(e.make<aten::narrow>(
-                {.self = a.self, .dim = static_cast<std::int64_t>(axis), .start = start, .length = size}));
-            start += size;
-        }
-        return parts;
-    }
-
-    /// All are true if none is false.
-    template <one_of<alls> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const value is_false = e.make<aten::logical_not>({.self = a.self});
-        value any;
-        if constexpr (__is_same(Op, aten::all)) {
-            any = e.make<aten::any>({.self = is_false});
-        } else if constexpr (__is_same(Op, aten::all_dim)) {
-            any = e.make<aten::any_dim>({.self = is_false, .dim = a.dim, .keepdim = a.keepdim});
-        } else {
-            any = e.make<aten::any_dims>({.self = is_false, .dim = a.dim, .keepdim = a.keepdim});
-        }
-        return e.make<aten::logical_not>({.self = any});
-    }
-
-private:
-    // The end of an axis before it and its beginning behind it; the list has the last axis first.
-    static value wrapped(emit<produces>& e, const args<aten::pad>& a) {
-        value v = a.self;
-        for (std::size_t i = 0; i + 1 < a.pad.size() && i / 2 < e.rank(a.self) && v; i += 2) {
-            const std::size_t axis = e.rank(a.self) - 1 - i / 2;
-            const std::int64_t size = e.shape(v)[axis];
-            const auto part = [&](std::int64_t start, std::int64_t length) {
-                return e.make<aten::narrow>(
-                    {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
-            };
-            const std::int64_t before = a.pad[i];
-            const std::int64_t after = a.pad[i + 1];
-            if (before < 0 || after < 0)
-                return e.unsupported("circular padding by less than nothing; slice the tensor instead");
-            value_list parts;
-            if (before > 0) parts.push_back(part(size - before, before));
-            parts.push_back(v);
-            if (after > 0) parts.push_back(part(0, after));
-            if (parts.size() != 1)
-                v = e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
-        }
-        return v;
-    }
-    static value upsampled(emit<produces>& e, const auto& a, value image, const int_list& size,
-                           const std::optional<list<double>>& scales) {
-        const auto resized = scales ? std::nullopt : std::optional(size);
-        if constexpr (requires { a.align_corners; }) {
-            return e.make<aten::upsample_bilinear2d_vec>({image, resized, a.align_corners, scales});
-        } else {
-            return e.make<aten::upsample_nearest2d_vec>({image, resized, scales});
-        }
-    }
-    static value upsampled_row(emit<produces>& e, const auto& a, value row, std::optional<double> scale) {
-        const double given[] = {1, scale.value_or(0)};
-        const auto scales = scale ? std::optional(list<double>(given, 2)) : std::nullopt;
-        const value image = e.make<aten::unsqueeze>({.self = row, .dim = 2});
-        const int_list size{1, e.result_meta().shape[2]};
-        return e.make<aten::squeeze_dim>({.self = upsampled(e, a, image, size, scales), .dim = 2});
-    }
-    template <op_tag Op>
-    static value first_of(emit<produces>& e, const args<Op>& a) {
-        node* const made = e.make_node<Op>(a);
-        return made == nullptr ? value{} : made->result(0);
-    }
-    static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        shape_builder order = build::axes_in_order(rank);
-        if (rank == 2) std::swap(order[0], order[1]);
-        return order;
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return build::axes_in_order(rank);
-        return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
-        return moved_axes(a.source, a.destination, rank);
-    }
-};
-HEADRACE_COMPILED_PASS(spell_kernel_ops);
-
-}  // namespace headrace
-
-// ---- headrace/passes/finish/sort_topologically.hpp ----
-
-namespace headrace {
-
-/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
-/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
-/// argument of a call is evaluated first, and compilers differ.
-struct sort_topologically : pass {
-    using ensures = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
-    static constexpr bool repeatable = true;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        for_each_graph(g, [](graph& sub) { sort(sub); });
-        return 0;
-    }
-
-private:
-    static void sort(graph& g) {
-        node* const end = g.output();
-        if (end == nullptr) return;
-        std::pmr::vector<bool> placed(g.id_bound());
-        const auto place = [&](node& n) {
-            placed[n.id] = true;
-            if (&n != end) g.move_before(n, end);
-        };
-        for (node& input : g.inputs()) place(input);
-        visit(*end, placed, place);
-        // Nodes that no output needs, such as writes of variables, keep their order.
-        std::pmr::vector<node*> rest;
-        for (node& n : g.nodes()) {
-            if (!placed[n.id]) rest.push_back(&n);
-        }
-        for (node* n : rest) visit(*n, placed, place);
-    }
-
-    template <class Place>
-    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
-        struct step {
-            node* at;
-            std::uint32_t next_operand;
-        };
-        std::pmr::vector<step> path{{&root, 0}};
-        while (!path.empty()) {
-            auto& [at, next] = path.back();
-            if (next == at->operand_count) {
-                place(*at);
-                path.pop_back();
-            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
-                path.push_back({source, 0});
-            }
-        }
-    }
-};
-HEADRACE_COMPILED_PASS(sort_topologically);
-
-}  // namespace headrace
-
 // ---- headrace/ir/purity.hpp ----
 
 namespace headrace {
@@ -5523,6 +4579,24 @@ HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 }  // namespace headrace
 
+// ---- headrace/ir/dead_code.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// Erases all nodes, those of regions as well, and returns how many.
+std::size_t erase_all(graph& g);
+
+}  // namespace detail
+
+/// Removes the nodes that neither the outputs nor an effect need, and returns how many. Placeholders stay:
+/// they are the program's signature. A region is treated likewise, and emptied if no node holds it any more,
+/// so that the census does not count its ops as present. A graph without an output node stays as it is.
+std::size_t eliminate_dead_code(graph& g);
+
+}  // namespace headrace
+
 // ---- headrace/ir/boost_graph.hpp ----
 
 namespace headrace {
@@ -5751,7 +4825,7 @@ namespace headrace {
 
 }  // namespace headrace
 
-// ---- headrace/ir/dead_code.hpp ----
+// ---- headrace/ir/dead_code_definition.hpp ----
 
 namespace headrace {
 
@@ -5778,7 +4852,7 @@ namespace detail {
     return found;
 }
 
-inline std::size_t erase_all(graph& g) {
+HEADRACE_INLINE std::size_t erase_all(graph& g) {
     std::size_t erased = 0;
     for (graph& region : g.regions()) erased += erase_all(region);
     for (node* n = g.last(); n != nullptr; ++erased) {
@@ -5791,10 +4865,7 @@ inline std::size_t erase_all(graph& g) {
 
 }  // namespace detail
 
-/// Removes the nodes that neither the outputs nor an effect need, and returns how many. Placeholders stay:
-/// they are the program's signature. A region is treated likewise, and emptied if no node holds it any more,
-/// so that the census does not count its ops as present. A graph without an output node stays as it is.
-inline std::size_t eliminate_dead_code(graph& g) {
+HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     const node_colors live = detail::color_live_nodes(g);
     std::pmr::vector<node*> dead;
@@ -5839,1096 +4910,6 @@ namespace headrace {
 template <class Evaluator>
 using fold_passes =
     pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
-
-}  // namespace headrace
-
-// ---- headrace/passes/decompose/decompose_add_sub_alpha.hpp ----
-
-namespace headrace {
-
-struct decompose_add_sub_alpha : pass {
-    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
-    using ensures = pass_list<unit_alpha>;
-    static constexpr std::string_view summary =
-        "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
-
-    // clang-format off
-    static auto rewrites() {
-        return rules(
-            on<aten::add_tensor> = [](auto x, auto y, const auto& a) {
-                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
-            },
-            on<aten::sub_tensor> = [](auto x, auto y, const auto& a) {
-                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
-            });
-    }
-    // clang-format on
-
-private:
-    // In the dtype that both operands promote to.
-    static auto times(scalar alpha, const auto& y, const auto& x) {
-        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
-    }
-};
-HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_arithmetic.hpp ----
-
-namespace headrace {
-
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
-/// the number on the left of remainder, which becomes a tensor.
-struct canonicalize_arithmetic : pass {
-    using runs_after = pass_list<canonical_variants>;
-    using ensures = pass_list<canonical_arithmetic>;
-    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
-
-    // clang-format off
-    static auto rewrites() {
-        return rules(
-            on<aten::rsub_tensor> =
-                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
-            on<aten::rsub_scalar> =
-                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
-            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
-            on<aten::remainder_scalar_tensor> =
-                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
-    }
-    // clang-format on
-
-private:
-    static auto number(const auto& beside, scalar n) {
-        return beside.constant(n, result_type(beside.meta(), n));
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_casts.hpp ----
-
-namespace headrace {
-
-/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
-/// orders of dimensions do not change values. copy(self, src) is src, in the dtype and the shape of self. The
-/// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
-/// those as the integers 0 and 1, which can be quantized.
-struct canonicalize_casts : pass {
-    using runs_after = pass_list<canonical_variants>;
-    using ensures = pass_list<canonical_casts>;
-    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
-    using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
-    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
-    using targeted_ops = reductions;
-    using produces = joined<reductions, ops<aten::_to_copy>>;
-
-    static auto rewrites() {
-        return rules(
-            on_each<casts> =
-                [](auto x, const auto&...) {
-                    const dtype type = x.result_meta().dtype;
-                    const bool through_integers = is_boolean(x.dtype()) && is_floating(type) &&
-                                                  !x.target().has(target_feature::profile_fp);
-                    const auto number = [&] { return call<aten::_to_copy>(x, dtype::int8); };
-                    return call<aten::_to_copy>(choose(through_integers, number, x), type);
-                },
-            on<aten::copy> =
-                [](auto self, auto source) {
-                    const auto x = as(source, self.dtype());
-                    return choose(x.shape() == self.shape(), x,
-                                  [&] { return call<aten::expand>(x, self.shape()); });
-                });
-    }
-
-    template <one_of<reductions> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!a.dtype || *a.dtype == e.dtype(a.self)) return std::nullopt;
-        args<Op> same = a;
-        same.self = e.make<aten::_to_copy>({.self = a.self, .dtype = a.dtype});
-        return e.make<Op>(same);
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_casts);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_convolutions.hpp ----
-
-namespace headrace {
-
-/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
-/// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
-struct canonicalize_convolutions : pass {
-    using runs_after = pass_list<canonical_variants>;
-    using ensures = pass_list<canonical_convolutions>;
-    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
-    using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
-    using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
-    using transposed =
-        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targeted_ops = joined<forward, named_padding, transposed>;
-    using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
-
-    template <one_of<forward> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, false, int_list{0});
-    }
-
-    template <one_of<named_padding> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const std::size_t dims = spatial_dims(e, a.weight);
-        shape_builder padding = shape_builder::filled(dims, 0);
-        shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
-        if (a.padding == "same") {
-            for (std::size_t i = 0; i != dims; ++i) {
-                window w{.kernel = e.shape(a.weight)[2 + i],
-                         .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
-                w = same_padded(w);
-                padding[i] = w.before;
-                odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
-            }
-        } else if (a.padding != "valid") {
-            return e.unsupported("padding must be \"same\" or \"valid\"");
-        }
-        value input = a.input;
-        if (!std::all_of(odd.begin(), odd.end(), [](std::int64_t n) { return n == 0; })) {
-            input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(odd)});
-        }
-        return convolve(e, a, input, padding, false, int_list{0});
-    }
-
-    template <one_of<transposed> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, true, a.output_padding);
-    }
-
-private:
-    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
-
-    template <class Args>
-    static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
-                          const int_list& output_padding) {
-        const std::size_t dims = spatial_dims(e, a.weight);
-        const auto full = [&](sizes items) {
-            return items.size() == dims ? shape_builder(items) : shape_builder::filled(dims, items[0]);
-        };
-        const bool batched = e.rank(input) == dims + 2;
-        if (!batched) input = e.make<aten::unsqueeze>({.self = input, .dim = 0});
-        const value result = e.make<aten::convolution>({.input = input,
-                                                        .weight = a.weight,
-                                                        .bias = a.bias,
-                                                        .stride = int_list(full(a.stride)),
-                                                        .padding = int_list(full(padding)),
-                                                        .dilation = int_list(full(a.dilation)),
-                                                        .transposed = transposed_form,
-                                                        .output_padding = int_list(full(output_padding)),
-                                                        .groups = a.groups});
-        return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_convolutions);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_fills.hpp ----
-
-namespace headrace {
-
-/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and
-/// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
-/// is not yet known.
-struct canonicalize_fills : pass {
-    using runs_after = pass_list<functional, canonical_variants>;
-    using ensures = pass_list<canonical_fills>;
-    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
-    using zero_ops =
-        joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
-    using one_ops = ops_where<aten::dialect, trait::gives_ones>;
-    using number_ops = ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar>;
-    using targeted_ops = joined<zero_ops, one_ops, number_ops>;
-    using produces = ops<aten::full>;
-
-    static auto rewrites() {
-        return rules(on<aten::fill_tensor> = [](auto self, auto number) {
-            return call<aten::expand>(as(number, self.dtype()), self.shape());
-        });
-    }
-
-    template <one_of<zero_ops> Op>
-    value operator()(Op, const args<Op>&, emit<produces>& e) const {
-        return full(e, 0);
-    }
-    template <one_of<one_ops> Op>
-    value operator()(Op, const args<Op>&, emit<produces>& e) const {
-        return full(e, 1);
-    }
-    template <one_of<ops<aten::full_like, aten::new_full>> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return full(e, a.fill_value);
-    }
-    value operator()(const args<aten::scalar_tensor>& a, emit<produces>& e) const { return full(e, a.s); }
-    value operator()(const args<aten::fill_scalar>& a, emit<produces>& e) const { return full(e, a.value); }
-
-private:
-    static value full(emit<produces>& e, scalar number) {
-        const tensor_meta& meta = e.result_meta();
-        return e.make<aten::full>({.size = meta.shape, .fill_value = number, .dtype = meta.dtype});
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_fills);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_pooling.hpp ----
-
-namespace headrace {
-
-/// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
-/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
-struct canonicalize_pooling : pass {
-    using runs_after = pass_list<canonical_variants>;
-    using ensures = pass_list<canonical_pooling>;
-    static constexpr std::string_view summary =
-        "poolings over one axis or without a batch by those over [N, C, H, W]";
-    using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
-    using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
-    using targeted_ops = joined<one_dimensional, unbatched,
-                                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-                                    aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
-    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
-                         aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
-
-    value operator()(const args<aten::avg_pool1d>& a, emit<produces>& e) const {
-        return over_rows(e, a.self, [&](value rows) {
-            return e.make<aten::avg_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .ceil_mode = a.ceil_mode,
-                                             .count_include_pad = a.count_include_pad});
-        });
-    }
-    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const {
-        return over_rows(e, a.self, [&](value rows) {
-            return e.make<aten::max_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .dilation = {1, a.dilation[0]},
-                                             .ceil_mode = a.ceil_mode});
-        });
-    }
-    value operator()(const args<aten::adaptive_avg_pool1d>& a, emit<produces>& e) const {
-        return over_rows(e, a.self, [&](value rows) {
-            return e.make<aten::adaptive_avg_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
-        });
-    }
-
-    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
-        if (indices_are_used(e)) return {refuse_indices(e), {}};
-        const auto pool = [&](value rows) {
-            return e.make<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
-        };
-        return {over_rows(e, a.self, pool), {}};
-    }
-
-    template <one_of<unbatched> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (e.rank(a.self) == 4) return std::nullopt;
-        return over_batch(e, a.self, [&](value batch) {
-            args<Op> same = a;
-            same.self = batch;
-            return e.make<Op>(same);
-        });
-    }
-
-    value operator()(const args<aten::_adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return over_batch(e, a.self, [&](value batch) {
-            return e.make<aten::adaptive_avg_pool2d>({.self = batch, .output_size = a.output_size});
-        });
-    }
-
-    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a,
-                                        emit<produces>& e) const {
-        if (indices_are_used(e)) return {refuse_indices(e), {}};
-        const auto pool = [&](value batch) {
-            return e.make<aten::max_pool2d>({.self = batch,
-                                             .kernel_size = a.kernel_size,
-                                             .stride = a.stride,
-                                             .padding = a.padding,
-                                             .dilation = a.dilation,
-                                             .ceil_mode = a.ceil_mode});
-        };
-        return {over_batch(e, a.self, pool), {}};
-    }
-    std::optional<std::tuple<value, value>> operator()(const args<aten::adaptive_max_pool2d>& a,
-                                                       emit<produces>& e) const {
-        if (indices_are_used(e)) return std::tuple{refuse_indices(e), value{}};
-        if (e.rank(a.self) == 4) return std::nullopt;
-        const auto pool = [&](value batch) {
-            return e.make<aten::adaptive_max_pool2d>({.self = batch, .output_size = a.output_size});
-        };
-        return std::tuple{over_batch(e, a.self, pool), value{}};
-    }
-
-private:
-    static bool indices_are_used(const emitter& e) {
-        return use_count({const_cast<node*>(&e.current()), 1}) != 0;
-    }
-    static value refuse_indices(emitter& e) {
-        return e.unsupported("TOSA's poolings give no indices; use only the first result");
-    }
-    static std::int64_t first_of(const int_list& list, std::int64_t otherwise) {
-        return list.empty() ? otherwise : list[0];
-    }
-
-    static value over_batch(emit<produces>& e, value v, const auto& pool) {
-        if (e.rank(v) == 4) return pool(v);
-        return e.make<aten::squeeze_dim>(
-            {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
-    }
-    static value over_rows(emit<produces>& e, value v, const auto& pool) {
-        const value rows = e.make<aten::unsqueeze>({.self = v, .dim = -2});
-        return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_pooling);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/canonicalize_variants.hpp ----
-
-namespace headrace {
-
-/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
-/// each op under one name. Values are immutable, which makes them the same once `functionalize` has
-/// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
-struct canonicalize_variants : pass {
-    using runs_after = pass_list<functional>;
-    using ensures = pass_list<canonical_variants>;
-    static constexpr std::string_view summary =
-        "rename in-place ops, `_copy` variants and synonyms to one form each";
-    using variants = ops_where<aten::dialect, trait::variant>;
-    /// Ops that read nothing but the shape of their second operand.
-    using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
-                               becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
-    using targeted_ops = joined<variants, shape_table::keys>;
-    using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
-
-    template <op_where<aten::dialect, trait::variant> Op>
-        requires(Op::results == 1)
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = base_of<Op>;
-        const value v = e.make<to>(convert_args<to, Op>(a));
-        const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
-    }
-    template <one_of<shape_table::keys> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = shape_table::at<Op>;
-        return e.make<to>(args<to>{a.self, e.result_meta().shape});
-    }
-    /// Ops with as many results as their arguments say.
-    template <op_where<aten::dialect, trait::variant> Op>
-        requires(Op::results == variadic_results)
-    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = base_of<Op>;
-        value_list results;
-        if (node* made = e.make_node<to>(convert_args<to, Op>(a))) {
-            for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
-        }
-        return results;
-    }
-};
-HEADRACE_COMPILED_PASS(canonicalize_variants);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/functionalize.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-/// How a value shares memory with the operand that it was made from.
-enum class sharing : std::uint8_t {
-    none,
-    same,
-    reshaped,
-    permuted,
-    selected,
-    sliced,
-    parts,
-    unbound,
-    elsewhere
-};
-
-/// Does the node write into its first operand's memory? An op such as squeeze_ only changes how it is seen.
-[[nodiscard]] inline bool writes_in_place(const op_info& op) {
-    return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
-}
-
-inline sharing sharing_of(const node& n) {
-    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
-    const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
-    if (op.has(trait::casting)) {  // a cast to the same type gives its operand back
-        const tensor_meta* from = meta_of(n.operand(0));
-        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
-                   ? sharing::same
-                   : sharing::none;
-    }
-    if (op.has(trait::broadcasting)) return sharing::elsewhere;
-    if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
-    if (op.has(trait::reshaping | trait::may_copy)) return sharing::reshaped;
-    if (op.has(trait::forwarding)) return sharing::same;
-    if (op.has(trait::permuting)) return sharing::permuted;
-    if (op.has(trait::slicing)) return is<aten::select_int>(n) ? sharing::selected : sharing::sliced;
-    if (op.has(trait::splitting)) return is<aten::unbind_int>(n) ? sharing::unbound : sharing::parts;
-    return sharing::elsewhere;
-}
-
-/// Follows one graph in execution order, and knows for each value what it is by now.
-class functionalization {
-public:
-    functionalization(graph& g, pass_context& context) : graph_(g), context_(context) {}
-
-    std::size_t run() {
-        std::size_t writes = 0;
-        for (node *n = graph_.first(), *next = nullptr; n != nullptr; n = next) {
-            next = n->next;
-            const value self = n->operand_count == 0 ? value{} : n->operand(0);
-            const sharing kind = self ? sharing_of(*n) : sharing::none;
-            const bool writing = writes_in_place(*n->op);
-            if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
-                context_.report(*n,
-                                "in place: what it gives another shape is read again; squeeze a view of it");
-            if (!roots_.empty()) {
-                for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
-            }
-            if (kind != sharing::none || writing) {
-                const value root = root_of(self);
-                for (std::uint32_t i = 0; i != n->result_count; ++i) {
-                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i),
-                                            version_of(root)};
-                }
-            }
-            if (!writing) continue;
-            write(self, n->result(), *n, next);
-            ++writes;
-        }
-        return writes;
-    }
-
-private:
-    struct by_place {
-        bool operator()(value a, value b) const {
-            return a.producer->id != b.producer->id ? a.producer->id < b.producer->id : a.result < b.result;
-        }
-    };
-    struct view {
-        value parent;
-        node* made_by;
-        sharing kind;
-        value current;
-        std::size_t version;  ///< of the root, when `current` was right
-    };
-    struct written {
-        value current;
-        std::size_t version = 0;
-    };
-
-    static bool is_read_after(value v, const node& n) {
-        for (const node* later = n.next; later != nullptr; later = later->next) {
-            for (const edge& operand : later->operand_edges()) {
-                if (*operand.slot == v) return true;
-            }
-        }
-        return false;
-    }
-
-    value root_of(value v) const {
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
-            v = found->second.parent;
-        return v;
-    }
-    std::size_t version_of(value r) const {
-        const auto found = roots_.find(r);
-        return found == roots_.end() ? 0 : found->second.version;
-    }
-
-    void refresh(edge& e) {
-        const value now = latest(*e.slot, *e.target, e.target);
-        if (!(now == *e.slot)) graph_.set_operand(e, now);
-    }
-
-    /// What `v` is when `user` runs; views are taken anew from what has changed, before `before`.
-    value latest(value v, const node& user, node* before) {
-        const auto found = views_.find(v);
-        if (found == views_.end()) {
-            const auto r = roots_.find(v);
-            return r == roots_.end() ? v : r->second.current;
-        }
-        const std::size_t version = version_of(root_of(v));
-        if (found->second.version == version) return found->second.current;
-        const value parent = latest(found->second.parent, user, before);
-        view& w = views_.find(v)->second;
-        w.version = version;
-        w.current = w.kind == sharing::same ? parent : again(w, v.result, parent, user, before);
-        return w.current;
-    }
-    value again(const view& w, std::uint32_t result, value parent, const node& user, node* before) {
-        if (!sure(w)) refuse(user, w);
-        node& copy = graph_.create(*w.made_by->op, w.made_by->arguments, w.made_by->result_count, before);
-        graph_.set_operand(copy.operands[0], parent);
-        for (std::uint32_t i = 0; i != copy.result_count; ++i)
-            copy.results[i].meta = w.made_by->results[i].meta;
-        graph_.inherit_annotations(copy, *w.made_by);
-        return copy.result(result);
-    }
-
-    /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
-    void write(value v, value now, const node& writer, node* before) {
-        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
-        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
-            const view w = found->second;
-            if (w.kind != sharing::same)
-                now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
-            v = w.parent;
-            changed.emplace_back(v, now);
-        }
-        written& r = roots_[v];
-        r.current = now;
-        ++r.version;
-        for (const auto& [of, is_now] : changed) {
-            if (const auto found = views_.find(of); found != views_.end()) {
-                found->second.current = is_now;
-                found->second.version = r.version;
-            }
-        }
-        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end()) {
-            found->second.version = r.version;
-        }
-    }
-
-    value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
-        const node& n = *w.made_by;
-        const tensor_meta& meta = *meta_of(base);
-        switch (w.kind) {
-            case sharing::reshaped:
-                if (!sure(w)) break;
-                return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
-            case sharing::permuted:
-                return unpermuted(n, base, now, writer, before);
-            case sharing::selected: {
-                const auto& a = args_of<aten::select_int>(n);
-                return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
-            }
-            case sharing::sliced: {
-                if (const auto* a = match<aten::slice_tensor>(v)) {
-                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta,
-                                                     writer, before);
-                }
-                const auto& a = args_of<aten::narrow>(n);
-                const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
-                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer,
-                                                 before);
-            }
-            case sharing::parts: {
-                const std::int64_t axis = integer_field(n, "dim");
-                std::int64_t start = 0;
-                for (std::uint32_t i = 0; i != v.result; ++i) start += axis_size(*n.results[i].meta, axis);
-                const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
-                return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
-            }
-            case sharing::unbound: {
-                const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
-                return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
-            }
-            default:
-                break;
-        }
-        refuse(writer, w);
-        return base;
-    }
-
-    value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
-        const tensor_meta& meta = *meta_of(base);
-        const auto rank = static_cast<std::int64_t>(meta.rank());
-        shape_builder order;  // of the view: its axis i is the base's axis order[i]
-        for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
-        const auto wrapped = [&](std::int64_t axis) {
-            return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-        };
-        if (is<aten::permute>(n)) {
-            const auto& a = args_of<aten::permute>(n);
-            for (std::size_t i = 0; i != order.size(); ++i)
-                order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
-        } else if (is<aten::transpose_int>(n)) {
-            const auto& a = args_of<aten::transpose_int>(n);
-            if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
-        } else if (is<aten::t>(n) || is<aten::m_t>(n)) {
-            if (rank >= 2) std::swap(order[order.size() - 2], order.back());
-        } else if (is<aten::numpy_t>(n)) {
-            std::reverse(order.begin(), order.end());
-        } else {
-            refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
-            return base;
-        }
-        shape_builder inverse = order;
-        for (std::size_t i = 0; i != order.size(); ++i) {
-            inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-        }
-        return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
-    }
-
-    template <op_tag Op>
-    value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
-        node& n = graph_.create<Op>(a, before);
-        graph_.set_meta(n.result(), meta);
-        graph_.inherit_annotations(n, writer);
-        return n.result();
-    }
-
-    static std::int64_t axis_size(const tensor_meta& meta, std::int64_t axis) {
-        const auto found = normalized_axis(axis, meta.rank());
-        return found && *found < meta.rank() ? meta.shape[*found] : 1;
-    }
-    static std::int64_t integer_field(const node& n, std::string_view name) {
-        const field_info* f = n.op->find(name);
-        return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
-    }
-
-    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
-    /// piece.
-    bool sure(const view& w) const {
-        return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
-    }
-    bool contiguous(value v) const {
-        const auto found = views_.find(v);
-        if (found == views_.end()) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
-        const view& w = found->second;
-        const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
-        return piece && contiguous(w.parent);
-    }
-    /// A part along an axis before which there are only sizes of 1.
-    static bool outermost(const view& w) {
-        if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
-            w.kind != sharing::unbound) {
-            return false;
-        }
-        const tensor_meta* meta = meta_of(w.parent);
-        const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
-        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
-            return false;
-        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis,
-                                   [](auto size) { return size == 1; });
-    }
-
-    void refuse(const node& at, const view& w) {
-        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
-                                " is written, and that cannot be expressed; clone the tensor first");
-    }
-
-    graph& graph_;
-    pass_context& context_;
-    std::pmr::map<value, view, by_place> views_;     // by the value as the program made it
-    std::pmr::map<value, written, by_place> roots_;  // those that have been written to
-};
-
-}  // namespace detail
-
-/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what
-/// it is a view of. This pass gives each later reader the value as it is by then, as if memory did not exist:
-/// a write through a view becomes a scatter into the tensor behind it, and views are taken again after a
-/// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
-/// to inputs matters inside the graph only.
-struct functionalize : pass {
-    using runs_after = pass_list<regions_inlined>;
-    using ensures = pass_list<functional>;
-    static constexpr std::string_view summary =
-        "give later readers what in-place ops write, through views as well";
-    using targeted_ops = ops_where<aten::dialect, trait::in_place>;
-    using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t writes = 0;
-        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
-        return writes;
-    }
-};
-HEADRACE_COMPILED_PASS(functionalize);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/hoist_casts.hpp ----
-
-namespace headrace {
-
-/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
-/// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
-struct hoist_casts : pass {
-    using runs_after = pass_list<canonical_casts, canonical_fills>;
-    using runs_before = pass_list<functions_tabulated, narrow_types>;
-    static constexpr std::string_view summary =
-        "casts from integers to floats before the ops that only move elements";
-    using movements =
-        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
-            aten::slice_tensor, aten::select_int, aten::flip>;
-    using targeted_ops = ops<aten::_to_copy>;
-    using produces = targeted_ops;
-
-    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
-        if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
-        std::pmr::vector<const node*> moves;  // from the cast up
-        value v = a.self;
-        for (; has_one_use(v) && set_of<movements>.contains(*v.producer->op); v = v.producer->operand(0))
-            moves.push_back(v.producer);
-        if (moves.empty()) return std::nullopt;
-        args<aten::_to_copy> cast = a;
-        cast.self = v;
-        v = e.make<aten::_to_copy>(cast);
-        for (; !moves.empty(); moves.pop_back()) {
-            node* moved =
-                e.clone(*moves.back(), std::array{v}, [&](tensor_meta& meta) { meta.dtype = *a.dtype; });
-            v = moved == nullptr ? value{} : moved->result();
-        }
-        return v;
-    }
-};
-HEADRACE_COMPILED_PASS(hoist_casts);
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/inlining.hpp ----
-
-namespace headrace {
-
-/// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
-/// outputs are then. There must be an input for each that a node uses.
-inline std::pmr::vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
-    graph& g = *call.owner;
-    std::pmr::unordered_map<const node*, node*> copies;
-    std::pmr::unordered_map<const node*, value> given;
-    std::size_t next = 0;
-    const auto mapped = [&](value v) {
-        const auto input = given.find(v.producer);
-        return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
-    };
-    for (const node& n : region.nodes()) {
-        if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
-        if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
-        node& made = g.create(*n.op, n.arguments, n.result_count, &call);
-        for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
-        for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
-        made.annotations = n.annotations;
-        g.inherit_annotations(made, call);
-        copies[&n] = &made;
-    }
-    std::pmr::vector<value> outputs;
-    for (const value v : region.outputs()) outputs.push_back(mapped(v));
-    return outputs;
-}
-
-/// Erases the nodes of a region that nothing calls any more, so that no pass finds them.
-inline void erase_nodes(graph& region) {
-    while (region.last() != nullptr) region.erase(*region.last());
-}
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/inline_regions.hpp ----
-
-namespace headrace {
-
-/// Puts the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls in place of the call: gradients
-/// do not matter at inference, and autocast is not enabled. The inputs of the inner graph become the
-/// operands, its outputs the results; nodes keep their names.
-struct inline_regions : pass {
-    using ensures = pass_list<regions_inlined>;
-    static constexpr std::string_view summary =
-        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
-    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
-    using removes = targeted_ops;
-
-    result<std::size_t> operator()(graph& g, pass_context&) const {
-        std::size_t count = 0;
-        result<void> done = boost::outcome_v2::success();
-        // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
-        // and inlining erases the originals of these.
-        for_each_graph(g, [&](graph& sub) {
-            while (node* const call = done ? first_call(sub) : nullptr) {
-                done = inline_call(*call);
-                ++count;
-            }
-        });
-        if (!done) return std::move(done).error();
-        return count;
-    }
-
-private:
-    static node* first_call(graph& g) {
-        for (const op_info* op : {&info_of<higher_order::wrap_with_set_grad_enabled>,
-                                  &info_of<higher_order::wrap_with_autocast>}) {
-            const auto calls = g.nodes_of(*op);
-            if (!calls.empty()) return &*calls.begin();
-        }
-        return nullptr;
-    }
-    static result<void> inline_call(node& call) {
-        if (const auto* a = args_if<higher_order::wrap_with_set_grad_enabled>(call))
-            return inline_graph(call, *a->wrapped_graph, a->operands);
-        const auto& a = args_of<higher_order::wrap_with_autocast>(call);
-        return inline_graph(call, *a.wrapped_body, a.operands);
-    }
-    static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
-        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
-            return invalid(message_prefix(call) + "fewer operands than inputs");
-        if (inner.outputs().size() != call.result_count)
-            return invalid(message_prefix(call) + "results do not match its graph");
-        std::uint32_t i = 0;
-        for (const value v : inline_region(inner, call, operands)) {
-            hand_over_name(call.results[i], v);
-            call.owner->replace_all_uses(call.result(i++), v);
-        }
-        erase_dead(*call.owner, call);
-        erase_nodes(inner);
-        return boost::outcome_v2::success();
-    }
-};
-HEADRACE_COMPILED_PASS(inline_regions);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/move_constants_into_regions.hpp ----
-
-namespace headrace {
-
-/// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
-/// regions themselves: there it is a weight again, which can be folded.
-struct move_constants_into_regions : pass {
-    using runs_after = pass_list<regions_inlined>;
-    using ensures = pass_list<constants_in_regions>;
-    static constexpr std::string_view summary =
-        "constants that are operands of cond and while_loop as constants of the regions";
-    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
-    using produces = targeted_ops;
-
-    std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
-        const value_list kept = move(a.operands, 0, {a.true_graph, a.false_graph});
-        if (kept.size() == a.operands.size()) return std::nullopt;
-        args<higher_order::cond> fewer = a;
-        fewer.operands = kept;
-        return results_of(e.make_node<higher_order::cond>(fewer));
-    }
-    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
-        const value_list kept =
-            move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
-        if (kept.size() == a.additional_inputs.size()) return std::nullopt;
-        args<higher_order::while_loop> fewer = a;
-        fewer.additional_inputs = kept;
-        return results_of(e.make_node<higher_order::while_loop>(fewer));
-    }
-
-private:
-    // Operand i is the region's input `first` + i.
-    static value_list move(const list<value>& operands, std::size_t first, std::array<graph*, 2> regions) {
-        value_list kept;
-        for (const value v : operands) {
-            if (!is<builtin::constant>(*v.producer)) kept.push_back(v);
-        }
-        if (kept.size() == operands.size()) return kept;
-        for (graph* region : regions) {
-            std::pmr::vector<node*> inputs;
-            for (node& n : region->inputs()) inputs.push_back(&n);
-            for (std::size_t i = 0; i != operands.size(); ++i) {
-                if (const auto* data = match<builtin::constant>(operands[i])) {
-                    replace_input(*region, *inputs[first + i], operands[i], *data);
-                }
-            }
-        }
-        return kept;
-    }
-    static void replace_input(graph& region, node& input, value outside,
-                              const args<builtin::constant>& data) {
-        node& constant = region.create<builtin::constant>(data, region.first());
-        region.set_meta(constant.result(), *meta_of(outside));
-        region.set_name(constant.result(), input.name());
-        region.replace_all_uses(input.result(), constant.result());
-        region.erase(input);
-    }
-};
-HEADRACE_COMPILED_PASS(move_constants_into_regions);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/remove_noop.hpp ----
-
-namespace headrace {
-
-/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to
-/// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
-/// by contract.
-struct remove_noop : pass {
-    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
-    using ensures = pass_list<noops_removed>;
-    static constexpr std::string_view summary =
-        "remove copies, inference-time dropout and other ops that return their operand";
-    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
-                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
-    using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
-    using check_ops = ops_where<aten::dialect, trait::no_results>;
-    using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
-    using produces = ops<>;
-
-    template <one_of<copy_ops> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>&) const {
-        return a.self;
-    }
-    template <one_of<check_ops> Op>
-    value_list operator()(Op, const args<Op>&, emit<produces>&) const {
-        return {};
-    }
-    template <one_of<expand_ops> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!(e.shape(a.self) == e.result_meta().shape)) return std::nullopt;
-        return a.self;
-    }
-    value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
-        if (a.train && a.p > 0)
-            return e.unsupported("dropout: random in training; export the model in eval mode");
-        return a.input;
-    }
-    std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {
-        if (e.dtype(a.self) != e.result_meta().dtype) return std::nullopt;
-        return a.self;
-    }
-};
-HEADRACE_COMPILED_PASS(remove_noop);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/scalars_to_tensors.hpp ----
-
-namespace headrace {
-
-/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
-/// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
-struct scalars_to_tensors : pass {
-    using runs_after = pass_list<canonical_variants>;
-    using ensures = pass_list<tensor_operands>;
-    static constexpr std::string_view summary =
-        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
-
-    // clang-format off
-    static auto rewrites() {
-        return rules(
-            on<aten::add_scalar>           = tensor_overload<aten::add_tensor>{},
-            on<aten::sub_scalar>           = tensor_overload<aten::sub_tensor>{},
-            on<aten::mul_scalar>           = tensor_overload<aten::mul_tensor>{},
-            on<aten::div_scalar>           = tensor_overload<aten::div_tensor>{},
-            on<aten::div_scalar_mode>      = tensor_overload<aten::div_tensor_mode>{},
-            on<aten::floor_divide_scalar>  = tensor_overload<aten::floor_divide>{},
-            on<aten::remainder_scalar>     = tensor_overload<aten::remainder_tensor>{},
-            on<aten::fmod_scalar>          = tensor_overload<aten::fmod_tensor>{},
-            on<aten::eq_scalar>            = tensor_overload<aten::eq_tensor>{},
-            on<aten::ne_scalar>            = tensor_overload<aten::ne_tensor>{},
-            on<aten::gt_scalar>            = tensor_overload<aten::gt_tensor>{},
-            on<aten::ge_scalar>            = tensor_overload<aten::ge_tensor>{},
-            on<aten::lt_scalar>            = tensor_overload<aten::lt_tensor>{},
-            on<aten::le_scalar>            = tensor_overload<aten::le_tensor>{},
-            on<aten::bitwise_and_scalar>   = tensor_overload<aten::bitwise_and_tensor>{},
-            on<aten::bitwise_or_scalar>    = tensor_overload<aten::bitwise_or_tensor>{},
-            on<aten::bitwise_xor_scalar>   = tensor_overload<aten::bitwise_xor_tensor>{},
-            on<aten::bitwise_right_shift_tensor_scalar> = tensor_overload<aten::bitwise_right_shift_tensor>{},
-            on<aten::bitwise_left_shift_tensor_scalar>  = tensor_overload<aten::bitwise_left_shift_tensor>{},
-            on<aten::where_scalar> =
-                [](auto c, const auto& a) { return where(c, number(c, a.self), number(c, a.other)); },
-            on<aten::where_scalarother> =
-                [](auto c, auto x, const auto& a) { return where(c, x, number(c, a.other)); },
-            on<aten::where_scalarself> =
-                [](auto c, auto y, const auto& a) { return where(c, number(c, a.self), y); });
-    }
-    // clang-format on
-
-private:
-    template <op_tag To>
-    struct tensor_overload {
-        auto operator()(const auto& x, const auto& a) const {
-            const auto other = x.constant(a.other, result_type(x.meta(), a.other));
-            if constexpr (requires { a.alpha; }) {
-                return call<To>(x, other, a.alpha);
-            } else if constexpr (requires { a.rounding_mode; }) {
-                return call<To>(x, other, a.rounding_mode);
-            } else {
-                return call<To>(x, other);
-            }
-        }
-    };
-    static auto where(const auto& condition, const auto& x, const auto& y) {
-        return call<aten::where_self>(condition, x, y);
-    }
-    static auto number(const auto& condition, scalar n) {
-        return condition.constant(n, condition.result_meta().dtype);
-    }
-};
-HEADRACE_COMPILED_PASS(scalars_to_tensors);
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/normalize.hpp ----
-
-namespace headrace {
-
-using normalize_passes =
-    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
-              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
-              scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
-
-}  // namespace headrace
-
-// ---- headrace/passes/executorch_lowering.hpp ----
-
-namespace headrace {
-
-/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
-/// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
-struct executorch_source {
-    using without_kernels =
-        ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
-            aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
-            aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
-            aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,
-            aten::one_hot, quantized_decomposed::quantize_per_channel_group,
-            quantized_decomposed::dequantize_per_channel_group,
-            quantized_decomposed::quantize_per_tensor_tensor2,
-            quantized_decomposed::dequantize_per_tensor_tensor2,
-            quantized_decomposed::choose_qparams_symmetric_tensor,
-            quantized_decomposed::choose_qparams_per_token, quantized_decomposed::fake_quant_per_channel>;
-    static constexpr auto set =
-        (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
-         set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_autocast,
-               higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
-};
-
-/// Batch norms are folded before kernels are selected, and the kernels take groups.
-template <class Evaluator>
-struct executorch_lowering
-    : pipeline_of<from<executorch_source>,
-                  to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional,
-                     no_dead_code, nodes_sorted>,
-                  pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
-                            canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
-                            decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,
-                            saturate_quantization, select_kernels, canonicalize_pooling, spell_kernel_ops,
-                            select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
-                  boost::mp11::mp_set_difference<
-                      decompose_passes, pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
-                  pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
-                            remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 
@@ -6992,6 +4973,64 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
+
+}  // namespace headrace
+
+// ---- headrace/passes/finish/sort_topologically.hpp ----
+
+namespace headrace {
+
+/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
+/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
+/// argument of a call is evaluated first, and compilers differ.
+struct sort_topologically : pass {
+    using ensures = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
+    static constexpr bool repeatable = true;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        for_each_graph(g, [](graph& sub) { sort(sub); });
+        return 0;
+    }
+
+private:
+    static void sort(graph& g) {
+        node* const end = g.output();
+        if (end == nullptr) return;
+        std::pmr::vector<bool> placed(g.id_bound());
+        const auto place = [&](node& n) {
+            placed[n.id] = true;
+            if (&n != end) g.move_before(n, end);
+        };
+        for (node& input : g.inputs()) place(input);
+        visit(*end, placed, place);
+        // Nodes that no output needs, such as writes of variables, keep their order.
+        std::pmr::vector<node*> rest;
+        for (node& n : g.nodes()) {
+            if (!placed[n.id]) rest.push_back(&n);
+        }
+        for (node* n : rest) visit(*n, placed, place);
+    }
+
+    template <class Place>
+    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
+        struct step {
+            node* at;
+            std::uint32_t next_operand;
+        };
+        std::pmr::vector<step> path{{&root, 0}};
+        while (!path.empty()) {
+            auto& [at, next] = path.back();
+            if (next == at->operand_count) {
+                place(*at);
+                path.pop_back();
+            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
+                path.push_back({source, 0});
+            }
+        }
+    }
+};
+HEADRACE_COMPILED_PASS(sort_topologically);
 
 }  // namespace headrace
 
@@ -7459,6 +5498,89 @@ HEADRACE_COMPILED_PASS(fuse_clamps);
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/permuting.hpp ----
+
+namespace headrace::build {
+
+/// The permutation that undoes one.
+[[nodiscard]] constexpr shape_builder inverse(sizes perms) {
+    shape_builder result = shape_builder::filled(perms.size(), 0);
+    for (std::size_t i = 0; i != perms.size(); ++i) {
+        result[static_cast<std::size_t>(perms[i])] = static_cast<std::int64_t>(i);
+    }
+    return result;
+}
+
+/// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
+[[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
+
+/// Do the elements stay in order, as only axes of size 1 move?
+[[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
+    std::int64_t last = -1;
+    for (const std::int64_t axis : perms) {
+        if (shape[static_cast<std::size_t>(axis)] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+    }
+    return true;
+}
+
+/// A permutation of fewer axes, of a reshaped tensor.
+struct merged_permutation {
+    shape_builder shape;  ///< of the operand
+    shape_builder perms;
+};
+/// The same permutation without axes of size 1, and with axes that stay neighbours made one.
+[[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
+    shape_builder group = shape_builder::filled(shape.size(), -1);  // the first axis of each one's group
+    shape_builder moved;  // the first axes, in the order of the result
+    std::int64_t last = -2;
+    for (const std::int64_t axis : perms) {
+        const auto i = static_cast<std::size_t>(axis);
+        if (shape[i] == 1) continue;
+        // Only axes of size 1 lie between two that are neighbours here.
+        const bool follows = last >= 0 && axis > last &&
+                             element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
+                                                         i - static_cast<std::size_t>(last) - 1)) == 1;
+        group[i] = follows ? group[static_cast<std::size_t>(last)] : axis;
+        if (!follows) moved.push_back(axis);
+        last = axis;
+    }
+    merged_permutation merged;
+    shape_builder position = shape_builder::filled(shape.size(), 0);
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (group[i] < 0) continue;
+        const auto first = static_cast<std::size_t>(group[i]);
+        if (first == i) {
+            position[i] = static_cast<std::int64_t>(merged.shape.size());
+            merged.shape.push_back(1);
+        }
+        merged.shape[static_cast<std::size_t>(position[first])] *= shape[i];
+    }
+    for (const std::int64_t axis : moved) merged.perms.push_back(position[static_cast<std::size_t>(axis)]);
+    return merged;
+}
+
+using permute_ops = joined<reshape_ops, transpose_ops>;
+
+/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
+/// that TOSA does not have is reduced by merging axes that move together.
+inline value permute(emit<permute_ops> e, value v, sizes perms) {
+    if (!v || is_identity(perms)) return v;
+    const shape_builder result = permuted(e.shape(v), perms);
+    if (moves_only_ones(e.shape(v), perms)) return reshape(e, v, result);
+    constexpr auto max_rank = static_cast<std::size_t>(tosa::level_8k::max_rank);
+    if (perms.size() <= max_rank) return transpose(e, v, perms);
+    const merged_permutation merged = merge_axes(e.shape(v), perms);
+    if (merged.perms.size() > max_rank) {
+        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
+                             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
+    }
+    return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
+}
+
+}  // namespace headrace::build
+
 // ---- headrace/passes/layout/layout_algebra.hpp ----
 
 namespace headrace {
@@ -7705,6 +5827,79 @@ struct axis_layout {
     factors.append(channels.factors);
     return canonical(factors, order);
 }
+
+}  // namespace headrace
+
+// ---- headrace/op/op_query.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// The traits of a dialect's ops, in the order of its list.
+template <class List>
+struct traits_of_list;
+template <class... Ops>
+struct traits_of_list<ops<Ops...>> {
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
+};
+
+template <class Dialect, trait... Traits>
+struct op_query {
+    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
+
+    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
+
+    static constexpr std::size_t count = [] {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
+        return n;
+    }();
+    static constexpr std::array<std::size_t, count> indices = [] {
+        std::array<std::size_t, count> found{};
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) {
+            if (holds(i)) found[n++] = i;
+        }
+        return found;
+    }();
+    static constexpr op_set<Dialect> set = [] {
+        op_set<Dialect> found;
+        for (const std::size_t i : indices) found.insert_at(0, i);
+        return found;
+    }();
+
+    template <std::size_t... I>
+    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
+        std::index_sequence<I...>);
+    using type = decltype(list(std::make_index_sequence<count>{}));
+};
+
+template <class List>
+struct bases_of_list;
+template <class... Ops>
+struct bases_of_list<ops<Ops...>> {
+    using type = ops<base_of<Ops>...>;
+};
+
+}  // namespace detail
+
+/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
+/// by
+/// |, of which an op needs one:
+///
+///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
+///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
+template <class Dialect, trait... Traits>
+using ops_where = typename detail::op_query<Dialect, Traits...>::type;
+
+/// The same as an op_set: cheaper to compile where nothing needs the types.
+template <class Dialect, trait... Traits>
+inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
+
+/// The ops that the variants in a list are variants of, one for each.
+template <class Variants>
+using bases_of = typename detail::bases_of_list<Variants>::type;
 
 }  // namespace headrace
 
@@ -8094,15 +6289,6 @@ struct computed_axis {
 
 // ---- headrace/passes/layout/binary_choice.hpp ----
 
-// g++ warns of iterators that boost::tie does initialize.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 namespace headrace {
 
 /// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
@@ -8127,17 +6313,7 @@ public:
     }
 
     /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
-    [[nodiscard]] std::pmr::vector<bool> cheapest() && {
-        const std::pmr::vector<std::size_t> replaced = replace_all();
-        std::pmr::vector<bool> chosen = minimum_cut();
-        for (std::size_t k = replaced.size(); k-- != 0;) {
-            const std::size_t i = replaced[k];
-            std::int64_t of_one = of_one_[i];
-            for (const link& l : links_[i]) of_one += chosen[l.other] ? -l.to_other : l.from_other;
-            chosen[i] = of_one < 0;
-        }
-        return chosen;
-    }
+    [[nodiscard]] std::pmr::vector<bool> cheapest() &&;
 
 private:
     /// What it costs if the one that an arc comes from is 0, and the one that it goes to is 1.
@@ -8160,114 +6336,153 @@ private:
     // --- choices with few others --------------------------------------------------------------
 
     // In the order in which they are replaced: what a choice is then linked with outlasts it.
-    std::pmr::vector<std::size_t> replace_all() {
-        std::pmr::vector<std::size_t> order;
-        std::pmr::vector<std::size_t> pending(of_one_.size());
-        std::iota(pending.rbegin(), pending.rend(), std::size_t{0});
-        is_replaced_.assign(of_one_.size(), false);
-        while (!pending.empty()) {
-            const std::size_t i = pending.back();
-            pending.pop_back();
-            if (is_replaced_[i] || !has_few_others(i)) continue;
-            is_replaced_[i] = true;
-            order.push_back(i);
-            replace(i);
-            for (const link& l : links_[i]) {
-                arcs_[l.other] -= l.arcs;
-                pending.push_back(l.other);
-            }
-        }
-        return order;
-    }
+    std::pmr::vector<std::size_t> replace_all();
     // Forgets links with what has been replaced, and joins those with the same choice.
-    bool has_few_others(std::size_t i) {
-        if (arcs_[i] > max_joined) return false;
-        std::pmr::vector<link>& links = links_[i];
-        std::erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
-        for (std::size_t k = 0; k < links.size(); ++k) {
-            for (std::size_t m = links.size(); --m > k;) {
-                if (links[m].other != links[k].other) continue;
-                links[k].to_other += links[m].to_other;
-                links[k].from_other += links[m].from_other;
-                links[k].arcs += links[m].arcs;
-                links.erase(links.begin() + static_cast<std::ptrdiff_t>(m));
-            }
-        }
-        return links.size() <= max_others;
-    }
+    bool has_few_others(std::size_t i);
     // The better alternative, as a cost of the choices that it is linked with.
-    void replace(std::size_t i) {
-        const std::pmr::vector<link>& links = links_[i];
-        const auto least = [&](bool first, bool second) {
-            const bool taken[max_others] = {first, second};
-            std::int64_t of_zero = 0, of_one = of_one_[i];
-            for (std::size_t k = 0; k != links.size(); ++k)
-                (taken[k] ? of_zero : of_one) += taken[k] ? links[k].to_other : links[k].from_other;
-            return std::min(of_zero, of_one);
-        };
-        if (links.size() == 1) {
-            add(links[0].other, least(true, false) - least(false, false));
-        } else if (links.size() == 2) {
-            add(links[0].other, links[1].other,
-                {{least(false, false), least(false, true)}, {least(true, false), least(true, true)}});
-        }
-    }
+    void replace(std::size_t i);
 
     // --- the others -------------------------------------------------------------------------------
 
-    using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-    using flow_network = boost::adjacency_list<
-        boost::vecS, boost::vecS, boost::directedS,
-        boost::property<boost::vertex_index_t, std::size_t,
-                        boost::property<boost::vertex_color_t, boost::default_color_type,
-                                        boost::property<boost::vertex_distance_t, long,
-                                                        boost::property<boost::vertex_predecessor_t,
-                                                                        traits::edge_descriptor>>>>,
-        boost::property<boost::edge_capacity_t, std::int64_t,
-                        boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                        boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
-
-    static void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
-        const auto there = boost::add_edge(from, to, network).first;
-        const auto back = boost::add_edge(to, from, network).first;
-        boost::put(boost::edge_capacity, network, there, capacity);
-        boost::put(boost::edge_capacity, network, back, 0);
-        boost::put(boost::edge_reverse, network, there, back);
-        boost::put(boost::edge_reverse, network, back, there);
-    }
-
-    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const {
-        std::pmr::vector<bool> chosen(of_one_.size());
-        std::pmr::vector<std::size_t> left;
-        std::pmr::vector<std::size_t> vertex_of(of_one_.size());
-        for (std::size_t i = 0; i != of_one_.size(); ++i) {
-            if (is_replaced_[i]) continue;
-            vertex_of[i] = left.size();
-            left.push_back(i);
-        }
-        if (left.empty()) return chosen;
-        flow_network network(left.size() + 2);
-        const std::size_t zero = left.size();  // the source's side
-        const std::size_t one = zero + 1;
-        for (const std::size_t i : left) {
-            if (of_one_[i] > 0) add_arc(network, zero, vertex_of[i], of_one_[i]);
-            if (of_one_[i] < 0) add_arc(network, vertex_of[i], one, -of_one_[i]);
-            for (const link& l : links_[i]) {
-                if (l.to_other > 0 && !is_replaced_[l.other])
-                    add_arc(network, vertex_of[i], vertex_of[l.other], l.to_other);
-            }
-        }
-        boost::boykov_kolmogorov_max_flow(network, zero, one);
-        const auto side = boost::get(boost::vertex_color, network);
-        for (const std::size_t i : left) chosen[i] = boost::get(side, vertex_of[i]) == boost::get(side, one);
-        return chosen;
-    }
+    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const;
 
     std::pmr::vector<std::int64_t> of_one_;
     std::pmr::vector<std::pmr::vector<link>> links_;  // each arc is in the lists of both its ends
     std::pmr::vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
     std::pmr::vector<bool> is_replaced_;
 };
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/binary_choice_definition.hpp ----
+
+// g++ warns of iterators that boost::tie does initialize.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace headrace {
+
+namespace detail {
+
+using flow_traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+using flow_network = boost::adjacency_list<
+    boost::vecS, boost::vecS, boost::directedS,
+    boost::property<boost::vertex_index_t, std::size_t,
+                    boost::property<boost::vertex_color_t, boost::default_color_type,
+                                    boost::property<boost::vertex_distance_t, long,
+                                                    boost::property<boost::vertex_predecessor_t,
+                                                                    flow_traits::edge_descriptor>>>>,
+    boost::property<boost::edge_capacity_t, std::int64_t,
+                    boost::property<boost::edge_residual_capacity_t, std::int64_t,
+                                    boost::property<boost::edge_reverse_t, flow_traits::edge_descriptor>>>>;
+
+inline void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
+    const auto there = boost::add_edge(from, to, network).first;
+    const auto back = boost::add_edge(to, from, network).first;
+    boost::put(boost::edge_capacity, network, there, capacity);
+    boost::put(boost::edge_capacity, network, back, 0);
+    boost::put(boost::edge_reverse, network, there, back);
+    boost::put(boost::edge_reverse, network, back, there);
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::pmr::vector<bool> binary_choice::cheapest() && {
+    const std::pmr::vector<std::size_t> replaced = replace_all();
+    std::pmr::vector<bool> chosen = minimum_cut();
+    for (std::size_t k = replaced.size(); k-- != 0;) {
+        const std::size_t i = replaced[k];
+        std::int64_t of_one = of_one_[i];
+        for (const link& l : links_[i]) of_one += chosen[l.other] ? -l.to_other : l.from_other;
+        chosen[i] = of_one < 0;
+    }
+    return chosen;
+}
+
+HEADRACE_INLINE std::pmr::vector<std::size_t> binary_choice::replace_all() {
+    std::pmr::vector<std::size_t> order;
+    std::pmr::vector<std::size_t> pending(of_one_.size());
+    std::iota(pending.rbegin(), pending.rend(), std::size_t{0});
+    is_replaced_.assign(of_one_.size(), false);
+    while (!pending.empty()) {
+        const std::size_t i = pending.back();
+        pending.pop_back();
+        if (is_replaced_[i] || !has_few_others(i)) continue;
+        is_replaced_[i] = true;
+        order.push_back(i);
+        replace(i);
+        for (const link& l : links_[i]) {
+            arcs_[l.other] -= l.arcs;
+            pending.push_back(l.other);
+        }
+    }
+    return order;
+}
+
+HEADRACE_INLINE bool binary_choice::has_few_others(std::size_t i) {
+    if (arcs_[i] > max_joined) return false;
+    std::pmr::vector<link>& links = links_[i];
+    std::erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
+    for (std::size_t k = 0; k < links.size(); ++k) {
+        for (std::size_t m = links.size(); --m > k;) {
+            if (links[m].other != links[k].other) continue;
+            links[k].to_other += links[m].to_other;
+            links[k].from_other += links[m].from_other;
+            links[k].arcs += links[m].arcs;
+            links.erase(links.begin() + static_cast<std::ptrdiff_t>(m));
+        }
+    }
+    return links.size() <= max_others;
+}
+
+HEADRACE_INLINE void binary_choice::replace(std::size_t i) {
+    const std::pmr::vector<link>& links = links_[i];
+    const auto least = [&](bool first, bool second) {
+        const bool taken[max_others] = {first, second};
+        std::int64_t of_zero = 0, of_one = of_one_[i];
+        for (std::size_t k = 0; k != links.size(); ++k)
+            (taken[k] ? of_zero : of_one) += taken[k] ? links[k].to_other : links[k].from_other;
+        return std::min(of_zero, of_one);
+    };
+    if (links.size() == 1) {
+        add(links[0].other, least(true, false) - least(false, false));
+    } else if (links.size() == 2) {
+        add(links[0].other, links[1].other,
+            {{least(false, false), least(false, true)}, {least(true, false), least(true, true)}});
+    }
+}
+
+HEADRACE_INLINE std::pmr::vector<bool> binary_choice::minimum_cut() const {
+    std::pmr::vector<bool> chosen(of_one_.size());
+    std::pmr::vector<std::size_t> left;
+    std::pmr::vector<std::size_t> vertex_of(of_one_.size());
+    for (std::size_t i = 0; i != of_one_.size(); ++i) {
+        if (is_replaced_[i]) continue;
+        vertex_of[i] = left.size();
+        left.push_back(i);
+    }
+    if (left.empty()) return chosen;
+    detail::flow_network network(left.size() + 2);
+    const std::size_t zero = left.size();  // the source's side
+    const std::size_t one = zero + 1;
+    for (const std::size_t i : left) {
+        if (of_one_[i] > 0) detail::add_arc(network, zero, vertex_of[i], of_one_[i]);
+        if (of_one_[i] < 0) detail::add_arc(network, vertex_of[i], one, -of_one_[i]);
+        for (const link& l : links_[i]) {
+            if (l.to_other > 0 && !is_replaced_[l.other])
+                detail::add_arc(network, vertex_of[i], vertex_of[l.other], l.to_other);
+        }
+    }
+    boost::boykov_kolmogorov_max_flow(network, zero, one);
+    const auto side = boost::get(boost::vertex_color, network);
+    for (const std::size_t i : left) chosen[i] = boost::get(side, vertex_of[i]) == boost::get(side, one);
+    return chosen;
+}
 
 }  // namespace headrace
 
@@ -11568,6 +9783,1079 @@ using legalize_passes =
               legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
               legalize_any_all, legalize_argmax, legalize_cumsum, legalize_gather, legalize_scatter,
               legalize_index, legalize_index_put, legalize_one_hot>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_add_sub_alpha.hpp ----
+
+namespace headrace {
+
+struct decompose_add_sub_alpha : pass {
+    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
+    using ensures = pass_list<unit_alpha>;
+    static constexpr std::string_view summary =
+        "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x + times(a.alpha, y, x); });
+            },
+            on<aten::sub_tensor> = [](auto x, auto y, const auto& a) {
+                return choose(a.alpha.to_double() == 1, unchanged, [&] { return x - times(a.alpha, y, x); });
+            });
+    }
+    // clang-format on
+
+private:
+    // In the dtype that both operands promote to.
+    static auto times(scalar alpha, const auto& y, const auto& x) {
+        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_arithmetic.hpp ----
+
+namespace headrace {
+
+/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
+/// the number on the left of remainder, which becomes a tensor.
+struct canonicalize_arithmetic : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
+    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::rsub_tensor> =
+                [](auto x, auto y, const auto& a) { return call<aten::sub_tensor>(y, x, a.alpha); },
+            on<aten::rsub_scalar> =
+                [](auto x, const auto& a) { return call<aten::sub_tensor>(number(x, a.other), x, a.alpha); },
+            on<aten::square> = [](auto x) { return call<aten::pow_tensor_scalar>(x, 2); },
+            on<aten::remainder_scalar_tensor> =
+                [](auto y, const auto& a) { return call<aten::remainder_tensor>(number(y, a.self), y); });
+    }
+    // clang-format on
+
+private:
+    static auto number(const auto& beside, scalar n) {
+        return beside.constant(n, result_type(beside.meta(), n));
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_casts.hpp ----
+
+namespace headrace {
+
+/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
+/// orders of dimensions do not change values. copy(self, src) is src, in the dtype and the shape of self. The
+/// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
+/// those as the integers 0 and 1, which can be quantized.
+struct canonicalize_casts : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_casts>;
+    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
+    using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
+    using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
+    using targeted_ops = reductions;
+    using produces = joined<reductions, ops<aten::_to_copy>>;
+
+    static auto rewrites() {
+        return rules(
+            on_each<casts> =
+                [](auto x, const auto&...) {
+                    const dtype type = x.result_meta().dtype;
+                    const bool through_integers = is_boolean(x.dtype()) && is_floating(type) &&
+                                                  !x.target().has(target_feature::profile_fp);
+                    const auto number = [&] { return call<aten::_to_copy>(x, dtype::int8); };
+                    return call<aten::_to_copy>(choose(through_integers, number, x), type);
+                },
+            on<aten::copy> =
+                [](auto self, auto source) {
+                    const auto x = as(source, self.dtype());
+                    return choose(x.shape() == self.shape(), x,
+                                  [&] { return call<aten::expand>(x, self.shape()); });
+                });
+    }
+
+    template <one_of<reductions> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!a.dtype || *a.dtype == e.dtype(a.self)) return std::nullopt;
+        args<Op> same = a;
+        same.self = e.make<aten::_to_copy>({.self = a.self, .dtype = a.dtype});
+        return e.make<Op>(same);
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_casts);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_convolutions.hpp ----
+
+namespace headrace {
+
+/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
+/// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
+struct canonicalize_convolutions : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_convolutions>;
+    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
+    using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
+    using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
+    using transposed =
+        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
+    using targeted_ops = joined<forward, named_padding, transposed>;
+    using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
+
+    template <one_of<forward> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return convolve(e, a, a.input, a.padding, false, int_list{0});
+    }
+
+    template <one_of<named_padding> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        shape_builder padding = shape_builder::filled(dims, 0);
+        shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
+        if (a.padding == "same") {
+            for (std::size_t i = 0; i != dims; ++i) {
+                window w{.kernel = e.shape(a.weight)[2 + i],
+                         .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
+                w = same_padded(w);
+                padding[i] = w.before;
+                odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
+            }
+        } else if (a.padding != "valid") {
+            return e.unsupported("padding must be \"same\" or \"valid\"");
+        }
+        value input = a.input;
+        if (!std::all_of(odd.begin(), odd.end(), [](std::int64_t n) { return n == 0; })) {
+            input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(odd)});
+        }
+        return convolve(e, a, input, padding, false, int_list{0});
+    }
+
+    template <one_of<transposed> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return convolve(e, a, a.input, a.padding, true, a.output_padding);
+    }
+
+private:
+    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
+
+    template <class Args>
+    static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
+                          const int_list& output_padding) {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        const auto full = [&](sizes items) {
+            return items.size() == dims ? shape_builder(items) : shape_builder::filled(dims, items[0]);
+        };
+        const bool batched = e.rank(input) == dims + 2;
+        if (!batched) input = e.make<aten::unsqueeze>({.self = input, .dim = 0});
+        const value result = e.make<aten::convolution>({.input = input,
+                                                        .weight = a.weight,
+                                                        .bias = a.bias,
+                                                        .stride = int_list(full(a.stride)),
+                                                        .padding = int_list(full(padding)),
+                                                        .dilation = int_list(full(a.dilation)),
+                                                        .transposed = transposed_form,
+                                                        .output_padding = int_list(full(output_padding)),
+                                                        .groups = a.groups});
+        return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_convolutions);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_fills.hpp ----
+
+namespace headrace {
+
+/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and
+/// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
+/// is not yet known.
+struct canonicalize_fills : pass {
+    using runs_after = pass_list<functional, canonical_variants>;
+    using ensures = pass_list<canonical_fills>;
+    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
+    using zero_ops =
+        joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
+    using one_ops = ops_where<aten::dialect, trait::gives_ones>;
+    using number_ops = ops<aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar>;
+    using targeted_ops = joined<zero_ops, one_ops, number_ops>;
+    using produces = ops<aten::full>;
+
+    static auto rewrites() {
+        return rules(on<aten::fill_tensor> = [](auto self, auto number) {
+            return call<aten::expand>(as(number, self.dtype()), self.shape());
+        });
+    }
+
+    template <one_of<zero_ops> Op>
+    value operator()(Op, const args<Op>&, emit<produces>& e) const {
+        return full(e, 0);
+    }
+    template <one_of<one_ops> Op>
+    value operator()(Op, const args<Op>&, emit<produces>& e) const {
+        return full(e, 1);
+    }
+    template <one_of<ops<aten::full_like, aten::new_full>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return full(e, a.fill_value);
+    }
+    value operator()(const args<aten::scalar_tensor>& a, emit<produces>& e) const { return full(e, a.s); }
+    value operator()(const args<aten::fill_scalar>& a, emit<produces>& e) const { return full(e, a.value); }
+
+private:
+    static value full(emit<produces>& e, scalar number) {
+        const tensor_meta& meta = e.result_meta();
+        return e.make<aten::full>({.size = meta.shape, .fill_value = number, .dtype = meta.dtype});
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_fills);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_pooling.hpp ----
+
+namespace headrace {
+
+/// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
+/// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
+struct canonicalize_pooling : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_pooling>;
+    static constexpr std::string_view summary =
+        "poolings over one axis or without a batch by those over [N, C, H, W]";
+    using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
+    using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
+    using targeted_ops = joined<one_dimensional, unbatched,
+                                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
+                                    aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
+                         aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
+
+    value operator()(const args<aten::avg_pool1d>& a, emit<produces>& e) const {
+        return over_rows(e, a.self, [&](value rows) {
+            return e.make<aten::avg_pool2d>({.self = rows,
+                                             .kernel_size = {1, a.kernel_size[0]},
+                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                                             .padding = {0, a.padding[0]},
+                                             .ceil_mode = a.ceil_mode,
+                                             .count_include_pad = a.count_include_pad});
+        });
+    }
+    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const {
+        return over_rows(e, a.self, [&](value rows) {
+            return e.make<aten::max_pool2d>({.self = rows,
+                                             .kernel_size = {1, a.kernel_size[0]},
+                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                                             .padding = {0, a.padding[0]},
+                                             .dilation = {1, a.dilation[0]},
+                                             .ceil_mode = a.ceil_mode});
+        });
+    }
+    value operator()(const args<aten::adaptive_avg_pool1d>& a, emit<produces>& e) const {
+        return over_rows(e, a.self, [&](value rows) {
+            return e.make<aten::adaptive_avg_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
+        });
+    }
+
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool1d>& a, emit<produces>& e) const {
+        if (indices_are_used(e)) return {refuse_indices(e), {}};
+        const auto pool = [&](value rows) {
+            return e.make<aten::adaptive_max_pool2d>({.self = rows, .output_size = {1, a.output_size[0]}});
+        };
+        return {over_rows(e, a.self, pool), {}};
+    }
+
+    template <one_of<unbatched> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (e.rank(a.self) == 4) return std::nullopt;
+        return over_batch(e, a.self, [&](value batch) {
+            args<Op> same = a;
+            same.self = batch;
+            return e.make<Op>(same);
+        });
+    }
+
+    value operator()(const args<aten::_adaptive_avg_pool2d>& a, emit<produces>& e) const {
+        return over_batch(e, a.self, [&](value batch) {
+            return e.make<aten::adaptive_avg_pool2d>({.self = batch, .output_size = a.output_size});
+        });
+    }
+
+    std::tuple<value, value> operator()(const args<aten::max_pool2d_with_indices>& a,
+                                        emit<produces>& e) const {
+        if (indices_are_used(e)) return {refuse_indices(e), {}};
+        const auto pool = [&](value batch) {
+            return e.make<aten::max_pool2d>({.self = batch,
+                                             .kernel_size = a.kernel_size,
+                                             .stride = a.stride,
+                                             .padding = a.padding,
+                                             .dilation = a.dilation,
+                                             .ceil_mode = a.ceil_mode});
+        };
+        return {over_batch(e, a.self, pool), {}};
+    }
+    std::optional<std::tuple<value, value>> operator()(const args<aten::adaptive_max_pool2d>& a,
+                                                       emit<produces>& e) const {
+        if (indices_are_used(e)) return std::tuple{refuse_indices(e), value{}};
+        if (e.rank(a.self) == 4) return std::nullopt;
+        const auto pool = [&](value batch) {
+            return e.make<aten::adaptive_max_pool2d>({.self = batch, .output_size = a.output_size});
+        };
+        return std::tuple{over_batch(e, a.self, pool), value{}};
+    }
+
+private:
+    static bool indices_are_used(const emitter& e) {
+        return use_count({const_cast<node*>(&e.current()), 1}) != 0;
+    }
+    static value refuse_indices(emitter& e) {
+        return e.unsupported("TOSA's poolings give no indices; use only the first result");
+    }
+    static std::int64_t first_of(const int_list& list, std::int64_t otherwise) {
+        return list.empty() ? otherwise : list[0];
+    }
+
+    static value over_batch(emit<produces>& e, value v, const auto& pool) {
+        if (e.rank(v) == 4) return pool(v);
+        return e.make<aten::squeeze_dim>(
+            {.self = pool(e.make<aten::unsqueeze>({.self = v, .dim = 0})), .dim = 0});
+    }
+    static value over_rows(emit<produces>& e, value v, const auto& pool) {
+        const value rows = e.make<aten::unsqueeze>({.self = v, .dim = -2});
+        return e.make<aten::squeeze_dim>({.self = over_batch(e, rows, pool), .dim = -2});
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_pooling);
+
+}  // namespace headrace
+
+// ---- headrace/pass/op_map.hpp ----
+
+namespace headrace {
+
+/// One entry of an op_map.
+template <op_tag From, op_tag To>
+struct becomes {};
+
+/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
+template <class... Entries>
+struct op_map;
+template <class... From, class... To>
+struct op_map<becomes<From, To>...> {
+    // Overload resolution finds the entry of a key: one base class for each.
+    struct entries : std::type_identity<becomes<From, To>>... {};
+    template <class Key, class Mapped>
+    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
+
+    using keys = ops<From...>;
+    using values = joined<ops<To...>>;  // each once
+    template <class Key>
+    using at = decltype(find<Key>(entries{}));
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/canonicalize_variants.hpp ----
+
+namespace headrace {
+
+/// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
+/// each op under one name. Values are immutable, which makes them the same once `functionalize` has
+/// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
+struct canonicalize_variants : pass {
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
+    static constexpr std::string_view summary =
+        "rename in-place ops, `_copy` variants and synonyms to one form each";
+    using variants = ops_where<aten::dialect, trait::variant>;
+    /// Ops that read nothing but the shape of their second operand.
+    using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
+                               becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
+    using targeted_ops = joined<variants, shape_table::keys>;
+    using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
+
+    template <op_where<aten::dialect, trait::variant> Op>
+        requires(Op::results == 1)
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using to = base_of<Op>;
+        const value v = e.make<to>(convert_args<to, Op>(a));
+        const dtype type = e.result_meta().dtype;
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+    template <one_of<shape_table::keys> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using to = shape_table::at<Op>;
+        return e.make<to>(args<to>{a.self, e.result_meta().shape});
+    }
+    /// Ops with as many results as their arguments say.
+    template <op_where<aten::dialect, trait::variant> Op>
+        requires(Op::results == variadic_results)
+    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using to = base_of<Op>;
+        value_list results;
+        if (node* made = e.make_node<to>(convert_args<to, Op>(a))) {
+            for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
+        }
+        return results;
+    }
+};
+HEADRACE_COMPILED_PASS(canonicalize_variants);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/functionalize.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// How a value shares memory with the operand that it was made from.
+enum class sharing : std::uint8_t {
+    none,
+    same,
+    reshaped,
+    permuted,
+    selected,
+    sliced,
+    parts,
+    unbound,
+    elsewhere
+};
+
+/// Does the node write into its first operand's memory? An op such as squeeze_ only changes how it is seen.
+[[nodiscard]] inline bool writes_in_place(const op_info& op) {
+    return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
+}
+
+inline sharing sharing_of(const node& n) {
+    if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
+    const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
+    if (op.has(trait::casting)) {  // a cast to the same type gives its operand back
+        const tensor_meta* from = meta_of(n.operand(0));
+        return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
+                   ? sharing::same
+                   : sharing::none;
+    }
+    if (op.has(trait::broadcasting)) return sharing::elsewhere;
+    if (!n.op->has(trait::aliasing | trait::in_place) || writes_in_place(*n.op)) return sharing::none;
+    if (op.has(trait::reshaping | trait::may_copy)) return sharing::reshaped;
+    if (op.has(trait::forwarding)) return sharing::same;
+    if (op.has(trait::permuting)) return sharing::permuted;
+    if (op.has(trait::slicing)) return is<aten::select_int>(n) ? sharing::selected : sharing::sliced;
+    if (op.has(trait::splitting)) return is<aten::unbind_int>(n) ? sharing::unbound : sharing::parts;
+    return sharing::elsewhere;
+}
+
+/// Follows one graph in execution order, and knows for each value what it is by now.
+class functionalization {
+public:
+    functionalization(graph& g, pass_context& context) : graph_(g), context_(context) {}
+
+    std::size_t run() {
+        std::size_t writes = 0;
+        for (node *n = graph_.first(), *next = nullptr; n != nullptr; n = next) {
+            next = n->next;
+            const value self = n->operand_count == 0 ? value{} : n->operand(0);
+            const sharing kind = self ? sharing_of(*n) : sharing::none;
+            const bool writing = writes_in_place(*n->op);
+            if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
+                context_.report(*n,
+                                "in place: what it gives another shape is read again; squeeze a view of it");
+            if (!roots_.empty()) {
+                for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
+            }
+            if (kind != sharing::none || writing) {
+                const value root = root_of(self);
+                for (std::uint32_t i = 0; i != n->result_count; ++i) {
+                    views_[n->result(i)] = {self, n, writing ? sharing::same : kind, n->result(i),
+                                            version_of(root)};
+                }
+            }
+            if (!writing) continue;
+            write(self, n->result(), *n, next);
+            ++writes;
+        }
+        return writes;
+    }
+
+private:
+    struct by_place {
+        bool operator()(value a, value b) const {
+            return a.producer->id != b.producer->id ? a.producer->id < b.producer->id : a.result < b.result;
+        }
+    };
+    struct view {
+        value parent;
+        node* made_by;
+        sharing kind;
+        value current;
+        std::size_t version;  ///< of the root, when `current` was right
+    };
+    struct written {
+        value current;
+        std::size_t version = 0;
+    };
+
+    static bool is_read_after(value v, const node& n) {
+        for (const node* later = n.next; later != nullptr; later = later->next) {
+            for (const edge& operand : later->operand_edges()) {
+                if (*operand.slot == v) return true;
+            }
+        }
+        return false;
+    }
+
+    value root_of(value v) const {
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v))
+            v = found->second.parent;
+        return v;
+    }
+    std::size_t version_of(value r) const {
+        const auto found = roots_.find(r);
+        return found == roots_.end() ? 0 : found->second.version;
+    }
+
+    void refresh(edge& e) {
+        const value now = latest(*e.slot, *e.target, e.target);
+        if (!(now == *e.slot)) graph_.set_operand(e, now);
+    }
+
+    /// What `v` is when `user` runs; views are taken anew from what has changed, before `before`.
+    value latest(value v, const node& user, node* before) {
+        const auto found = views_.find(v);
+        if (found == views_.end()) {
+            const auto r = roots_.find(v);
+            return r == roots_.end() ? v : r->second.current;
+        }
+        const std::size_t version = version_of(root_of(v));
+        if (found->second.version == version) return found->second.current;
+        const value parent = latest(found->second.parent, user, before);
+        view& w = views_.find(v)->second;
+        w.version = version;
+        w.current = w.kind == sharing::same ? parent : again(w, v.result, parent, user, before);
+        return w.current;
+    }
+    value again(const view& w, std::uint32_t result, value parent, const node& user, node* before) {
+        if (!sure(w)) refuse(user, w);
+        node& copy = graph_.create(*w.made_by->op, w.made_by->arguments, w.made_by->result_count, before);
+        graph_.set_operand(copy.operands[0], parent);
+        for (std::uint32_t i = 0; i != copy.result_count; ++i)
+            copy.results[i].meta = w.made_by->results[i].meta;
+        graph_.inherit_annotations(copy, *w.made_by);
+        return copy.result(result);
+    }
+
+    /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
+    void write(value v, value now, const node& writer, node* before) {
+        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
+        for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
+            const view w = found->second;
+            if (w.kind != sharing::same)
+                now = written_back(w, v, latest(w.parent, writer, before), now, writer, before);
+            v = w.parent;
+            changed.emplace_back(v, now);
+        }
+        written& r = roots_[v];
+        r.current = now;
+        ++r.version;
+        for (const auto& [of, is_now] : changed) {
+            if (const auto found = views_.find(of); found != views_.end()) {
+                found->second.current = is_now;
+                found->second.version = r.version;
+            }
+        }
+        if (const auto found = views_.find({const_cast<node*>(&writer), 0}); found != views_.end()) {
+            found->second.version = r.version;
+        }
+    }
+
+    value written_back(const view& w, value v, value base, value now, const node& writer, node* before) {
+        const node& n = *w.made_by;
+        const tensor_meta& meta = *meta_of(base);
+        switch (w.kind) {
+            case sharing::reshaped:
+                if (!sure(w)) break;
+                return made<aten::view>({.self = now, .size = meta.shape}, meta, writer, before);
+            case sharing::permuted:
+                return unpermuted(n, base, now, writer, before);
+            case sharing::selected: {
+                const auto& a = args_of<aten::select_int>(n);
+                return made<aten::select_scatter>({base, now, a.dim, a.index}, meta, writer, before);
+            }
+            case sharing::sliced: {
+                if (const auto* a = match<aten::slice_tensor>(v)) {
+                    return made<aten::slice_scatter>({base, now, a->dim, a->start, a->end, a->step}, meta,
+                                                     writer, before);
+                }
+                const auto& a = args_of<aten::narrow>(n);
+                const std::int64_t start = a.start < 0 ? a.start + axis_size(meta, a.dim) : a.start;
+                return made<aten::slice_scatter>({base, now, a.dim, start, start + a.length, 1}, meta, writer,
+                                                 before);
+            }
+            case sharing::parts: {
+                const std::int64_t axis = integer_field(n, "dim");
+                std::int64_t start = 0;
+                for (std::uint32_t i = 0; i != v.result; ++i) start += axis_size(*n.results[i].meta, axis);
+                const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
+                return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
+            }
+            case sharing::unbound: {
+                const std::int64_t axis = args_of<aten::unbind_int>(n).dim;
+                return made<aten::select_scatter>({base, now, axis, v.result}, meta, writer, before);
+            }
+            default:
+                break;
+        }
+        refuse(writer, w);
+        return base;
+    }
+
+    value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
+        const tensor_meta& meta = *meta_of(base);
+        const auto rank = static_cast<std::int64_t>(meta.rank());
+        shape_builder order;  // of the view: its axis i is the base's axis order[i]
+        for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
+        const auto wrapped = [&](std::int64_t axis) {
+            return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+        };
+        if (is<aten::permute>(n)) {
+            const auto& a = args_of<aten::permute>(n);
+            for (std::size_t i = 0; i != order.size(); ++i)
+                order[i] = static_cast<std::int64_t>(wrapped(a.dims[i]));
+        } else if (is<aten::transpose_int>(n)) {
+            const auto& a = args_of<aten::transpose_int>(n);
+            if (rank != 0) std::swap(order[wrapped(a.dim0)], order[wrapped(a.dim1)]);
+        } else if (is<aten::t>(n) || is<aten::m_t>(n)) {
+            if (rank >= 2) std::swap(order[order.size() - 2], order.back());
+        } else if (is<aten::numpy_t>(n)) {
+            std::reverse(order.begin(), order.end());
+        } else {
+            refuse(writer, {{}, const_cast<node*>(&n), sharing::elsewhere, {}, 0});
+            return base;
+        }
+        shape_builder inverse = order;
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+        }
+        return made<aten::permute>({.self = now, .dims = int_list(inverse)}, meta, writer, before);
+    }
+
+    template <op_tag Op>
+    value made(const args<Op>& a, const tensor_meta& meta, const node& writer, node* before) {
+        node& n = graph_.create<Op>(a, before);
+        graph_.set_meta(n.result(), meta);
+        graph_.inherit_annotations(n, writer);
+        return n.result();
+    }
+
+    static std::int64_t axis_size(const tensor_meta& meta, std::int64_t axis) {
+        const auto found = normalized_axis(axis, meta.rank());
+        return found && *found < meta.rank() ? meta.shape[*found] : 1;
+    }
+    static std::int64_t integer_field(const node& n, std::string_view name) {
+        const field_info* f = n.op->find(name);
+        return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
+    }
+
+    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
+    /// piece.
+    bool sure(const view& w) const {
+        return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
+    }
+    bool contiguous(value v) const {
+        const auto found = views_.find(v);
+        if (found == views_.end()) return meta_of(v) != nullptr && meta_of(v)->dim_order.empty();
+        const view& w = found->second;
+        const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
+        return piece && contiguous(w.parent);
+    }
+    /// A part along an axis before which there are only sizes of 1.
+    static bool outermost(const view& w) {
+        if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
+            w.kind != sharing::unbound) {
+            return false;
+        }
+        const tensor_meta* meta = meta_of(w.parent);
+        const auto axis = normalized_axis(integer_field(*w.made_by, "dim"), meta->rank());
+        if (is<aten::slice_tensor>(*w.made_by) && args_of<aten::slice_tensor>(*w.made_by).step != 1)
+            return false;
+        return axis && std::all_of(meta->shape.begin(), meta->shape.begin() + *axis,
+                                   [](auto size) { return size == 1; });
+    }
+
+    void refuse(const node& at, const view& w) {
+        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
+                                " is written, and that cannot be expressed; clone the tensor first");
+    }
+
+    graph& graph_;
+    pass_context& context_;
+    std::pmr::map<value, view, by_place> views_;     // by the value as the program made it
+    std::pmr::map<value, written, by_place> roots_;  // those that have been written to
+};
+
+}  // namespace detail
+
+/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what
+/// it is a view of. This pass gives each later reader the value as it is by then, as if memory did not exist:
+/// a write through a view becomes a scatter into the tensor behind it, and views are taken again after a
+/// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
+/// to inputs matters inside the graph only.
+struct functionalize : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<functional>;
+    static constexpr std::string_view summary =
+        "give later readers what in-place ops write, through views as well";
+    using targeted_ops = ops_where<aten::dialect, trait::in_place>;
+    using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t writes = 0;
+        for_each_graph(g, [&](graph& sub) { writes += detail::functionalization(sub, context).run(); });
+        return writes;
+    }
+};
+HEADRACE_COMPILED_PASS(functionalize);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/hoist_casts.hpp ----
+
+namespace headrace {
+
+/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
+/// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
+struct hoist_casts : pass {
+    using runs_after = pass_list<canonical_casts, canonical_fills>;
+    using runs_before = pass_list<functions_tabulated, narrow_types>;
+    static constexpr std::string_view summary =
+        "casts from integers to floats before the ops that only move elements";
+    using movements =
+        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
+            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
+            aten::slice_tensor, aten::select_int, aten::flip>;
+    using targeted_ops = ops<aten::_to_copy>;
+    using produces = targeted_ops;
+
+    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
+        if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
+        std::pmr::vector<const node*> moves;  // from the cast up
+        value v = a.self;
+        for (; has_one_use(v) && set_of<movements>.contains(*v.producer->op); v = v.producer->operand(0))
+            moves.push_back(v.producer);
+        if (moves.empty()) return std::nullopt;
+        args<aten::_to_copy> cast = a;
+        cast.self = v;
+        v = e.make<aten::_to_copy>(cast);
+        for (; !moves.empty(); moves.pop_back()) {
+            node* moved =
+                e.clone(*moves.back(), std::array{v}, [&](tensor_meta& meta) { meta.dtype = *a.dtype; });
+            v = moved == nullptr ? value{} : moved->result();
+        }
+        return v;
+    }
+};
+HEADRACE_COMPILED_PASS(hoist_casts);
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/inlining.hpp ----
+
+namespace headrace {
+
+/// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
+/// outputs are then. There must be an input for each that a node uses.
+inline std::pmr::vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
+    graph& g = *call.owner;
+    std::pmr::unordered_map<const node*, node*> copies;
+    std::pmr::unordered_map<const node*, value> given;
+    std::size_t next = 0;
+    const auto mapped = [&](value v) {
+        const auto input = given.find(v.producer);
+        return input != given.end() ? input->second : value{copies.at(v.producer), v.result};
+    };
+    for (const node& n : region.nodes()) {
+        if (is<builtin::placeholder>(n) && next < inputs.size()) given[&n] = inputs[next++];
+        if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+        node& made = g.create(*n.op, n.arguments, n.result_count, &call);
+        for (edge& e : std::span(made.operands, made.operand_count)) g.set_operand(e, mapped(*e.slot));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) made.results[i] = n.results[i];
+        made.annotations = n.annotations;
+        g.inherit_annotations(made, call);
+        copies[&n] = &made;
+    }
+    std::pmr::vector<value> outputs;
+    for (const value v : region.outputs()) outputs.push_back(mapped(v));
+    return outputs;
+}
+
+/// Erases the nodes of a region that nothing calls any more, so that no pass finds them.
+inline void erase_nodes(graph& region) {
+    while (region.last() != nullptr) region.erase(*region.last());
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/inline_regions.hpp ----
+
+namespace headrace {
+
+/// Puts the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls in place of the call: gradients
+/// do not matter at inference, and autocast is not enabled. The inputs of the inner graph become the
+/// operands, its outputs the results; nodes keep their names.
+struct inline_regions : pass {
+    using ensures = pass_list<regions_inlined>;
+    static constexpr std::string_view summary =
+        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
+    using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
+    using removes = targeted_ops;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t count = 0;
+        result<void> done = boost::outcome_v2::success();
+        // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
+        // and inlining erases the originals of these.
+        for_each_graph(g, [&](graph& sub) {
+            while (node* const call = done ? first_call(sub) : nullptr) {
+                done = inline_call(*call);
+                ++count;
+            }
+        });
+        if (!done) return std::move(done).error();
+        return count;
+    }
+
+private:
+    static node* first_call(graph& g) {
+        for (const op_info* op : {&info_of<higher_order::wrap_with_set_grad_enabled>,
+                                  &info_of<higher_order::wrap_with_autocast>}) {
+            const auto calls = g.nodes_of(*op);
+            if (!calls.empty()) return &*calls.begin();
+        }
+        return nullptr;
+    }
+    static result<void> inline_call(node& call) {
+        if (const auto* a = args_if<higher_order::wrap_with_set_grad_enabled>(call))
+            return inline_graph(call, *a->wrapped_graph, a->operands);
+        const auto& a = args_of<higher_order::wrap_with_autocast>(call);
+        return inline_graph(call, *a.wrapped_body, a.operands);
+    }
+    static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
+        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
+            return invalid(message_prefix(call) + "fewer operands than inputs");
+        if (inner.outputs().size() != call.result_count)
+            return invalid(message_prefix(call) + "results do not match its graph");
+        std::uint32_t i = 0;
+        for (const value v : inline_region(inner, call, operands)) {
+            hand_over_name(call.results[i], v);
+            call.owner->replace_all_uses(call.result(i++), v);
+        }
+        erase_dead(*call.owner, call);
+        erase_nodes(inner);
+        return boost::outcome_v2::success();
+    }
+};
+HEADRACE_COMPILED_PASS(inline_regions);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/move_constants_into_regions.hpp ----
+
+namespace headrace {
+
+/// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
+/// regions themselves: there it is a weight again, which can be folded.
+struct move_constants_into_regions : pass {
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<constants_in_regions>;
+    static constexpr std::string_view summary =
+        "constants that are operands of cond and while_loop as constants of the regions";
+    using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
+    using produces = targeted_ops;
+
+    std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces>& e) const {
+        const value_list kept = move(a.operands, 0, {a.true_graph, a.false_graph});
+        if (kept.size() == a.operands.size()) return std::nullopt;
+        args<higher_order::cond> fewer = a;
+        fewer.operands = kept;
+        return results_of(e.make_node<higher_order::cond>(fewer));
+    }
+    std::optional<value_list> operator()(const args<higher_order::while_loop>& a, emit<produces>& e) const {
+        const value_list kept =
+            move(a.additional_inputs, a.carried_inputs.size(), {a.cond_graph, a.body_graph});
+        if (kept.size() == a.additional_inputs.size()) return std::nullopt;
+        args<higher_order::while_loop> fewer = a;
+        fewer.additional_inputs = kept;
+        return results_of(e.make_node<higher_order::while_loop>(fewer));
+    }
+
+private:
+    // Operand i is the region's input `first` + i.
+    static value_list move(const list<value>& operands, std::size_t first, std::array<graph*, 2> regions) {
+        value_list kept;
+        for (const value v : operands) {
+            if (!is<builtin::constant>(*v.producer)) kept.push_back(v);
+        }
+        if (kept.size() == operands.size()) return kept;
+        for (graph* region : regions) {
+            std::pmr::vector<node*> inputs;
+            for (node& n : region->inputs()) inputs.push_back(&n);
+            for (std::size_t i = 0; i != operands.size(); ++i) {
+                if (const auto* data = match<builtin::constant>(operands[i])) {
+                    replace_input(*region, *inputs[first + i], operands[i], *data);
+                }
+            }
+        }
+        return kept;
+    }
+    static void replace_input(graph& region, node& input, value outside,
+                              const args<builtin::constant>& data) {
+        node& constant = region.create<builtin::constant>(data, region.first());
+        region.set_meta(constant.result(), *meta_of(outside));
+        region.set_name(constant.result(), input.name());
+        region.replace_all_uses(input.result(), constant.result());
+        region.erase(input);
+    }
+};
+HEADRACE_COMPILED_PASS(move_constants_into_regions);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/remove_noop.hpp ----
+
+namespace headrace {
+
+/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to
+/// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
+/// by contract.
+struct remove_noop : pass {
+    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
+    using ensures = pass_list<noops_removed>;
+    static constexpr std::string_view summary =
+        "remove copies, inference-time dropout and other ops that return their operand";
+    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
+                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
+    using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
+    using check_ops = ops_where<aten::dialect, trait::no_results>;
+    using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
+    using produces = ops<>;
+
+    template <one_of<copy_ops> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>&) const {
+        return a.self;
+    }
+    template <one_of<check_ops> Op>
+    value_list operator()(Op, const args<Op>&, emit<produces>&) const {
+        return {};
+    }
+    template <one_of<expand_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!(e.shape(a.self) == e.result_meta().shape)) return std::nullopt;
+        return a.self;
+    }
+    value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
+        if (a.train && a.p > 0)
+            return e.unsupported("dropout: random in training; export the model in eval mode");
+        return a.input;
+    }
+    std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {
+        if (e.dtype(a.self) != e.result_meta().dtype) return std::nullopt;
+        return a.self;
+    }
+};
+HEADRACE_COMPILED_PASS(remove_noop);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/scalars_to_tensors.hpp ----
+
+namespace headrace {
+
+/// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
+/// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
+struct scalars_to_tensors : pass {
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<tensor_operands>;
+    static constexpr std::string_view summary =
+        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::add_scalar>           = tensor_overload<aten::add_tensor>{},
+            on<aten::sub_scalar>           = tensor_overload<aten::sub_tensor>{},
+            on<aten::mul_scalar>           = tensor_overload<aten::mul_tensor>{},
+            on<aten::div_scalar>           = tensor_overload<aten::div_tensor>{},
+            on<aten::div_scalar_mode>      = tensor_overload<aten::div_tensor_mode>{},
+            on<aten::floor_divide_scalar>  = tensor_overload<aten::floor_divide>{},
+            on<aten::remainder_scalar>     = tensor_overload<aten::remainder_tensor>{},
+            on<aten::fmod_scalar>          = tensor_overload<aten::fmod_tensor>{},
+            on<aten::eq_scalar>            = tensor_overload<aten::eq_tensor>{},
+            on<aten::ne_scalar>            = tensor_overload<aten::ne_tensor>{},
+            on<aten::gt_scalar>            = tensor_overload<aten::gt_tensor>{},
+            on<aten::ge_scalar>            = tensor_overload<aten::ge_tensor>{},
+            on<aten::lt_scalar>            = tensor_overload<aten::lt_tensor>{},
+            on<aten::le_scalar>            = tensor_overload<aten::le_tensor>{},
+            on<aten::bitwise_and_scalar>   = tensor_overload<aten::bitwise_and_tensor>{},
+            on<aten::bitwise_or_scalar>    = tensor_overload<aten::bitwise_or_tensor>{},
+            on<aten::bitwise_xor_scalar>   = tensor_overload<aten::bitwise_xor_tensor>{},
+            on<aten::bitwise_right_shift_tensor_scalar> = tensor_overload<aten::bitwise_right_shift_tensor>{},
+            on<aten::bitwise_left_shift_tensor_scalar>  = tensor_overload<aten::bitwise_left_shift_tensor>{},
+            on<aten::where_scalar> =
+                [](auto c, const auto& a) { return where(c, number(c, a.self), number(c, a.other)); },
+            on<aten::where_scalarother> =
+                [](auto c, auto x, const auto& a) { return where(c, x, number(c, a.other)); },
+            on<aten::where_scalarself> =
+                [](auto c, auto y, const auto& a) { return where(c, number(c, a.self), y); });
+    }
+    // clang-format on
+
+private:
+    template <op_tag To>
+    struct tensor_overload {
+        auto operator()(const auto& x, const auto& a) const {
+            const auto other = x.constant(a.other, result_type(x.meta(), a.other));
+            if constexpr (requires { a.alpha; }) {
+                return call<To>(x, other, a.alpha);
+            } else if constexpr (requires { a.rounding_mode; }) {
+                return call<To>(x, other, a.rounding_mode);
+            } else {
+                return call<To>(x, other);
+            }
+        }
+    };
+    static auto where(const auto& condition, const auto& x, const auto& y) {
+        return call<aten::where_self>(condition, x, y);
+    }
+    static auto number(const auto& condition, scalar n) {
+        return condition.constant(n, condition.result_meta().dtype);
+    }
+};
+HEADRACE_COMPILED_PASS(scalars_to_tensors);
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/normalize.hpp ----
+
+namespace headrace {
+
+using normalize_passes =
+    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
+              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
+              scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
 
 }  // namespace headrace
 

@@ -5,6 +5,7 @@
 #include <headrace/io/mapped_file_definition.hpp>
 #include <headrace/ir/arena_definition.hpp>
 #include <headrace/ir/census_definition.hpp>
+#include <headrace/ir/dead_code_definition.hpp>
 #include <headrace/ir/edits_definition.hpp>
 #include <headrace/ir/graph_definition.hpp>
 #include <headrace/ir/listing_definition.hpp>

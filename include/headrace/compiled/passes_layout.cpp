@@ -3,6 +3,7 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/lowering/constant_evaluator.hpp>
+#include <headrace/passes/layout/binary_choice_definition.hpp>
 #include <headrace/passes/layout/layout.hpp>
 
 namespace headrace {

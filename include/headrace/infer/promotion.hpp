@@ -15,9 +15,12 @@ inline constexpr dtype default_float = dtype::float32;
 /// The dtype of a tensor made of a Python number: bool, int64 or float32.
 [[nodiscard]] constexpr dtype dtype_of(const scalar& number) {
     switch (number.kind()) {
-        case scalar::kind_type::boolean: return dtype::boolean;
-        case scalar::kind_type::integral: return dtype::int64;
-        default: return default_float;
+        case scalar::kind_type::boolean:
+            return dtype::boolean;
+        case scalar::kind_type::integral:
+            return dtype::int64;
+        default:
+            return default_float;
     }
 }
 
@@ -31,9 +34,12 @@ inline constexpr dtype default_float = dtype::float32;
 }
 [[nodiscard]] constexpr dtype complex_of(dtype t) {
     switch (t) {
-        case dtype::float16: return dtype::complex32;
-        case dtype::float64: return dtype::complex128;
-        default: return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
+        case dtype::float16:
+            return dtype::complex32;
+        case dtype::float64:
+            return dtype::complex128;
+        default:
+            return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
     }
 }
 
@@ -104,13 +110,16 @@ private:
     constexpr dtype combine(dtype higher, dtype lower) {
         const dtype_category low = traits_of(lower).category;
         switch (traits_of(higher).category) {
-            case dtype_category::none: return lower;
-            case dtype_category::complex: return higher;
+            case dtype_category::none:
+                return lower;
+            case dtype_category::complex:
+                return higher;
             case dtype_category::floating:
                 return low == dtype_category::complex ? complex_of(higher) : higher;
             case dtype_category::boolean:
                 return low == dtype_category::none ? higher : promoted(higher, lower);
-            default: return low >= dtype_category::floating ? promoted(higher, lower) : higher;
+            default:
+                return low >= dtype_category::floating ? promoted(higher, lower) : higher;
         }
     }
 

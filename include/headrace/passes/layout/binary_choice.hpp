@@ -10,17 +10,6 @@
 #include <numeric>
 #include <vector>
 
-#include <boost/graph/adjacency_list.hpp>
-// g++ warns of iterators that boost::tie does initialize.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 namespace headrace {
 
 /// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
@@ -45,17 +34,7 @@ public:
     }
 
     /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
-    [[nodiscard]] std::pmr::vector<bool> cheapest() && {
-        const std::pmr::vector<std::size_t> replaced = replace_all();
-        std::pmr::vector<bool> chosen = minimum_cut();
-        for (std::size_t k = replaced.size(); k-- != 0;) {
-            const std::size_t i = replaced[k];
-            std::int64_t of_one = of_one_[i];
-            for (const link& l : links_[i]) of_one += chosen[l.other] ? -l.to_other : l.from_other;
-            chosen[i] = of_one < 0;
-        }
-        return chosen;
-    }
+    [[nodiscard]] std::pmr::vector<bool> cheapest() &&;
 
 private:
     /// What it costs if the one that an arc comes from is 0, and the one that it goes to is 1.
@@ -78,108 +57,15 @@ private:
     // --- choices with few others --------------------------------------------------------------
 
     // In the order in which they are replaced: what a choice is then linked with outlasts it.
-    std::pmr::vector<std::size_t> replace_all() {
-        std::pmr::vector<std::size_t> order;
-        std::pmr::vector<std::size_t> pending(of_one_.size());
-        std::iota(pending.rbegin(), pending.rend(), std::size_t{0});
-        is_replaced_.assign(of_one_.size(), false);
-        while (!pending.empty()) {
-            const std::size_t i = pending.back();
-            pending.pop_back();
-            if (is_replaced_[i] || !has_few_others(i)) continue;
-            is_replaced_[i] = true;
-            order.push_back(i);
-            replace(i);
-            for (const link& l : links_[i]) {
-                arcs_[l.other] -= l.arcs;
-                pending.push_back(l.other);
-            }
-        }
-        return order;
-    }
+    std::pmr::vector<std::size_t> replace_all();
     // Forgets links with what has been replaced, and joins those with the same choice.
-    bool has_few_others(std::size_t i) {
-        if (arcs_[i] > max_joined) return false;
-        std::pmr::vector<link>& links = links_[i];
-        std::erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
-        for (std::size_t k = 0; k < links.size(); ++k) {
-            for (std::size_t m = links.size(); --m > k;) {
-                if (links[m].other != links[k].other) continue;
-                links[k].to_other += links[m].to_other;
-                links[k].from_other += links[m].from_other;
-                links[k].arcs += links[m].arcs;
-                links.erase(links.begin() + static_cast<std::ptrdiff_t>(m));
-            }
-        }
-        return links.size() <= max_others;
-    }
+    bool has_few_others(std::size_t i);
     // The better alternative, as a cost of the choices that it is linked with.
-    void replace(std::size_t i) {
-        const std::pmr::vector<link>& links = links_[i];
-        const auto least = [&](bool first, bool second) {
-            const bool taken[max_others] = {first, second};
-            std::int64_t of_zero = 0, of_one = of_one_[i];
-            for (std::size_t k = 0; k != links.size(); ++k)
-                (taken[k] ? of_zero : of_one) += taken[k] ? links[k].to_other : links[k].from_other;
-            return std::min(of_zero, of_one);
-        };
-        if (links.size() == 1) {
-            add(links[0].other, least(true, false) - least(false, false));
-        } else if (links.size() == 2) {
-            add(links[0].other, links[1].other,
-                {{least(false, false), least(false, true)}, {least(true, false), least(true, true)}});
-        }
-    }
+    void replace(std::size_t i);
 
     // --- the others -------------------------------------------------------------------------------
 
-    using traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-    using flow_network = boost::adjacency_list<
-        boost::vecS, boost::vecS, boost::directedS,
-        boost::property<boost::vertex_index_t, std::size_t,
-                        boost::property<boost::vertex_color_t, boost::default_color_type,
-                                        boost::property<boost::vertex_distance_t, long,
-                                                        boost::property<boost::vertex_predecessor_t,
-                                                                        traits::edge_descriptor>>>>,
-        boost::property<boost::edge_capacity_t, std::int64_t,
-                        boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                        boost::property<boost::edge_reverse_t, traits::edge_descriptor>>>>;
-
-    static void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
-        const auto there = boost::add_edge(from, to, network).first;
-        const auto back = boost::add_edge(to, from, network).first;
-        boost::put(boost::edge_capacity, network, there, capacity);
-        boost::put(boost::edge_capacity, network, back, 0);
-        boost::put(boost::edge_reverse, network, there, back);
-        boost::put(boost::edge_reverse, network, back, there);
-    }
-
-    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const {
-        std::pmr::vector<bool> chosen(of_one_.size());
-        std::pmr::vector<std::size_t> left;
-        std::pmr::vector<std::size_t> vertex_of(of_one_.size());
-        for (std::size_t i = 0; i != of_one_.size(); ++i) {
-            if (is_replaced_[i]) continue;
-            vertex_of[i] = left.size();
-            left.push_back(i);
-        }
-        if (left.empty()) return chosen;
-        flow_network network(left.size() + 2);
-        const std::size_t zero = left.size();  // the source's side
-        const std::size_t one = zero + 1;
-        for (const std::size_t i : left) {
-            if (of_one_[i] > 0) add_arc(network, zero, vertex_of[i], of_one_[i]);
-            if (of_one_[i] < 0) add_arc(network, vertex_of[i], one, -of_one_[i]);
-            for (const link& l : links_[i]) {
-                if (l.to_other > 0 && !is_replaced_[l.other])
-                    add_arc(network, vertex_of[i], vertex_of[l.other], l.to_other);
-            }
-        }
-        boost::boykov_kolmogorov_max_flow(network, zero, one);
-        const auto side = boost::get(boost::vertex_color, network);
-        for (const std::size_t i : left) chosen[i] = boost::get(side, vertex_of[i]) == boost::get(side, one);
-        return chosen;
-    }
+    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const;
 
     std::pmr::vector<std::int64_t> of_one_;
     std::pmr::vector<std::pmr::vector<link>> links_;  // each arc is in the lists of both its ends
@@ -188,5 +74,9 @@ private:
 };
 
 }  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/passes/layout/binary_choice_definition.hpp>
+#endif
 
 #endif
