@@ -120,6 +120,7 @@ def unit(name, folder="tests/bench/units"):
 
 OURS = [
     ("`headrace/headrace.hpp` alone", "#include <headrace/headrace.hpp>", CHECK),
+    ("the same, compiled mode", "#include <headrace/headrace.hpp>", CHECK + LINKED),
     ("the README's first example by the single header",
      unit("readme.cpp", "examples").replace("headrace/headrace.hpp", "headrace.hpp"), CHECK + SINGLE_HEADER),
     ("`passes/passes.hpp` and the proof of the standard pipeline", unit("proof.cpp"), CHECK),

@@ -4,18 +4,11 @@
 #define HEADRACE_INFER_DISPATCH_CACHE_DEFINITION_HPP
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <memory_resource>
-#include <optional>
 #include <span>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/compiled.hpp>

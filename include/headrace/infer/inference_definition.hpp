@@ -3,12 +3,9 @@
 #ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 #define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 
-#include <array>
-#include <concepts>
 #include <memory_resource>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/error.hpp>

@@ -8,9 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory_resource>
-#include <span>
-#include <string>
 #include <string_view>
 
 #include <headrace/base/error.hpp>

@@ -3,12 +3,9 @@
 #ifndef HEADRACE_INFER_SHAPE_BUILDER_DEFINITION_HPP
 #define HEADRACE_INFER_SHAPE_BUILDER_DEFINITION_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory_resource>
-#include <span>
 #include <string>
 #include <string_view>
 

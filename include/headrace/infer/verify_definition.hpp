@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <memory_resource>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>

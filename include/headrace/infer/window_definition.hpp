@@ -3,8 +3,6 @@
 #ifndef HEADRACE_INFER_WINDOW_DEFINITION_HPP
 #define HEADRACE_INFER_WINDOW_DEFINITION_HPP
 
-#include <algorithm>
-
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>

@@ -3,22 +3,15 @@
 #ifndef HEADRACE_IO_ATOMIC_FILE_HPP
 #define HEADRACE_IO_ATOMIC_FILE_HPP
 
-#include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

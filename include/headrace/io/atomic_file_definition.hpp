@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>

@@ -5,18 +5,13 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,17 +3,12 @@
 #ifndef HEADRACE_IO_MAPPED_FILE_DEFINITION_HPP
 #define HEADRACE_IO_MAPPED_FILE_DEFINITION_HPP
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>

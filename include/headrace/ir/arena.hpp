@@ -4,8 +4,6 @@
 #define HEADRACE_IR_ARENA_HPP
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <memory_resource>
 
 namespace headrace {

@@ -4,9 +4,7 @@
 #define HEADRACE_IR_ARENA_DEFINITION_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <memory_resource>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/ir/arena.hpp>

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IR_CENSUS_HPP
 #define HEADRACE_IR_CENSUS_HPP
 
-#include <algorithm>
 #include <cstdint>
 #include <memory_resource>
 #include <span>

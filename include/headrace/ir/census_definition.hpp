@@ -3,9 +3,7 @@
 #ifndef HEADRACE_IR_CENSUS_DEFINITION_HPP
 #define HEADRACE_IR_CENSUS_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 
 #include <headrace/base/compiled.hpp>

@@ -3,10 +3,6 @@
 #ifndef HEADRACE_IR_EDITS_HPP
 #define HEADRACE_IR_EDITS_HPP
 
-#include <cstdint>
-#include <memory_resource>
-#include <vector>
-
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -4,7 +4,6 @@
 #define HEADRACE_IR_GRAPH_HPP
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <memory_resource>
 #include <span>

@@ -5,11 +5,8 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <memory_resource>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/target_spec.hpp>

@@ -3,9 +3,6 @@
 #ifndef HEADRACE_IR_LISTING_HPP
 #define HEADRACE_IR_LISTING_HPP
 
-#include <cctype>
-#include <cstddef>
-#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>

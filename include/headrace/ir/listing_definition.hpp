@@ -9,8 +9,6 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <headrace/base/compiled.hpp>

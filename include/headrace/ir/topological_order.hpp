@@ -3,11 +3,8 @@
 #ifndef HEADRACE_IR_TOPOLOGICAL_ORDER_HPP
 #define HEADRACE_IR_TOPOLOGICAL_ORDER_HPP
 
-#include <algorithm>
-#include <cstddef>
 #include <memory_resource>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <boost/graph/depth_first_search.hpp>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/reverse_graph.hpp>
-#include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <utility>

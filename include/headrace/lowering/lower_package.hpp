@@ -4,13 +4,11 @@
 #ifndef HEADRACE_LOWERING_LOWER_PACKAGE_HPP
 #define HEADRACE_LOWERING_LOWER_PACKAGE_HPP
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory_resource>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/error.hpp>

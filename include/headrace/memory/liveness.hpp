@@ -3,7 +3,6 @@
 #ifndef HEADRACE_MEMORY_LIVENESS_HPP
 #define HEADRACE_MEMORY_LIVENESS_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>

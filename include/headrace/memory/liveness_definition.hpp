@@ -6,12 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <span>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/dialect/builtin.hpp>

@@ -4,15 +4,10 @@
 #ifndef HEADRACE_MEMORY_MEMORY_PLAN_HPP
 #define HEADRACE_MEMORY_MEMORY_PLAN_HPP
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <numeric>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <headrace/base/error.hpp>

@@ -3,14 +3,11 @@
 #ifndef HEADRACE_PASS_EMIT_HPP
 #define HEADRACE_PASS_EMIT_HPP
 
-#include <array>
-#include <bit>
 #include <cstring>
 #include <initializer_list>
 #include <memory_resource>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -3,17 +3,12 @@
 #ifndef HEADRACE_PASS_EMIT_DEFINITION_HPP
 #define HEADRACE_PASS_EMIT_DEFINITION_HPP
 
-#include <array>
 #include <bit>
 #include <cstring>
-#include <initializer_list>
 #include <memory_resource>
 #include <span>
 #include <string>
-#include <tuple>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/float_format.hpp>

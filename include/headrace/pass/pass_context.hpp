@@ -3,13 +3,10 @@
 #ifndef HEADRACE_PASS_PASS_CONTEXT_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_HPP
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <headrace/infer/dispatch_cache.hpp>

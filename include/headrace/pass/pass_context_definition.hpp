@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/infer/dispatch_cache.hpp>

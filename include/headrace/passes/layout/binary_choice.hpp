@@ -3,11 +3,9 @@
 #ifndef HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
 #define HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <numeric>
 #include <vector>
 
 namespace headrace {
