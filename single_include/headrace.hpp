@@ -13306,6 +13306,16 @@ namespace headrace {
 
 namespace detail {
 
+// 0 of what is no op: who uses the list says so.
+template <class T>
+constexpr std::uint64_t hash_or_zero() {
+    if constexpr (requires { T::name_hash; }) {
+        return T::name_hash;
+    } else {
+        return 0;
+    }
+}
+
 // The ops of a list, each once. Their hashes are compared as numbers: a set of types would cost an
 // instantiation for each op, this costs one for each list.
 template <class List>
@@ -13317,11 +13327,12 @@ struct each_once<ops<>> {
 template <class... Ops>
 struct each_once<ops<Ops...>> {
     static constexpr std::array<bool, sizeof...(Ops)> is_first = [] {
-        constexpr std::uint64_t hashes[] = {Ops::name_hash...};
+        constexpr std::uint64_t hashes[] = {hash_or_zero<Ops>()...};
         std::array<bool, sizeof...(Ops)> first{};
         for (std::size_t i = 0; i != sizeof...(Ops); ++i) {
             first[i] = true;
-            for (std::size_t k = 0; k != i; ++k) first[i] = first[i] && hashes[k] != hashes[i];
+            for (std::size_t k = 0; k != i; ++k)
+                first[i] = first[i] && (hashes[k] != hashes[i] || hashes[i] == 0);
         }
         return first;
     }();

@@ -9,6 +9,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/algorithms.hpp>
+#include <headrace/ir/purity.hpp>
 
 using namespace headrace;
 
