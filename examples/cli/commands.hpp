@@ -40,6 +40,8 @@ struct lower_options {
     std::string report;    ///< JSON, or a page if its name ends in .html
     std::string vela_csv;  ///< of a page: Vela's figures by layer; empty: none
     std::string dot_directory;
+    std::string ir_directory;
+    std::string ir_around;  ///< passes, parted by commas: only what is before and after them is kept
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file

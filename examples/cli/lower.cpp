@@ -5,67 +5,63 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
+#include <set>
 
 #include <headrace/io/atomic_file.hpp>
-#include <headrace/io/dot.hpp>
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/standard_pipeline.hpp>
 
 #include "batch.hpp"
 #include "package.hpp"
 #include "page.hpp"
 #include "pte.hpp"
 #include "quantize.hpp"
+#include "stages.hpp"
 
 namespace headrace::cli {
 
 namespace {
 
-/// --dot: a picture of the graph after each pass that changed it.
-class picture_folder {
-public:
-    explicit picture_folder(std::filesystem::path folder) : folder_(std::move(folder)) {}
-
-    result<void> draw(const graph& g, std::string_view name) {
-        std::error_code failure;
-        std::filesystem::create_directories(folder_, failure);
-        const auto path = folder_ / fmt::format("{:03}_{}.dot", drawn_++, name);
-        std::ofstream file(path);
-        write_dot(file, g);
-        file.flush();
-        if (!file) return unwritable("cannot write " + path.string() + ": " + std::strerror(errno));
-        return boost::outcome_v2::success();
-    }
-
-private:
-    std::filesystem::path folder_;
-    int drawn_ = 0;
-};
-
-/// What watches a lowering: pictures, and the history that a page shows.
+/// What watches a lowering: pictures, texts, and the history that a page shows.
 struct watchers {
     picture_folder pictures;
+    text_folder texts;
     graph_history history{};
+
+    result<void> see(const graph& g, std::string_view stage) {
+        if (pictures.is_wanted()) {
+            BOOST_OUTCOME_TRY(pictures.draw(g, stage));
+        }
+        return texts.is_wanted() ? texts.write(g, stage) : boost::outcome_v2::success();
+    }
 };
 
+// The names in "decompose_gelu,fold_constants".
+std::set<std::string, std::less<>> names_in(std::string_view list) {
+    std::set<std::string, std::less<>> names;
+    while (!list.empty()) {
+        const std::string_view name = list.substr(0, list.find(','));
+        if (!name.empty()) names.emplace(name);
+        list.remove_prefix(std::min(list.size(), name.size() + 1));
+    }
+    return names;
+}
+
 lowering_observer observer_of(const lower_options& options, watchers& to, const show_function& show) {
-    const bool draws = !options.dot_directory.empty();
     const bool records = is_page_path(options.report);
     lowering_observer observer;
-    observer.after_pass = [&to, &show, draws, records](const pass_record& pass, graph& g) -> result<void> {
+    observer.after_pass = [&to, &show, records](const pass_record& pass, graph& g) -> result<void> {
         if (show) show(pass.name);
         if (records) to.history.add(pass, g);
-        if (draws && pass.nodes.rewritten != 0) return to.pictures.draw(g, pass.name);
+        if (pass.nodes.rewritten != 0) return to.see(g, pass.name);
         return boost::outcome_v2::success();
     };
-    observer.before_passes = [&to, draws, records](graph& g) -> result<void> {
+    observer.before_passes = [&to, records](graph& g) -> result<void> {
         if (records) to.history.begin(g);
-        return draws ? to.pictures.draw(g, "input") : boost::outcome_v2::success();
+        return to.see(g, "input");
     };
     return observer;
 }
@@ -104,7 +100,8 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
 
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
                              const show_function& show) {
-    watchers watching{.pictures = picture_folder(options.dot_directory)};
+    watchers watching{.pictures = picture_folder(options.dot_directory),
+                      .texts = text_folder(options.ir_directory, names_in(options.ir_around))};
     lowering_outcome done =
         try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
                      {.target = target,
@@ -118,6 +115,9 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
     if (done.failure) {
         outcome.status = status_of(*done.failure);
         outcome.error = done.failure->message;
+        const auto& last = watching.texts.last();
+        if (done.failure->kind == error_kind::invalid && !last.empty())
+            outcome.error += fmt::format("; {} is the graph before that", last.string());
     } else if (auto page = write_report_page(options, done, watching.history); !page) {
         outcome.status = status_of(page.error());
         outcome.error = page.error().message;
@@ -132,6 +132,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
         }
         done.report.stages.push_back({"write", steady_nanoseconds() - began});
     }
+    if (!done.failure) watching.texts.end();
     outcome.refusals = std::move(done.refusals);
     outcome.report = std::move(done.report);
     return outcome;
@@ -245,6 +246,8 @@ int lower(const lower_options& options) {
         status != status_ok)
         return status;
     if (!options.batch.empty()) return lower_batch(options, target);
+    if (auto known = standard_passes().select(options.ir_around); !known && !options.ir_around.empty())
+        return report_usage("--ir-around: " + std::string(known.error().message));
     if (const int status = check_extension(options.output, {".tosa", ".pte"}); status != status_ok)
         return status;
     const std::uint64_t began = steady_nanoseconds();

@@ -161,7 +161,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     CLI::Option* batch = lower.add_option("--batch", o.batch, batch_help);
     batch->type_name("DIR");
     for (const char* other : {"model", "--method", "--partition", "--delegate", "--plan-memory", "--io",
-                              "--dot", "--in", "--quantize"}) {
+                              "--dot", "--ir", "--in", "--quantize"}) {
         batch->excludes(lower.get_option(other));
     }
     lower
@@ -239,6 +239,12 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
     lower->add_option("--dot", o.dot_directory,
                       "Write the graph after each pass that changed it, for Graphviz");
+    CLI::Option* ir = lower->add_option("--ir", o.ir_directory,
+                                        "Write the graph after each pass that changed it, as text (.hr)");
+    ir->type_name("DIR");
+    lower->add_option("--ir-around", o.ir_around, "With --ir: only before and after these passes, A,B")
+        ->needs(ir)
+        ->type_name("PASSES");
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");

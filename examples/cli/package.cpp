@@ -119,9 +119,10 @@ std::string names_of(const file_map& models) {
 int lower_package(const lower_options& options) {
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    if (!options.io.empty() || !options.dot_directory.empty() || options.verify)
+    if (!options.io.empty() || !options.dot_directory.empty() || !options.ir_directory.empty() ||
+        options.verify)
         return report_usage(
-            "--io, --dot and --verify are for a single flatbuffer; a package's manifest has its io");
+            "--io, --dot, --ir and --verify are for a single flatbuffer; a package's manifest has its io");
     if (options.plan_memory && !options.partition)
         return report_usage("--plan-memory is for the host graph of --partition");
     file_map models;  // by method

@@ -18,8 +18,8 @@
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/mapped_file.hpp>
-#include <headrace/io/pte_file.hpp>
 #include <headrace/io/node_reasons.hpp>
+#include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/lower_pte.hpp>
@@ -165,10 +165,11 @@ result<void> unpack_pte(const unpack_options& options) {
 int lower_pte(const lower_options& options) {
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    if (!options.io.empty() || !options.dot_directory.empty() || options.verify ||
-        options.io_layout != "nchw" || options.plan_memory)
+    if (!options.io.empty() || !options.dot_directory.empty() || !options.ir_directory.empty() ||
+        options.verify || options.io_layout != "nchw" || options.plan_memory)
         return report_usage(
-            "--io, --io-layout, --dot, --verify and --plan-memory are not for .pte files, whose memory is "
+            "--io, --io-layout, --dot, --ir, --verify and --plan-memory are not for .pte files, whose memory "
+            "is "
             "always planned");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
         return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");

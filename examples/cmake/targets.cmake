@@ -87,7 +87,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     # With a precompiled header, g++ 12 takes moves of inlined std::strings for faults (GCC bugs 105329, 105651).
     add_library(headrace_precompiled INTERFACE)
     target_compile_options(headrace_precompiled INTERFACE
-      $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>
+      $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict>
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>
       $<$<CXX_COMPILER_ID:Clang>:-Xclang;-fno-pch-timestamp>)
     target_compile_options(headrace_compiled PRIVATE ${headrace_warning_flags})
     target_link_libraries(headrace_compiled PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)

@@ -90,8 +90,8 @@ def precompile(compiler, include, folder):
         f.write("#include <headrace/headrace.hpp>\n")
     clang = "clang" in compiler
     precompiled = header + (".pch" if clang else ".gch")
-    subprocess.run([compiler, FLAGS[0], *mode_of(compiler), *WARNINGS, "-I", include, "-x", "c++-header", header, "-o", precompiled],
-                   cwd=HERE, check=True)
+    subprocess.run([compiler, FLAGS[0], *mode_of(compiler), *WARNINGS, "-I", include, "-x", "c++-header", header,
+                    "-o", precompiled], cwd=HERE, check=True)
     return ["-include-pch", precompiled] if clang else ["-include", header]
 
 

@@ -90,6 +90,26 @@ def check_outputs(program, folder):
     call(program, "run", MODEL, says="output 0")
 
 
+def check_stages(program, folder):
+    """The texts that --ir writes can be read, and the last is what the flatbuffer is made of."""
+    out, again, stages, some = (folder / name for name in ("out.tosa", "again.tosa", "stages", "some"))
+    call(program, "lower", MODEL, "-o", out, "--ir", stages)
+    texts = sorted(p.name for p in stages.glob("*.hr"))
+    expect(len(texts) > 4 and texts[0] == "000_input.hr", f"--ir wrote {texts}")
+    call(program, "show", stages / texts[-1], "-o", again)
+    expect(again.read_bytes() == out.read_bytes(), f"{texts[-1]} is another graph than the flatbuffer")
+    call(program, "lower", stages / texts[2], "-o", again)
+    first, second = (re.fullmatch(r"\d+_(\w+)\.hr", name)[1] for name in (texts[1], texts[-1]))
+    call(program, "lower", MODEL, "-o", out, "--ir", some, "--ir-around", f"{first},{second}")
+    expect(sorted(p.name for p in some.glob("*.hr")) == [*texts[:2], *texts[-2:]],
+           f"--ir-around kept {sorted(p.name for p in some.glob('*.hr'))} of {texts}")
+    kept = {p.name.removesuffix(".data") for p in some.glob("*.data")}
+    expect(kept <= {p.name for p in some.glob("*.hr")}, f"data without a text: {kept}")
+    call(program, "lower", MODEL, "-o", out, "--ir", some, "--ir-around", "decompose_gel", status=USAGE,
+         says="decompose_gelu")
+    call(program, "lower", MODEL, "-o", out, "--ir-around", first, status=USAGE, says="--ir")
+
+
 def meetings(text):
     """Of what show --pipeline prints last: for each op the passes that can meet it, and whether they remove it."""
     met = {}
@@ -298,7 +318,7 @@ def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         check_usage(program)
-        for check in (check_files, check_outputs, check_pipeline, check_passes, check_plan, check_streams,
+        for check in (check_files, check_outputs, check_stages, check_pipeline, check_passes, check_plan, check_streams,
                       check_places, check_names):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()

@@ -43,6 +43,10 @@ struct graph_text_options {
 [[nodiscard]] result<void> write_graph_text(const std::string& path, const program& p,
                                             const graph_text_options& options = {});
 
+/// The same of a graph alone.
+[[nodiscard]] result<void> write_graph_text(const std::string& path, const graph& g,
+                                            const graph_text_options& options = {});
+
 /// Reads what write_graph_text wrote. The program's constants view the data file.
 [[nodiscard]] result<program> read_graph_text(const std::string& path, op_finder find_own_op = nullptr);
 

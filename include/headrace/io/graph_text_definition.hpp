@@ -75,6 +75,23 @@ private:
     std::optional<zip_archive> archive_;
 };
 
+/// The text, and the data file if there is anything for it.
+[[nodiscard]] inline result<void> write_files(const std::string& path, const graph& g, const program* p,
+                                              const graph_text_options& options) {
+    constant_store store;
+    BOOST_OUTCOME_TRY(text, writer(options.inline_elements, &store).write(g, p));
+    if (!store.constants().empty()) {
+        zip_writer zip;
+        for (const auto& [key, bytes] : store.constants()) zip.add(key_text(key), bytes);
+        BOOST_OUTCOME_TRY(archive, zip.finish());
+        if (p != nullptr) {
+            BOOST_OUTCOME_TRY(p->file.check());
+        }
+        BOOST_OUTCOME_TRY(write_atomically(data_path(path), archive));
+    }
+    return write_atomically(path, text);
+}
+
 }  // namespace detail::graph_text
 
 HEADRACE_INLINE result<std::string> graph_text(const graph& g) {
@@ -100,16 +117,11 @@ HEADRACE_INLINE bool is_graph_text(std::span<const std::byte> bytes) {
 
 HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const program& p,
                                               const graph_text_options& options) {
-    detail::graph_text::constant_store store;
-    BOOST_OUTCOME_TRY(text, detail::graph_text::writer(options.inline_elements, &store).write(*p.graph, &p));
-    if (!store.constants().empty()) {
-        zip_writer zip;
-        for (const auto& [key, bytes] : store.constants()) zip.add(detail::graph_text::key_text(key), bytes);
-        BOOST_OUTCOME_TRY(archive, zip.finish());
-        BOOST_OUTCOME_TRY(p.file.check());
-        BOOST_OUTCOME_TRY(write_atomically(detail::graph_text::data_path(path), archive));
-    }
-    return write_atomically(path, text);
+    return detail::graph_text::write_files(path, *p.graph, &p, options);
+}
+HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const graph& g,
+                                              const graph_text_options& options) {
+    return detail::graph_text::write_files(path, g, nullptr, options);
 }
 
 HEADRACE_INLINE result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
