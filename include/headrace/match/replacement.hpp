@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <headrace/infer/inference.hpp>
+#include <headrace/ir/regions.hpp>
 #include <headrace/match/pattern.hpp>
 #include <headrace/match/subgraph_match.hpp>
 #include <headrace/pass/driver.hpp>

@@ -6,6 +6,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/infer/window.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
