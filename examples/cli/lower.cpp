@@ -39,13 +39,13 @@ struct watchers {
     }
 };
 
-// The names in "decompose_gelu,fold_constants".
+// The names in "decompose_gelu,fold_constants", which `lower` has checked. The registry is made only if there
+// are any.
 std::set<std::string, std::less<>> names_in(std::string_view list) {
     std::set<std::string, std::less<>> names;
-    while (!list.empty()) {
-        const std::string_view name = list.substr(0, list.find(','));
-        if (!name.empty()) names.emplace(name);
-        list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (list.empty()) return names;
+    if (const auto chosen = standard_passes().select(list)) {
+        for (const any_pass& p : chosen.value()) names.emplace(p.name());
     }
     return names;
 }
@@ -246,8 +246,10 @@ int lower(const lower_options& options) {
         status != status_ok)
         return status;
     if (!options.batch.empty()) return lower_batch(options, target);
-    if (auto known = standard_passes().select(options.ir_around); !known && !options.ir_around.empty())
-        return report_usage("--ir-around: " + std::string(known.error().message));
+    if (!options.ir_around.empty()) {
+        if (const auto known = standard_passes().select(options.ir_around); !known)
+            return report_usage("--ir-around: " + std::string(known.error().message));
+    }
     if (const int status = check_extension(options.output, {".tosa", ".pte"}); status != status_ok)
         return status;
     const std::uint64_t began = steady_nanoseconds();

@@ -5,7 +5,6 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/delegate.hpp>
-#include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/higher_order_definition.hpp>
 
 namespace headrace {

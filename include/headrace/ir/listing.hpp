@@ -66,11 +66,6 @@ private:
 // tensors need no name as long as none before them was left out.
 [[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
 
-[[nodiscard]] std::pmr::string node_line(const node& n, const printed_names& names);
-
-void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                std::pmr::string& out);
-
 }  // namespace detail
 
 /// One line for each node, in execution order:

@@ -122,7 +122,7 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
     return out;
 }
 
-HEADRACE_INLINE std::pmr::string node_line(const node& n, const printed_names& names) {
+[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
     const listed_names name(names);
     std::pmr::string out;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -156,8 +156,8 @@ HEADRACE_INLINE std::pmr::string node_line(const node& n, const printed_names& n
     return out += ')';
 }
 
-HEADRACE_INLINE void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                                std::pmr::string& out) {
+inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                       std::pmr::string& out) {
     for (const node& n : g.nodes()) {
         ((out += indent) += node_line(n, names)) += '\n';
         for_each_region(n, [&](const field_info&, const graph* region) {

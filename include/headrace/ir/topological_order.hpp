@@ -7,9 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/graph/depth_first_search.hpp>
-#include <boost/graph/reverse_graph.hpp>
-
 #include <headrace/base/error.hpp>
 #include <headrace/ir/graph.hpp>
 
