@@ -52,6 +52,8 @@ MANDATED = {
                                                         "field_name_missing", "field_name_too_many"),
     "op: a variant's fields differ from its base's": ("variant_with_other_fields",),
     "convert_args: the ops' fields differ": ("converted_to_other_fields",),
+    "op: a member of args is of no type for arguments": ("argument_type_unknown",),
+    "emit: an op does not have such members": ("emitted_members_do_not_fit",),
     "dialect: its list holds something that is not an op": ("dialect_lists_no_op",),
     "annotation: must be trivially copyable": ("annotation_not_trivial",),
     "pattern: it calls what is not an op": ("pattern_calls_unknown_op",),

@@ -73,9 +73,12 @@ TEST_CASE("an op without a kernel, and metadata that is wrong, are errors of the
           "wrong (aten.relu.default): its metadata is not what inference says");
 }
 
-TEST_CASE("branches and loops run their graphs") {
-    graph g;
-    const tensor_meta number{dtype::float32, {}, {}};
+namespace {
+
+const tensor_meta number{dtype::float32, {}, {}};
+
+// Doubles its input while it is below 100.
+void add_doubling_loop(graph& g) {
     const value x = add_input(g, number);
     graph& condition = g.create_region();
     const value carried = add_input(condition, number);
@@ -93,8 +96,20 @@ TEST_CASE("branches and loops run their graphs") {
     g.set_meta(loop.result(), number);
     const std::vector<value> outputs{loop.result()};
     g.create<builtin::output>({outputs});
+}
+
+}  // namespace
+
+TEST_CASE("loops run their graphs, but not forever") {
+    graph g;
+    add_doubling_loop(g);
     const auto results = run_graph(g, std::vector{tensor::of_number(dtype::float32, 3.0)});
     INFO((results ? "" : results.error().message));
     REQUIRE(results.has_value());
     CHECK(results.value()[0].real(0) == 192);
+    const auto endless = run_graph(g, std::vector{tensor::of_number(dtype::float32, 0.0)});
+    REQUIRE(!endless);
+    CHECK_THAT(std::string(endless.error().message),
+               Catch::Contains("the condition still holds after 262144 iterations"));
+    CHECK(endless.error().kind == error_kind::malformed);
 }

@@ -26,7 +26,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 # How large a part of the time each target gets.
-SHARES = {"model": 8, "execution": 4, "tosa": 2, "pte": 2, "package": 2, "zip": 1, "npy": 1, "vela": 1}
+SHARES = {"model": 8, "execution": 4, "text": 3, "tosa": 2, "pte": 2, "package": 2, "zip": 1, "npy": 1, "vela": 1}
 LARGEST_SEED = 40_000
 SANITIZED_SECONDS = 20  # what takes 4 s without sanitizers
 
@@ -71,6 +71,9 @@ def lower_seed(program, model, seeds, name):
     if lowered.returncode == 0:
         with open(seeds / "vela" / name, "wb") as f:
             f.write(tosa.read_bytes()[:2000] + b"\nIO\n" + io.read_bytes())
+    text = seeds / "text" / (name + ".hr")
+    subprocess.run([program, "show", model, "-o", text], capture_output=True)
+    text.with_name(text.name + ".data").unlink(missing_ok=True)
     for suffix, options in ((".pte", ()), (".delegated.pte", ("--delegate", "tosa"))):
         subprocess.run([program, "lower", model, "-o", seeds / "pte" / (name + suffix), *options], capture_output=True)
     subprocess.run([program, "lower", "--partition", model, "-o", folder], capture_output=True)

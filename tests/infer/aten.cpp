@@ -180,6 +180,9 @@ TEST_CASE_METHOD(fixture, "matrix products, attention and recurrent networks") {
     CHECK(infer<aten::einsum>({"bij", pair}) == "einsum equation 'bij' does not have 2 operands");
     CHECK(infer<aten::scaled_dot_product_attention>(
               {real({2, 4, 5, 8}), real({2, 4, 6, 8}), real({2, 4, 6, 7})}) == "float32[2, 4, 5, 7]");
+    const value mask = tensor(dtype::boolean, {2, 3});
+    CHECK(infer<aten::scaled_dot_product_attention>({mask, mask, mask}) ==
+          "query is bool, but must be a floating-point type");
     // Nine hidden elements are projected to eight, in both directions.
     const std::vector<value> state{real({2, 1, 8}), real({2, 1, 9})};
     const std::vector<value> cell{real({36, 3}), real({36, 8}), real({36}), real({36}), real({8, 9})};

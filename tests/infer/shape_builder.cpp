@@ -119,6 +119,15 @@ TEST_CASE("promote is torch.promote_types") {
     CHECK(promote(dtype::float8_e4m3, dtype::float32) == dtype::unknown);
 }
 
+TEST_CASE("parts of a cut begin at its indices, which may go back") {
+    constexpr std::int64_t indices[] = {3, -9, 1, 12};
+    STATIC_REQUIRE(part_start(indices, 0, 8) == 0);
+    STATIC_REQUIRE(part_start(indices, 1, 8) == 3);
+    STATIC_REQUIRE(part_start(indices, 2, 8) == 0);
+    STATIC_REQUIRE(part_start(indices, 3, 8) == 1);
+    STATIC_REQUIRE(part_start(indices, 4, 8) == 8);
+}
+
 TEST_CASE("result_type knows tensors, tensors of rank 0 and numbers") {
     CHECK(result_type(vector_of(dtype::int8), scalar(1000)) == dtype::int8);
     CHECK(result_type(vector_of(dtype::int8), scalar(1.5)) == dtype::float32);

@@ -142,8 +142,7 @@ inline void evaluate(aten::tensor_split_indices, const args<aten::tensor_split_i
     const tensor& in = e.input(a.self);
     const std::int64_t size = in.dim(wrap_axis(a.dim, in.rank()));
     for (std::size_t i = 0; i != e.output_count(); ++i) {
-        const std::int64_t first = i == 0 ? 0 : a.indices[i - 1];
-        take_slice(e.output(i), in, a.dim, clamped_slice(first, std::nullopt, size).start);
+        take_slice(e.output(i), in, a.dim, part_start(a.indices, i, size));
     }
 }
 inline void evaluate(aten::unfold, const args<aten::unfold>& a, evaluation& e) {

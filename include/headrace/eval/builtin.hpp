@@ -71,6 +71,9 @@ inline void carry(evaluation& e, std::vector<tensor>& carried) {
         carried[i] = e.result_so_far(i);
     }
 }
+/// A loop that goes on for longer is taken for one that never ends: no model's does.
+inline constexpr std::int64_t max_iterations = std::int64_t{1} << 18;
+
 /// Runs the body while the condition holds; `fixed` are operands that all iterations share.
 inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
                  list<value> fixed) {
@@ -82,11 +85,14 @@ inline void loop(evaluation& e, const graph* condition, const graph* body, list<
         all.insert(all.end(), shared.begin(), shared.end());
         return all;
     };
-    while (true) {
+    for (std::int64_t done = 0;; ++done) {
         const std::vector<tensor> goes_on = run_region(e, condition, with_shared());
         if (e.failed()) return;
         if (goes_on.empty() || goes_on[0].size() != 1) return e.fail("the condition must give one element");
         if (goes_on[0].integer(0) == 0) break;
+        if (done == max_iterations)
+            return e.fail("the condition still holds after " + std::to_string(max_iterations) +
+                          " iterations");
         carried = run_region(e, body, with_shared());
         if (e.failed()) return;
         carry(e, carried);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/eval/own_operators.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/node.hpp>
@@ -34,9 +35,12 @@ class planned_arena;
 struct run_state {
     variable_store* variables;
     planned_arena* arena = nullptr;  ///< where results lie; without it each has memory of its own
+    own_operators own{};
 
     run_state(variable_store& store) : variables(&store) {}  // a store alone is enough: no explicit
-    run_state(variable_store& store, planned_arena& memory) : variables(&store), arena(&memory) {}
+    run_state(variable_store& store, const own_operators& operators) : variables(&store), own(operators) {}
+    run_state(variable_store& store, planned_arena& memory, const own_operators& operators)
+        : variables(&store), arena(&memory), own(operators) {}
 };
 
 /// Runs a graph; see eval/evaluator.hpp. Declared here for the kernels of ops that hold graphs.
@@ -148,9 +152,6 @@ private:
 template <class Op>
 concept evaluable = op_tag<Op> && requires(const args<Op>& a, evaluation& e) { evaluate(Op{}, a, e); };
 
-/// A kernel, by the op's address.
-using evaluation_kernel = void (*)(const void* arguments, evaluation& e);
-
 namespace detail {
 template <op_tag Op>
 void evaluate_erased(const void* arguments, evaluation& e) {
@@ -186,10 +187,16 @@ template <class... Dialects>
     return kernel;
 }
 
+/// The kernels and inference rules of dialects of one's own, for run_graph and headrace::execute. Both must
+/// have been included.
+template <class... Dialects>
+inline constexpr own_operators operators_of{&find_kernel<Dialects...>, &find_rule<Dialects...>};
+
 }  // namespace headrace::eval
 
 namespace headrace {
 using eval::evaluation;
+using eval::operators_of;
 using eval::variable_store;
 }  // namespace headrace
 

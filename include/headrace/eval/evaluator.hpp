@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/eval/own_operators.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -21,13 +22,15 @@ namespace headrace::eval {
 [[nodiscard]] result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operands);
 
 /// The values of a graph's outputs, for given values of its inputs. A value is freed as soon as its last user
-/// has run.
-[[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs);
+/// has run. `own` knows the ops that are not Headrace's: `operators_of<my::dialect>` of eval/evaluation.hpp.
+[[nodiscard]] result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                                    const own_operators& own = {});
 
 /// The same, with every tensor of the plan at its place in one block of memory for each of the plan's
 /// memories. The plan must count in `eval::evaluated_bytes`. A plan that is wrong gives wrong results.
 [[nodiscard]] result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                                      std::span<const tensor> inputs);
+                                                      std::span<const tensor> inputs,
+                                                      const own_operators& own = {});
 
 }  // namespace headrace::eval
 

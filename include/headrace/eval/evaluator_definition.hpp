@@ -37,10 +37,36 @@ namespace headrace::eval {
 
 namespace detail {
 
-[[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op) {
-    return find_kernel<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                       higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
-                       builtin::dialect>(executorch::functional_of(out::functional_of(op)));
+/// The dialects that are Headrace's.
+template <class... Dialects>
+struct known_dialects {
+    [[nodiscard]] static bool contains(const op_info& op) {
+        return ((op.dialect == &info_of_dialect<Dialects>) || ...);
+    }
+    [[nodiscard]] static evaluation_kernel kernel_of(const op_info& op) { return find_kernel<Dialects...>(op); }
+    [[nodiscard]] static inference_rule rule_of(const op_info& op) { return find_rule<Dialects...>(op); }
+};
+using headrace_dialects =
+    known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                   higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
+                   builtin::dialect>;
+
+[[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
+    const op_info& functional = executorch::functional_of(out::functional_of(op));
+    const evaluation_kernel kernel = headrace_dialects::kernel_of(functional);
+    return kernel == nullptr && own.kernel_of != nullptr ? own.kernel_of(functional) : kernel;
+}
+[[nodiscard]] inline inference_rule rule_of(const op_info& op, const own_operators& own) {
+    const op_info& functional = executorch::functional_of(out::functional_of(op));
+    const inference_rule rule = headrace_dialects::rule_of(functional);
+    return rule == nullptr && own.rule_of != nullptr ? own.rule_of(functional) : rule;
+}
+
+[[nodiscard]] inline error no_kernel(const node& n) {
+    const bool is_ours = headrace_dialects::contains(*n.op);
+    return unsupported(message_prefix(n) + "evaluation has no kernel for this op" +
+                       (is_ours ? "" : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
+                                       "give the run operators_of its dialect"));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
@@ -61,11 +87,9 @@ namespace detail {
 
 /// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
 /// constants, only the graph knows.
-[[nodiscard]] inline result<void> infer_metas(const node& n, inference& inferred) {
-    const inference_rule rule =
-        find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, higher_order::dialect,
-                  tosa::dialect, delegate::dialect, memory::dialect, builtin::dialect>(
-            executorch::functional_of(out::functional_of(*n.op)));
+[[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own,
+                                              inference& inferred) {
+    const inference_rule rule = rule_of(*n.op, own);
     if (rule == nullptr || is_of_dialect<builtin::dialect>(n)) {
         return boost::outcome_v2::success();
     }
@@ -89,9 +113,10 @@ struct result_metas {
     std::vector<tensor_meta> stored;
 };
 /// A result that neither the graph nor inference knows stays unknown, and kernels may leave it out.
-[[nodiscard]] inline result<result_metas> metas_of(const node& n, std::pmr::memory_resource& arena) {
+[[nodiscard]] inline result<result_metas> metas_of(const node& n, const own_operators& own,
+                                                   std::pmr::memory_resource& arena) {
     inference inferred(&arena);
-    BOOST_OUTCOME_TRYV(infer_metas(n, inferred));
+    BOOST_OUTCOME_TRYV(infer_metas(n, own, inferred));
     result_metas metas;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const auto& said = n.results[i].meta;
@@ -152,11 +177,11 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
                                                                std::span<const tensor> operands,
                                                                const run_state& state) {
-    const evaluation_kernel kernel = kernel_of(*n.op);
-    if (kernel == nullptr) return unsupported(message_prefix(n) + "evaluation has no kernel for this op");
+    const evaluation_kernel kernel = kernel_of(*n.op, state.own);
+    if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
     BOOST_OUTCOME_TRY(check_operands(n, operands));
-    BOOST_OUTCOME_TRY(metas, metas_of(n, arena));
+    BOOST_OUTCOME_TRY(metas, metas_of(n, state.own, arena));
     if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
         return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
     }
@@ -241,16 +266,18 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
     }
     return invalid("the graph has no output node");
 }
-HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs) {
+HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                                      const own_operators& own) {
     variable_store variables;
-    return run_graph(g, inputs, variables);
+    return run_graph(g, inputs, run_state(variables, own));
 }
 
 HEADRACE_INLINE result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                                        std::span<const tensor> inputs) {
+                                                        std::span<const tensor> inputs,
+                                                        const own_operators& own) {
     BOOST_OUTCOME_TRY(arena, planned_arena::make(plan));
     variable_store variables;
-    BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena)));
+    BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));
     for (tensor& t : outputs) t = duplicate(t);  // the arena goes away
     return std::move(outputs);
 }

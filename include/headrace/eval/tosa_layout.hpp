@@ -101,6 +101,14 @@ struct resize_position {
     return {std::clamp<std::int64_t>(whole, 0, size - 1), std::clamp<std::int64_t>(whole + 1, 0, size - 1),
             at - whole * numerator, numerator};
 }
+[[nodiscard]] inline std::vector<resize_position> positions_along(std::int64_t count, std::int64_t numerator,
+                                                                  std::int64_t denominator,
+                                                                  std::int64_t offset, std::int64_t size) {
+    std::vector<resize_position> all;
+    for (std::int64_t o = 0; o != count; ++o)
+        all.push_back(position_along(o, numerator, denominator, offset, size));
+    return all;
+}
 /// Bilinear weights add up to 1 in floats, and to parts * parts in integers.
 template <class T>
 [[nodiscard]] T resized(const std::array<T, 4>& corners, const resize_position& y, const resize_position& x,
@@ -126,23 +134,27 @@ inline void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
     const std::vector<std::int64_t> offset = e.input(a.offset).to<std::int64_t>();
     const bool sound = scale.size() == 4 && offset.size() == 2 && scale[0] > 0 && scale[2] > 0;
     if (!sound) return e.fail("bad scale or offset");
-    const std::int64_t channels = in.dim(3);
-    const std::int64_t columns = e.output().dim(2);
+    const auto ys = positions_along(e.output().dim(1), scale[0], scale[1], offset[0], in.dim(1));
+    const auto xs = positions_along(e.output().dim(2), scale[2], scale[3], offset[1], in.dim(2));
     visit_compute(e.output_type(), [&]<class T>(T) {
         const std::vector<T> numbers = in.to<T>();
-        std::vector<T> results(idx(e.output().size()));
-        for (std::int64_t i = 0; i != e.output().size(); ++i) {
-            const std::int64_t pixel = i / channels;
-            const std::int64_t row = pixel / columns;
-            const auto y = position_along(row % e.output().dim(1), scale[0], scale[1], offset[0], in.dim(1));
-            const auto x = position_along(pixel % columns, scale[2], scale[3], offset[1], in.dim(2));
-            const std::int64_t image = row / e.output().dim(1) * in.dim(1);
-            const auto at = [&](std::int64_t iy, std::int64_t ix) {
-                return numbers[idx(((image + iy) * in.dim(2) + ix) * channels + i % channels)];
-            };
-            results[idx(i)] = resized<T>(
-                {at(y.first, x.first), at(y.first, x.second), at(y.second, x.first), at(y.second, x.second)},
-                y, x, a.mode);
+        std::vector<T> results;
+        results.reserve(idx(e.output().size()));
+        const auto resize_row = [&](std::int64_t above, std::int64_t below, const resize_position& y) {
+            for (const resize_position& x : xs) {
+                for (std::int64_t c = 0; c != in.dim(3); ++c) {
+                    const auto at = [&](std::int64_t row, std::int64_t column) {
+                        return numbers[idx((row * in.dim(2) + column) * in.dim(3) + c)];
+                    };
+                    results.push_back(resized<T>({at(above, x.first), at(above, x.second),
+                                                  at(below, x.first), at(below, x.second)},
+                                                 y, x, a.mode));
+                }
+            }
+        };
+        for (std::int64_t n = 0; n != in.dim(0); ++n) {
+            for (const resize_position& y : ys)
+                resize_row(n * in.dim(1) + y.first, n * in.dim(1) + y.second, y);
         }
         e.output().assign(results);
     });

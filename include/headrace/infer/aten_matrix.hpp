@@ -101,6 +101,7 @@ struct attention_operands {
 };
 inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
     BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_INFER_VERIFY_HPP
 #define HEADRACE_INFER_VERIFY_HPP
 
+#include <array>
+
 #include <headrace/base/error.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
@@ -14,7 +16,8 @@ struct verify_options {
     /// The inference rule of an op, or null if none is known; `&find_rule<Dialects...>`. Without it, metadata
     /// is not compared with inference.
     inference_rule (*rule_of)(const op_info&) = nullptr;
-    /// Checks one node by the rules of a dialect, such as TOSA's legality, after all of the structure.
+    /// Checks one node by the rules of a dialect, such as TOSA's legality, after all of the structure;
+    /// `&verify_by_op<Dialects...>` asks the verifiers of its ops.
     result<void> (*check_node)(const graph&, const node&) = nullptr;
     /// Must each value have metadata? Otherwise what is missing is passed over.
     bool metadata_required = false;
@@ -25,11 +28,57 @@ struct verify_options {
 /// where `options` say so, metadata is what inference gives. The error names the first node that fails.
 [[nodiscard]] result<void> verify(const graph& g, const verify_options& options = {});
 
-/// The same, with the inference rules of these dialects, whose rules must have been included.
+/// Matches ops with a verifier of their own, which says what inference does not: the limits of a machine,
+/// arguments that exclude each other. It is declared beside the op:
+///
+///     result<void> verify_op(npu::conv, const args<npu::conv>& a, const node& n);
+template <class Op>
+concept verifiable = op_tag<Op> && requires(const args<Op>& a, const node& n) { verify_op(Op{}, a, n); };
+
+namespace detail {
+
+template <op_tag Op>
+result<void> verify_erased(const node& n) {
+    return verify_op(Op{}, *static_cast<const args<Op>*>(n.arguments), n);
+}
+template <class List>
+struct verifiers_of;
+template <class... Ops>
+struct verifiers_of<ops<Ops...>> {
+    using verifier = result<void> (*)(const node&);
+    template <class Op>
+    static constexpr verifier verifier_or_null() {
+        if constexpr (verifiable<Op>) {
+            return &verify_erased<Op>;
+        } else {
+            return nullptr;
+        }
+    }
+    static constexpr std::array<verifier, sizeof...(Ops)> value{verifier_or_null<Ops>()...};
+};
+
+}  // namespace detail
+
+/// Asks the verifier of a node's op, if the op is of these dialects and has one.
+template <class... Dialects>
+[[nodiscard]] result<void> verify_by_op(const graph&, const node& n) {
+    result<void> sound = boost::outcome_v2::success();
+    const auto look_in = [&]<class D>() {
+        if (n.op->dialect != &info_of_dialect<D>) return;
+        const auto ask = detail::verifiers_of<typename D::all_ops>::value[n.op->index];
+        if (ask != nullptr) sound = ask(n);
+    };
+    (look_in.template operator()<Dialects>(), ...);
+    if (!sound) return error{sound.error().kind, message_prefix(n) + sound.error().message};
+    return sound;
+}
+
+/// The same, with the inference rules and verifiers of these dialects, which must have been included.
 template <class... Dialects>
     requires(sizeof...(Dialects) != 0)
 [[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
     options.rule_of = &find_rule<Dialects...>;
+    if (options.check_node == nullptr) options.check_node = &verify_by_op<Dialects...>;
     return verify(g, static_cast<const verify_options&>(options));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/eval/own_operators.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
@@ -19,12 +20,15 @@ struct memory_plan;
 // execution_definition.hpp defines these functions. It compiles every kernel and every inference rule:
 // include it in exactly one translation unit of a program.
 
-/// Executes a graph of any dialects on the CPU. A tensor of 2^31 elements or more is an error.
-[[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs);
+/// Executes a graph of any dialects on the CPU, of which `own` knows those that are not Headrace's. A tensor
+/// of 2^31 elements or more is an error.
+[[nodiscard]] result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
+                                                  const own_operators& own = {});
 
 /// Executes a graph in the memory of a plan, whose sizes must be those of executed_bytes().
 [[nodiscard]] result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
-                                                          std::span<const tensor> inputs);
+                                                          std::span<const tensor> inputs,
+                                                          const own_operators& own = {});
 
 /// Bytes of a tensor during execution, where a few types have wider elements than in files.
 [[nodiscard]] std::uint64_t executed_bytes(const tensor_meta& meta);

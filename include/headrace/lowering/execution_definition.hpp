@@ -37,20 +37,21 @@ namespace detail {
 
 }  // namespace detail
 
-result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs) {
+result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
+                                    const own_operators& own) {
     if (const node* n = find_oversized(g))
         return unsupported(message_prefix(*n) + "a tensor of 2^31 elements or more is not executed");
-    if (!detail::has_in_place_ops(g)) return run_graph(g, inputs);
+    if (!detail::has_in_place_ops(g)) return run_graph(g, inputs, own);
     // A kernel gives new tensors: what an op writes into its operand would be lost to those who read it
     // later.
     graph functional;
     copy_graph(g, functional);
     BOOST_OUTCOME_TRY(make_functional(functional));
-    return run_graph(functional, inputs);
+    return run_graph(functional, inputs, own);
 }
 result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
-                                            std::span<const tensor> inputs) {
-    return run_planned(g, plan, inputs);
+                                            std::span<const tensor> inputs, const own_operators& own) {
+    return run_planned(g, plan, inputs, own);
 }
 std::uint64_t executed_bytes(const tensor_meta& meta) { return eval::evaluated_bytes(meta); }
 

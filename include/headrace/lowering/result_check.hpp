@@ -27,11 +27,12 @@ public:
     /// on its way through a deep network.
     static constexpr double granted_steps = 16;
 
-    explicit result_check(std::vector<tensor> inputs) : inputs_(std::move(inputs)) {}
+    explicit result_check(std::vector<tensor> inputs, const own_operators& own = {})
+        : inputs_(std::move(inputs)), own_(own) {}
 
     /// Executes the exported program: what it gives is right.
     [[nodiscard]] result<void> begin(const graph& exported) {
-        BOOST_OUTCOME_TRY(outputs, execute(exported, inputs_));
+        BOOST_OUTCOME_TRY(outputs, execute(exported, inputs_, own_));
         expected_ = std::move(outputs);
         for (const double step : output_steps(exported)) granted_.push_back(granted_steps * step);
         return boost::outcome_v2::success();
@@ -42,7 +43,7 @@ public:
     [[nodiscard]] result<double> check(std::string_view pass, const graph& g) const {
         if (auto sound = verify(g); !sound)
             return invalid(join_text(pass, " breaks the graph: ", sound.error().message));
-        auto got = execute(g, inputs_for(g, inputs_));
+        auto got = execute(g, inputs_for(g, inputs_), own_);
         if (!got) return invalid(join_text("after ", pass, ": ", got.error().message));
         const double off = largest_difference(expected_, outputs_of(g, std::move(got).value()), granted_);
         if (off <= tolerance) return off;
@@ -54,6 +55,7 @@ public:
 
 private:
     std::vector<tensor> inputs_;
+    own_operators own_;
     std::vector<tensor> expected_;
     std::vector<double> granted_;  // differences from these
 };

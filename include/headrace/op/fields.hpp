@@ -79,9 +79,9 @@ enum class field_kind : std::uint8_t {
     data,
 };
 
+/// The kind of a type that arguments may have; of any other type, something that is no field_kind.
 template <class T>
-inline constexpr field_kind kind_of =
-    [] { static_assert(sizeof(T) == 0, "op: no such argument type; see kind_of, or add one there"); }();
+inline constexpr std::nullptr_t kind_of{};
 template <>
 inline constexpr field_kind kind_of<value> = field_kind::tensor;
 template <>
@@ -157,6 +157,9 @@ template <std::size_t N>
     }
     return parts;
 }
+
+template <class T>
+concept argument_type = std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
 
 namespace detail {
 

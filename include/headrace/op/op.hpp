@@ -276,6 +276,14 @@ inline constexpr bool fields_are_members = false;
 template <>
 inline constexpr bool fields_are_members<no_fault> = true;
 
+/// Names an op and a member of its args that is of no type for arguments, in the compile error.
+template <class Op, class Member>
+struct no_argument_type {};
+template <class Diagnosis>
+inline constexpr bool members_are_arguments = false;
+template <>
+inline constexpr bool members_are_arguments<no_fault> = true;
+
 namespace detail {
 
 template <std::size_t N, class... Ts>
@@ -312,15 +320,45 @@ constexpr auto diagnose_fields() {
     }
 }
 
+template <class Op, class T, class... Ts>
+constexpr auto diagnose_types(const members<T, Ts...>*) {
+    if constexpr (argument_type<T>) {
+        return diagnose_types<Op>(static_cast<const members<Ts...>*>(nullptr));
+    } else {
+        return no_argument_type<Op, T>{};
+    }
+}
+template <class... Ts>
+constexpr bool are_arguments(const members<Ts...>*) {
+    return (argument_type<Ts> && ...);
+}
+template <class Op>
+constexpr auto diagnose_members() {
+    if constexpr (requires { Op::field_names; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
+        using list = decltype(members_of<Op::field_names.size()>(default_args<Op>));
+        constexpr const list* all = nullptr;
+        if constexpr (are_arguments(all)) {
+            return no_fault{};
+        } else {
+            return diagnose_types<Op>(all);
+        }
+    } else {
+        return no_fault{};
+    }
+}
+
 }  // namespace detail
 
 /// What is wrong with the field names of an op, or no_fault.
 template <op_tag Op>
 using field_fault = decltype(detail::diagnose_fields<Op>());
+/// What is wrong with the types of its members, or no_fault.
+template <op_tag Op>
+using member_fault = decltype(detail::diagnose_members<Op>());
 
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
-    if constexpr (fields_are_members<field_fault<Op>>) {
+    if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
         return make_fields<args<Op>>(Op::field_names);
     } else {
         return std::array<field_info, 0>{};  // info_of says why
@@ -367,6 +405,8 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
+    static_assert(members_are_arguments<member_fault<Op>>,
+                  "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(

@@ -237,6 +237,14 @@ inline constexpr bool results_are_inferred = true;
 template <class Op>
 inline constexpr bool results_are_inferred<no_inference<Op>> = false;
 
+/// Names the op that a pass gives members of other types, or more than it has, in the compile error.
+template <class Op, class... Types>
+struct no_such_members {};
+template <class Diagnosis>
+inline constexpr bool members_fit = true;
+template <class Op, class... Types>
+inline constexpr bool members_fit<no_such_members<Op, Types...>> = false;
+
 namespace detail {
 template <class Some, class All>
 struct first_not_listed;
@@ -268,31 +276,28 @@ public:
                       "Produces>, add it");
     }
 
-    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
-    // the reader of the diagnostic three lines.
+    // Both have the assertions in themselves: a level of calls between them and the handler would cost the
+    // reader of the diagnostic three lines.
 
     /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in
     /// order, `e.make<aten::add_tensor>(x, y)`.
-    template <op_tag Op>
-    value make(const args<Op>& a) {
+    template <op_tag Op, class First = args<Op>, class... More>
+    value make(const First& first, const More&... more) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return first_result(put<Op>(a));
-    }
-    template <op_tag Op, class... Members>
-        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
-    value make(Members&&... members) {
-        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-        static_assert(
-            only_emits_what_it_produces<emission<Op>>,
-            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
-        static_assert(results_are_inferred<inferred<Op>>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
+        static_assert(members_fit<fit<Op, First, More...>>,
+                      "emit: an op does not have such members; see no_such_members<Op, Types...>, mend them");
+        if constexpr (std::is_same_v<First, args<Op>>) {
+            return first_result(put<Op>(first));
+        } else if constexpr (members_fit<fit<Op, First, More...>>) {
+            return first_result(put<Op>(args<Op>{first, more...}));
+        } else {
+            return {};
+        }
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
@@ -313,6 +318,10 @@ private:
     template <class Op>
     using inferred =
         std::conditional_t<!detail::listed<Op, Produces> || inferable<Op>, void, no_inference<Op>>;
+
+    template <class Op, class... Types>
+    using fit = std::conditional_t<requires(const Types&... members) { args<Op>{members...}; }, void,
+                                   no_such_members<Op, Types...>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>

@@ -56,6 +56,21 @@ TEST_CASE("a broadcast of a number is not stored, but what is computed from it i
     CHECK(count_of<tosa::reduce_sum>(p.g) == 0);
 }
 
+TEST_CASE("what is computed from constants grows within a limit for all of them") {
+    program p;
+    const value c = p.constant<float>(fp32, {1, 1}, {2});
+    for (int i = 0; i != 3; ++i) {  // 100 MB each
+        const value wide = p.make<tosa::tile>({.input1 = c, .multiples = shape_of(p, {5000 + i, 5000})});
+        p.output(p.make<tosa::reduce_max>(
+            {.input = p.make<tosa::reduce_max>({.input = wide, .axis = 0}), .axis = 1}));
+    }
+    p.finish();
+    pass_context context;
+    REQUIRE(fold{}(p.g, context));
+    CHECK(count_of<tosa::tile>(p.g) == 1);
+    CHECK(count_of<tosa::reduce_max>(p.g) == 2);
+}
+
 TEST_CASE("large constants in another shape or order are views of the same bytes") {
     const auto build = [](program& p) {
         const value c =

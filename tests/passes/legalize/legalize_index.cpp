@@ -25,6 +25,15 @@ TEST_CASE("indexing that checks nothing") {
                 {.self = x, .indices = list<std::optional<value>>(rows, 1)}));
         },
         computes_the_same<legalize_index>());
+    CHECK_THAT(
+        [](program& p) {
+            const value rows = p.input(i32, {2, 2});
+            const std::optional<value> indices[] = {rows};
+            p.output(p.make<aten::index_put>({.self = p.input(fp32, {3, 5}),
+                                              .indices = list<std::optional<value>>(indices, 1),
+                                              .values = p.input(fp32, {2, 2, 5})}));
+        },
+        is_refused_by<legalize_index_put>("it writes 4 elements of 3"));
     for (const bool accumulate : {false, true}) {
         CHECK_THAT(
             [=](program& p) {

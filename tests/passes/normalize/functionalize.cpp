@@ -120,6 +120,25 @@ TEST_CASE("parts of a split and reshaped tensors share memory") {
               }) == "");
 }
 
+TEST_CASE("parts of a cut whose indices go back overlap") {
+    CHECK(compare(
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  node& parts = p.make_node<aten::tensor_split_indices>({y, {3, 3, 1}, 1});
+                  p.make<aten::neg_inplace>({parts.result(3)});
+                  p.output(y);
+                  p.output(parts.result(0));
+              },
+              [](program& p, value x) {
+                  const value y = tripled(p, x);
+                  const value right = p.make<aten::slice_tensor>({.self = y, .dim = 1, .start = 1});
+                  const value z = p.make<aten::slice_scatter>(
+                      {.self = y, .src = p.make<aten::neg>({right}), .dim = 1, .start = 1});
+                  p.output(z);
+                  p.output(p.make<aten::slice_tensor>({.self = z, .dim = 1, .start = 0, .end = 3}));
+              }) == "");
+}
+
 TEST_CASE("what may or may not be a copy is refused") {
     CHECK_THAT(
         [](program& p) {

@@ -214,10 +214,9 @@ struct spell_kernel_ops : pass {
         std::int64_t start = 0;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const std::int64_t size = e.result_meta(i).shape[axis];
-            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
+            if constexpr (requires { a.indices; }) {
                 const std::int64_t available = e.shape(a.self)[axis];
-                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
-                start = std::min(start, available - size);
+                start = std::min(part_start(a.indices, i, available), available - size);
             }
             parts.push_back(e.make<aten::narrow>(
                 {.self = a.self, .dim = static_cast<std::int64_t>(axis), .start = start, .length = size}));

@@ -180,6 +180,7 @@ private:
             for (const edge& e : n.operand_edges()) {
                 if (!is_known(*e.source)) return;
             }
+            if (!may_grow(n)) return;
             computed& c = known_[n.id];
             std::pmr::vector<typename Evaluator::tensor_type> operands;
             for (const edge& e : n.operand_edges()) {
@@ -193,6 +194,16 @@ private:
             if (!evaluated) return;
             std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             c.folded = true;
+        }
+        // May the node be computed, by what the nodes before it have left of the memory that results may take
+        // beyond their operands?
+        bool may_grow(const node& n) {
+            std::uint64_t given = 0;
+            for (const edge& e : n.operand_edges()) given += bytes_of(*e.source);
+            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
+            if (grown > growth_left_) return false;
+            growth_left_ -= grown;
+            return true;
         }
         bool is_needed(const node& n) const {
             for (const edge& e : n.uses()) {
@@ -215,6 +226,7 @@ private:
 
         graph& graph_;
         std::pmr::vector<computed> known_;  // by id
+        std::uint64_t growth_left_ = max_computed_bytes;
     };
 };
 

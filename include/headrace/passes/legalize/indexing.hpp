@@ -104,6 +104,11 @@ inline value gather(emit<gather_ops> e, value values, value indices) {
 /// [N, W, C]. No index may occur twice in a batch.
 inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
     indices = batch_indices(e, values, indices);
+    if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
+        return e.unsupported("it writes " + number_text(e.shape(rows)[1]) + " elements of " +
+                             number_text(e.shape(values)[1]) +
+                             ", some of them twice, and which value stays is not defined; write each once");
+    }
     const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return from_number(e, written, e.dtype(values));
 }

@@ -30,9 +30,7 @@ struct legalize_splits : pass {
             const int_list& shape = e.result_meta(i).shape;
             const std::int64_t available = e.shape(a.self)[axis];
             const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
-            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
-                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
-            }
+            if constexpr (requires { a.indices; }) start = part_start(a.indices, i, available);
             start = std::min(start, available - size);
             parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
             start += size;

@@ -207,7 +207,12 @@ private:
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
                 std::int64_t start = 0;
-                for (std::uint32_t i = 0; i != v.result; ++i) start += axis_size(*n.results[i].meta, axis);
+                if (const auto* cut = args_if<aten::tensor_split_indices>(n)) {
+                    start = part_start(cut->indices, v.result, axis_size(meta, axis));
+                } else {
+                    for (std::uint32_t i = 0; i != v.result; ++i)
+                        start += axis_size(*n.results[i].meta, axis);
+                }
                 const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
                 return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
             }

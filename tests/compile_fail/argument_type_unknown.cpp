@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Defines an op with a member of a type that no argument has.
+// EXPECT: op: a member of args is of no type for arguments
+// EXPECT: no_argument_type<my::pool, my::window>
+
+#include <headrace/op/op.hpp>
+
+using namespace headrace;
+
+namespace my {
+
+struct window {
+    int rows, columns;
+};
+
+struct dialect;
+struct pool : op<dialect, "my.pool", "self, window"> {
+    struct args {
+        value self;
+        my::window window;
+    };
+};
+struct dialect : dialect_of<"my", pool> {};
+
+}  // namespace my
+
+template const op_info headrace::info_of<my::pool>;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Defines a pass that gives an op a number where it has a tensor.
+// EXPECT: emit: an op does not have such members
+// EXPECT: no_such_members<headrace::toy::clamp, int, headrace::value>
+
+#include <headrace/pass/emit.hpp>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu : pass {
+    using targeted_ops = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::clamp>(0, a.self);
+    }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp>, lower_relu> {};
