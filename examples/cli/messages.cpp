@@ -10,14 +10,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <new>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/lowering/refusal_text.hpp>
 
 #include "suggestions.hpp"
 
@@ -42,24 +40,6 @@ std::string with_label(std::string_view label, fmt::terminal_color colour, std::
     const std::string shown = has_colours() ? fmt::format(fmt::emphasis::bold | fmt::fg(colour), "{}:", label)
                                             : fmt::format("{}:", label);
     return fmt::format("{} {}\n", shown, printable(message, max_printed_message));
-}
-
-/// Nodes of one op that are refused for one reason.
-struct refusal_group {
-    std::string_view op;
-    std::string_view reason;
-    std::vector<std::string_view> nodes{};
-};
-
-std::vector<refusal_group> groups_of(std::span<const diagnostic> refusals) {
-    std::vector<refusal_group> groups;
-    std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
-    for (const diagnostic& d : refusals) {
-        const auto [place, is_new] = places.try_emplace({d.op, d.reason}, groups.size());
-        if (is_new) groups.push_back({d.op, d.reason});
-        groups[place->second].nodes.push_back(d.node);
-    }
-    return groups;
 }
 
 }  // namespace
@@ -107,25 +87,9 @@ int report_usage(std::string_view message) {
     return status_usage;
 }
 
-std::vector<std::string> grouped_lines(std::span<const diagnostic> refusals) {
-    constexpr std::size_t listed = 3;
-    std::vector<std::string> lines;
-    for (const refusal_group& group : groups_of(refusals)) {
-        const std::string why = fmt::format(" ({}): {}", printable(group.op), group.reason);
-        if (group.nodes.size() <= listed) {
-            for (const std::string_view n : group.nodes) lines.push_back(std::string(printable(n)) + why);
-            continue;
-        }
-        std::string nodes;
-        for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += printable(group.nodes[i]);
-        lines.push_back(fmt::format("{} and {} more{}", nodes, group.nodes.size() - listed, why));
-    }
-    return lines;
-}
-
 std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model) {
     std::string text;
-    for (const std::string& line : grouped_lines(refusals)) text += error_text(line);
+    for (const std::string& line : refusal_lines(refusals)) text += error_text(line);
     return text + fmt::format("{}: {} cannot be lowered\n", printable(model, max_printed_message),
                               counted(refusals.size(), "node"));
 }

@@ -52,9 +52,6 @@ inline constexpr std::string_view standard_output = "/dev/stdout";
 /// "512 bytes", "4.1 kB".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
-/// "conv2d (aten.conv2d.default): reason" for each node, or for four and more of one op and reason together.
-[[nodiscard]] std::vector<std::string> grouped_lines(std::span<const diagnostic> refusals);
-
 /// A line for each refused node, or for four and more that are refused for the same reason, and one line that
 /// counts them.
 [[nodiscard]] std::string diagnostics_text(std::span<const diagnostic> refusals, const std::string& model);

@@ -8,6 +8,7 @@
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/refusal_text.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 
@@ -47,7 +48,7 @@ result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> pa
     pass_context context(&infer_node);
     BOOST_OUTCOME_TRY(manager(g, context));
     BOOST_OUTCOME_TRY(model.file.check());
-    for (const std::string& line : grouped_lines(context.diagnostics()))
+    for (const std::string& line : refusal_lines(context.diagnostics()))
         fmt::print(stderr, "{}", error_text(line));
     if (!context.diagnostics().empty()) return status_unsupported;
     if (options.output.empty()) {

@@ -15,6 +15,7 @@
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/refusal_text.hpp>
 
 #include "messages.hpp"
 #include "pte.hpp"
@@ -87,7 +88,7 @@ void print_reports(const std::map<std::string, method_report, std::less<>>& meth
         std::vector<diagnostic> kept;
         for (const host_note& n : m.host_nodes)
             kept.push_back({std::pmr::string(n.node), std::pmr::string(n.op), std::pmr::string(n.reason)});
-        for (const std::string& line : grouped_lines(kept))
+        for (const std::string& line : refusal_lines(kept))
             fmt::print(stream, "  {}\n", printable(line, max_printed_message));
     }
 }

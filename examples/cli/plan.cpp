@@ -6,9 +6,8 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/memory_plan_json.hpp>
+#include <headrace/io/memory_plan_text.hpp>
 #include <headrace/io/package.hpp>
-#include <headrace/ir/listing.hpp>
-#include <headrace/ir/meta_text.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/memory/memory_plan.hpp>
@@ -28,26 +27,6 @@ planning_options options_of(const plan_options& options) {
         options.algorithm == "greedy" ? planning_algorithm::greedy : planning_algorithm::best_fit;
     planning.alignment = options.alignment;
     return planning;
-}
-
-double ratio_of(const planned_memory& m) {
-    return m.lower_bound == 0 ? 1 : static_cast<double>(m.bytes) / static_cast<double>(m.lower_bound);
-}
-
-void print_plan(const graph& g, const memory_plan& plan) {
-    const printed_names names(g);
-    for (std::size_t k = 0; k != plan.memories.size(); ++k) {
-        const planned_memory& m = plan.memories[k];
-        fmt::print("{}: peak {} bytes, lower bound {} bytes at step {}, ratio {:.3f}\n",
-                   title_of_memory(plan, k), m.bytes, m.lower_bound, m.fullest_step, ratio_of(m));
-        fmt::print("{:>12} {:>12} {:>7} {:>7}  tensor\n", "offset", "bytes", "first", "last");
-        for (const planned_tensor& t : plan.tensors) {
-            if (t.memory != k) continue;
-            fmt::print("{:>12} {:>12} {:>7} {:>7}  %{}: {}{}{}\n", t.offset, t.bytes, t.first, t.last,
-                       names[t.tensor], meta_text(meta_of(t.tensor)), t.is_input ? ", input" : "",
-                       t.is_output ? ", output" : "");
-        }
-    }
 }
 
 // Kernels have wider elements than files for a few types, so what is executed is a plan of its own.
@@ -81,7 +60,7 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
         write_memory_plan(out, g, made);
     } else {
         if (!method.empty()) fmt::print("method {}\n", method);
-        print_plan(g, made);
+        fmt::print("{}", memory_plan_text(g, made));
     }
     return boost::outcome_v2::success();
 }

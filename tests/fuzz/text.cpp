@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <headrace/infer/verify.hpp>
 #include <headrace/io/graph_text.hpp>
+#include <headrace/lowering/execution.hpp>
 #include <random>
 
 #include "lowering_checks.hpp"

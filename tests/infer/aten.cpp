@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines tests of the shape and dtype rules of the dialects of PyTorch.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -349,6 +350,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
               {codes, real({5}), {}, 1, -128, 127, dtype::int8}) == "scales [5] must have 6 elements");
     CHECK(infer<quantized_decomposed::dequantize_per_tensor>({codes, 0.1, 0, -128, 127, dtype::uint8}) ==
           "input is int8, but must be uint8");
+    for (const double scale : {0.0, -0.1, std::nan(""), 1e300}) {
+        CHECK(infer<quantized_decomposed::dequantize_per_tensor>({codes, scale, 0, -128, 127, dtype::int8}) ==
+              "scale must be above 0 and finite in float32");
+    }
     CHECK(infer<quantized_decomposed::quantize_per_tensor>({x, 0.1, 0, 0, 256, dtype::uint8}) ==
           "quant_max is 256, but must be from 0 to 255");
 }

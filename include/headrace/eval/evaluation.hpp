@@ -187,6 +187,16 @@ template <class... Dialects>
     return kernel;
 }
 
+/// The kernel of one of Headrace's ops, or null; defined with the functions of eval/evaluator.hpp.
+[[nodiscard]] evaluation_kernel kernel_of_headrace(const op_info& op);
+
+/// Computes what an op of Headrace's does, in the kernel of an op like it: the tensors that `a` names must be
+/// operands of the node, and its results those that inference gives for `a`.
+template <op_tag Op>
+void evaluate_as(const args<Op>& a, evaluation& e) {
+    kernel_of_headrace(info_of<Op>)(&a, e);
+}
+
 /// The kernels and inference rules of dialects of one's own, for run_graph and headrace::execute. Both must
 /// have been included.
 template <class... Dialects>
@@ -195,6 +205,7 @@ inline constexpr own_operators operators_of{&find_kernel<Dialects...>, &find_rul
 }  // namespace headrace::eval
 
 namespace headrace {
+using eval::evaluate_as;
 using eval::evaluation;
 using eval::operators_of;
 using eval::variable_store;

@@ -237,6 +237,10 @@ private:
 
 }  // namespace detail
 
+HEADRACE_INLINE evaluation_kernel kernel_of_headrace(const op_info& op) {
+    return detail::kernel_of(op, {});
+}
+
 HEADRACE_INLINE result<std::vector<tensor>> evaluate_node(const node& n,
                                                           std::span<const tensor> operand_values) {
     variable_store variables;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -70,6 +71,13 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 [[nodiscard]] result<void> require_floating(std::string_view what, dtype given);
 /// Refuses what has no bits to combine.
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
+
+/// Can quantized values have that scale? Passes divide by it, and kernels hold it in float32.
+[[nodiscard]] constexpr bool is_scale(double s) { return s > 0 && s <= std::numeric_limits<float>::max(); }
+[[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
+    if (is_scale(s)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
+}
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
 template <op_tag Op>

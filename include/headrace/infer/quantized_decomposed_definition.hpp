@@ -104,7 +104,7 @@ result<void> check_scales(const args<Op>& a) {
         BOOST_OUTCOME_TRY(require_elements("scale", a.scale, 1));
         return require_elements("zero_point", a.zero_point, 1);
     } else {
-        return boost::outcome_v2::success();
+        return require_scale("scale", a.scale);
     }
 }
 /// Real numbers that are clamped to a range.

@@ -4,21 +4,14 @@
 #define HEADRACE_IO_MEMORY_PLAN_JSON_HPP
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
-#include <headrace/base/strings.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/io/memory_plan_text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
-
-/// Which memory it is: the model's own, or that of a delegate that a host graph calls.
-[[nodiscard]] inline std::string title_of_memory(const memory_plan& plan, std::size_t memory) {
-    if (memory != 0) return join_text("memory of delegate ", memory - 1);
-    return plan.memories.size() == 1 ? "memory" : "host memory";
-}
 
 namespace detail {
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::opt_main, a program that prints, transforms and executes graphs of a dialect of one's
-// own.
+// Defines headrace::opt_main, a program that prints, transforms, lowers, executes and plans graphs of a
+// dialect of one's own.
 #ifndef HEADRACE_LOWERING_OPT_MAIN_HPP
 #define HEADRACE_LOWERING_OPT_MAIN_HPP
 
+#include <string_view>
+#include <vector>
+
+#include <headrace/eval/evaluation.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/graph_text.hpp>
 #include <headrace/lowering/execution.hpp>
@@ -12,17 +16,36 @@
 
 namespace headrace {
 
-/// What opt_main knows of the dialects and passes that are not Headrace's.
-struct opt_program {
-    op_finder find_op;
-    inference_rule (*rule_of)(const op_info& op);
-    pass_context::node_inference infer;  ///< of any op, Headrace's as well
-    pass_registry passes;
+/// A static pipeline that `PROGRAM lower` runs, as a value.
+struct opt_pipeline {
+    std::string_view name;
+    std::pmr::vector<any_pass> passes;
+    std::pmr::vector<const node*> (*illegal_nodes)(graph& g);  ///< those whose ops may not leave it
 };
 
-/// Runs `PROGRAM show FILE`, `PROGRAM opt FILE --passes a,b` (or `--all`) and `PROGRAM run FILE`, each with
-/// `-o FILE.hr`, of `run` without. Returns the exit status: 0; 1 if a pass refuses a node; 2 for bad usage,
-/// or an output that cannot be written; 3 for a file that is unreadable or malformed, or a pass that fails.
+/// What opt_main knows of the dialects, passes and pipelines that are not Headrace's.
+struct opt_program {
+    op_finder find_op;
+    own_operators operators;
+    result<void> (*verify_node)(const graph& g, const node& n);  ///< by the verifiers of the ops
+    pass_context::node_inference infer;                          ///< of any op, Headrace's as well
+    pass_registry passes{};
+    std::pmr::vector<opt_pipeline> pipelines{};
+};
+
+/// Runs `PROGRAM COMMAND FILE`:
+///
+///     show FILE [-o FILE.hr]                            prints a graph, or writes it as text
+///     opt FILE --passes a,b | --all [-o FILE.hr]        the graph after those passes
+///     lower FILE [--pipeline NAME] [-o FILE.hr]         the graph after the (first) pipeline
+///     run FILE [--in FILE.npy …] [--out FILE.npy …]     its outputs
+///     plan FILE                                         places in memory for its values
+///
+/// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or numbers from a
+/// fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the plan's
+/// memory. Returns the exit status: 0; 1 if a node is refused, or may not leave the pipeline; 2 for bad
+/// usage, or an output that cannot be written; 3 for a file that is unreadable or malformed, or a pass that
+/// fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {
@@ -33,31 +56,63 @@ result<void> infer_own_or_any(const node& n, inference& out) {
     return rule != nullptr ? rule(n.arguments, out) : infer_node(n, out);
 }
 
+template <class T>
+struct passes_among {
+    using type = typename T::passes;
+};
+template <class... Ps>
+struct passes_among<pass_list<Ps...>> {
+    using type = pass_list<Ps...>;
+};
+
+template <class... Ps>
+std::pmr::vector<any_pass> objects_of(pass_list<Ps...>) {
+    return {any_pass(Ps{})...};
+}
+
+template <class Pipeline>
+std::pmr::vector<const node*> illegal_nodes(graph& g) {
+    std::pmr::vector<const node*> found;
+    Pipeline::for_each_illegal(g, [&](node& n) { found.push_back(&n); });
+    return found;
+}
+
+/// A list of passes gives passes to choose from, a pipeline can be run as well.
+template <class Source>
+void add_to(opt_program& program) {
+    const typename passes_among<Source>::type list{};
+    for (any_pass& p : objects_of(list)) program.passes.add(std::move(p));
+    if constexpr (requires { typename Source::pipeline_type; })
+        program.pipelines.push_back({type_name<Source>, objects_of(list), &illegal_nodes<Source>});
+}
+
 template <class List>
 struct own_dialects;
 template <class... Dialects>
 struct own_dialects<dialects<Dialects...>> {
-    template <class Passes>
+    template <class... Sources>
     static opt_program program() {
-        return {&find_op<Dialects...>, &find_rule<Dialects...>, &infer_own_or_any<Dialects...>,
-                pass_registry(Passes{})};
+        opt_program made{&find_op<Dialects...>, operators_of<Dialects...>, &verify_by_op<Dialects...>,
+                         &infer_own_or_any<Dialects...>};
+        (add_to<Sources>(made), ...);
+        return made;
     }
 };
 
 }  // namespace detail
 
-/// The main function of a program like `headrace` for dialects and passes of one's own, whose files are
-/// graphs as text (io/graph_text.hpp) or what headrace::read_model reads:
+/// The main function of a program like `headrace` for dialects, passes and pipelines of one's own, whose
+/// files are graphs as text (io/graph_text.hpp) or what headrace::read_model reads:
 ///
 ///     int main(int argc, char** argv) {
-///         return headrace::opt_main<headrace::dialects<npu::dialect>, npu::pipeline::passes>(argc, argv);
+///         return headrace::opt_main<headrace::dialects<npu::dialect>, npu::lowering>(argc, argv);
 ///     }
 ///
-/// `Passes` is a pass_list. Inference rules of the dialects must have been included; every graph is verified
-/// by them when it was read and after each pass.
-template <class Dialects, class Passes>
+/// Each of `Sources` is a pipeline or a pass_list. Inference rules, verifiers and kernels of the dialects
+/// must have been included; every graph is verified by them when it was read and after each pass.
+template <class Dialects, class... Sources>
 int opt_main(int argc, char** argv) {
-    return run_opt_program(detail::own_dialects<Dialects>::template program<Passes>(), argc, argv);
+    return run_opt_program(detail::own_dialects<Dialects>::template program<Sources...>(), argc, argv);
 }
 
 }  // namespace headrace

@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory_resource>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,9 +18,15 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/io/memory_plan_text.hpp>
+#include <headrace/io/npy.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/opt_main.hpp>
+#include <headrace/lowering/refusal_text.hpp>
+#include <headrace/lowering/result_check.hpp>
+#include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
 
@@ -30,34 +37,71 @@ struct opt_request {
     std::string command;
     std::string file;
     std::string passes;
+    std::string pipeline;
     std::string output;
+    std::vector<std::string> inputs;
+    std::vector<std::string> results;
     bool all_passes = false;
+    bool verify = false;
 };
 
-[[nodiscard]] inline std::optional<opt_request> parse_opt_request(std::span<char*> arguments) {
-    opt_request asked;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        const std::string_view word = arguments[i];
-        const bool has_value = i + 1 != arguments.size();
-        if (word == "--all") {
-            asked.all_passes = true;
-        } else if (word == "--passes" && has_value) {
-            asked.passes = arguments[++i];
-        } else if (word == "-o" && has_value) {
-            asked.output = arguments[++i];
-        } else if (word.starts_with("-") || !asked.file.empty()) {
-            return std::nullopt;
-        } else {
-            (asked.command.empty() ? asked.command : asked.file) = word;
-        }
-    }
-    const bool is_opt = asked.command == "opt";
-    const bool sound =
-        is_opt ? asked.all_passes != !asked.passes.empty()
-               : !asked.all_passes && asked.passes.empty() &&
-                     (asked.command == "show" || (asked.command == "run" && asked.output.empty()));
-    return sound && !asked.file.empty() ? std::optional(asked) : std::nullopt;
+/// The options that a command takes.
+[[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
+    static constexpr std::string_view show[] = {"-o"};
+    static constexpr std::string_view opt[] = {"-o", "--passes", "--all", "--verify", "--in"};
+    static constexpr std::string_view lower[] = {"-o", "--pipeline", "--verify", "--in"};
+    static constexpr std::string_view run[] = {"--in", "--out"};
+    static constexpr std::string_view plan[] = {"--verify", "--in"};
+    return command == "show"    ? std::span<const std::string_view>(show)
+           : command == "opt"   ? std::span<const std::string_view>(opt)
+           : command == "lower" ? std::span<const std::string_view>(lower)
+           : command == "run"   ? std::span<const std::string_view>(run)
+           : command == "plan"  ? std::span<const std::string_view>(plan)
+                                : std::span<const std::string_view>();
 }
+
+/// Nothing if the command line is not what run_opt_program takes.
+class opt_parser {
+public:
+    explicit opt_parser(std::span<char*> arguments)
+        : words_(arguments.begin(), arguments.end()), at_(std::min<std::size_t>(words_.size(), 1)) {}
+
+    [[nodiscard]] std::optional<opt_request> parse() {
+        if (at_ != words_.size()) asked_.command = words_[at_++];
+        const auto known = opt_options_of(asked_.command);
+        while (at_ != words_.size()) {
+            const std::string_view word = words_[at_++];
+            if (!word.starts_with("-")) {
+                if (!std::exchange(asked_.file, word).empty()) return std::nullopt;
+            } else if (std::find(known.begin(), known.end(), word) == known.end() || !take(word)) {
+                return std::nullopt;
+            }
+        }
+        const bool chosen = asked_.command != "opt" || asked_.all_passes == asked_.passes.empty();
+        return !known.empty() && chosen && !asked_.file.empty() ? std::optional(asked_) : std::nullopt;
+    }
+
+private:
+    // An option with what belongs to it; false if that is missing.
+    bool take(std::string_view option) {
+        if (option == "--all") return asked_.all_passes = true;
+        if (option == "--verify") return asked_.verify = true;
+        std::vector<std::string> files;
+        while (at_ != words_.size() && !words_[at_].starts_with("-")) {
+            files.emplace_back(words_[at_++]);
+            if (option != "--in" && option != "--out") break;
+        }
+        if (files.empty()) return false;
+        if (option == "--in") return asked_.inputs = files, true;
+        if (option == "--out") return asked_.results = files, true;
+        (option == "-o" ? asked_.output : option == "--passes" ? asked_.passes : asked_.pipeline) = files[0];
+        return true;
+    }
+
+    std::vector<std::string_view> words_;
+    std::size_t at_;
+    opt_request asked_;
+};
 
 inline int opt_failure(const error& e) {
     std::fprintf(stderr, "error: %s\n", printable(e.message, max_printed_message).c_str());
@@ -65,11 +109,18 @@ inline int opt_failure(const error& e) {
 }
 
 inline void print_opt_usage(const opt_program& own, const char* name) {
-    std::fprintf(
-        stderr,
-        "error: usage: %s show FILE [-o FILE.hr] | opt FILE --passes a,b|--all [-o FILE.hr] | run FILE\n"
-        "passes:\n",
-        name);
+    std::fprintf(stderr,
+                 "error: usage: %s COMMAND FILE\n"
+                 "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
+                 "  opt FILE --passes a,b|--all [-o FILE.hr]   the graph after passes\n"
+                 "  lower FILE [--pipeline NAME] [-o FILE.hr]  the graph after a pipeline\n"
+                 "  run FILE [--in FILE.npy…] [--out FILE.npy…]\n"
+                 "  plan FILE                                  places in memory\n"
+                 "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n",
+                 name);
+    for (const opt_pipeline& p : own.pipelines)
+        std::fprintf(stderr, "pipeline %s: %zu passes\n", std::string(p.name).c_str(), p.passes.size());
+    std::fprintf(stderr, "passes:\n");
     for (const any_pass& p : own.passes.passes())
         std::fprintf(stderr, "  %-30s %s\n", std::string(p.name()).c_str(),
                      std::string(p.info().summary).c_str());
@@ -98,7 +149,8 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
 }
 
 [[nodiscard]] inline result<void> verify_all(const opt_program& own, const graph& g) {
-    BOOST_OUTCOME_TRY(verify(g, verify_options{.rule_of = own.rule_of}));
+    BOOST_OUTCOME_TRY(
+        verify(g, verify_options{.rule_of = own.operators.rule_of, .check_node = own.verify_node}));
     return verify_metadata(g);
 }
 
@@ -111,26 +163,84 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
     return std::move(p);
 }
 
-[[nodiscard]] inline result<int> transform(const opt_program& own, const opt_request& asked, program& p) {
-    std::pmr::vector<any_pass> chosen(own.passes.passes().begin(), own.passes.passes().end());
-    if (!asked.all_passes) {
-        BOOST_OUTCOME_TRY(named, own.passes.select(asked.passes));
-        chosen = std::move(named);
-    }
-    pass_manager manager(std::move(chosen), {.run_checks_after_each_pass = true});
-    manager.add_checks([&](const graph& now) { return verify_all(own, now); });
-    pass_context context(own.infer);
-    BOOST_OUTCOME_TRY(manager(*p.graph, context));
-    for (const diagnostic& d : context.diagnostics()) {
-        const std::pmr::string line = d.node + " (" + d.op + "): " + d.reason;
-        std::fprintf(stderr, "error: %s\n", printable(line, max_printed_message).c_str());
-    }
-    return context.diagnostics().empty() ? 0 : 1;
+using refused_nodes = std::pmr::vector<diagnostic>;
+
+[[nodiscard]] inline result<void> print_or_write(const opt_request& asked, const program& p) {
+    if (!asked.output.empty()) return write_graph_text(asked.output, p);
+    std::printf("%s", listing(*p.graph).c_str());
+    return boost::outcome_v2::success();
 }
 
-[[nodiscard]] inline result<int> execute_and_print(const program& p) {
-    BOOST_OUTCOME_TRY(inputs, model_inputs(*p.graph, {}));
-    BOOST_OUTCOME_TRY(outputs, execute(*p.graph, inputs));
+/// Runs passes with all checks. Returns the nodes that they refuse.
+[[nodiscard]] inline result<refused_nodes> transform(const opt_program& own, const opt_request& asked,
+                                                     std::pmr::vector<any_pass> passes, graph& g) {
+    BOOST_OUTCOME_TRY(inputs, asked.verify ? model_inputs(g, asked.inputs) : std::vector<tensor>());
+    result_check executed(std::move(inputs), own.operators);
+    pass_manager_options options{.run_checks_after_each_pass = true};
+    if (asked.verify) {
+        BOOST_OUTCOME_TRY(executed.begin(g));
+        options.run.observer = &executed;
+        options.run.after_pass = [](void* check, const pass_record& p, graph& now) -> result<void> {
+            BOOST_OUTCOME_TRY(static_cast<result_check*>(check)->check(p.name, now));
+            return boost::outcome_v2::success();
+        };
+    }
+    pass_manager manager(std::move(passes), options);
+    manager.add_checks([&](const graph& now) { return verify_all(own, now); });
+    pass_context context(own.infer);
+    BOOST_OUTCOME_TRY(manager(g, context));
+    return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
+}
+
+[[nodiscard]] inline result<refused_nodes> optimize(const opt_program& own, const opt_request& asked,
+                                                    graph& g) {
+    if (!asked.all_passes) {
+        BOOST_OUTCOME_TRY(named, own.passes.select(asked.passes));
+        return transform(own, asked, std::move(named), g);
+    }
+    return transform(own, asked, {own.passes.passes().begin(), own.passes.passes().end()}, g);
+}
+
+[[nodiscard]] inline const opt_pipeline* pipeline_for(const opt_program& own, const opt_request& asked) {
+    for (const opt_pipeline& p : own.pipelines) {
+        if (asked.pipeline.empty() || p.name == asked.pipeline) return &p;
+    }
+    return nullptr;
+}
+
+/// What no pass has refused and may not stay is refused as well.
+[[nodiscard]] inline result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_request& asked,
+                                                             graph& g) {
+    const opt_pipeline& pipeline = *pipeline_for(own, asked);
+    BOOST_OUTCOME_TRY(refused, transform(own, asked, pipeline.passes, g));
+    std::set<std::string_view> told;
+    for (const diagnostic& d : refused) told.insert(d.node);
+    refused_nodes all = refused;
+    for (const node* n : pipeline.illegal_nodes(g)) {
+        if (told.contains(n->name())) continue;
+        all.push_back({std::pmr::string(n->name()), std::pmr::string(n->op->name),
+                       "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
+    }
+    return all;
+}
+
+[[nodiscard]] inline result<void> write_results(const std::vector<std::string>& files,
+                                                const std::vector<tensor>& outputs) {
+    if (files.size() != outputs.size())
+        return error{error_kind::unwritable, "the graph has " + number_text(outputs.size()) +
+                                                 " outputs, but --out names " + number_text(files.size())};
+    for (std::size_t i = 0; i != files.size(); ++i) {
+        const tensor_meta meta{outputs[i].type(), int_list(outputs[i].shape()), {}};
+        BOOST_OUTCOME_TRY(write_npy(files[i], meta, outputs[i].bytes()));
+    }
+    return boost::outcome_v2::success();
+}
+
+[[nodiscard]] inline result<void> execute_and_print(const opt_program& own, const opt_request& asked,
+                                                    const graph& g) {
+    BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
+    BOOST_OUTCOME_TRY(outputs, execute(g, inputs, own.operators));
+    if (!asked.results.empty()) return write_results(asked.results, outputs);
     for (std::size_t i = 0; i != outputs.size(); ++i) {
         std::printf("output %zu: %s%s", i, std::string(name_of(outputs[i].type())).c_str(),
                     shape_text(outputs[i].shape()).c_str());
@@ -139,37 +249,74 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
             std::printf("%s%.6g", k == 0 ? " = " : ", ", outputs[i].real(k));
         std::printf("\n");
     }
+    return boost::outcome_v2::success();
+}
+
+[[nodiscard]] inline result<void> print_plan(const opt_program& own, const opt_request& asked,
+                                             const graph& g) {
+    BOOST_OUTCOME_TRY(plan, make_memory_plan(g));
+    if (asked.verify) {
+        BOOST_OUTCOME_TRY(wider, make_memory_plan(g, {.bytes_of = &executed_bytes}));
+        BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
+        BOOST_OUTCOME_TRY(expected, execute(g, inputs, own.operators));
+        BOOST_OUTCOME_TRY(got, execute_planned(g, wider, inputs, own.operators));
+        for (std::size_t i = 0; i != expected.size(); ++i) {
+            if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
+                return invalid("output " + number_text(i) + " is not the same in the memory of the plan");
+        }
+    }
+    std::printf("%s", memory_plan_text(g, plan).c_str());
+    return boost::outcome_v2::success();
+}
+
+/// `opt` and `lower`: the graph is not written if a node is refused.
+[[nodiscard]] inline result<int> transform_and_write(const opt_program& own, const opt_request& asked,
+                                                     program& p) {
+    BOOST_OUTCOME_TRY(refused, asked.command == "opt" ? optimize(own, asked, *p.graph)
+                                                      : lower_by_pipeline(own, asked, *p.graph));
+    for (const std::string& line : refusal_lines(refused))
+        std::fprintf(stderr, "error: %s\n", printable(line, max_printed_message).c_str());
+    if (!refused.empty()) return 1;
+    BOOST_OUTCOME_TRYV(print_or_write(asked, p));
     return 0;
 }
 
 [[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& asked) {
     BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
-    if (asked.command == "run") return execute_and_print(p);
-    if (asked.command == "opt") {
-        BOOST_OUTCOME_TRY(status, transform(own, asked, p));
-        if (status != 0) return status;
-    }
-    if (asked.output.empty()) {
-        std::printf("%s", listing(*p.graph).c_str());
+    if (asked.command == "opt" || asked.command == "lower") return transform_and_write(own, asked, p);
+    if (asked.command == "run") {
+        BOOST_OUTCOME_TRYV(execute_and_print(own, asked, *p.graph));
+    } else if (asked.command == "plan") {
+        BOOST_OUTCOME_TRYV(print_plan(own, asked, *p.graph));
     } else {
-        BOOST_OUTCOME_TRY(write_graph_text(asked.output, p));
+        BOOST_OUTCOME_TRYV(print_or_write(asked, p));
     }
     return 0;
+}
+
+/// Names that the program does not have.
+[[nodiscard]] inline result<void> check_names(const opt_program& own, const opt_request& asked) {
+    if (!asked.passes.empty()) {
+        BOOST_OUTCOME_TRYV(own.passes.select(asked.passes));
+    }
+    if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return boost::outcome_v2::success();
+    if (own.pipelines.empty()) return invalid("the program has no pipeline to lower by");
+    std::pmr::string text = "no pipeline is called '" + std::pmr::string(asked.pipeline) + "', but";
+    for (const opt_pipeline& p : own.pipelines) text += " " + std::pmr::string(p.name);
+    return invalid(std::move(text));
 }
 
 }  // namespace detail
 
 HEADRACE_INLINE int run_opt_program(const opt_program& program, int argc, char** argv) {
-    const auto asked = detail::parse_opt_request({argv, static_cast<std::size_t>(argc)});
+    const auto asked = detail::opt_parser({argv, static_cast<std::size_t>(argc)}).parse();
     if (!asked) {
         detail::print_opt_usage(program, argc == 0 ? "program" : argv[0]);
         return 2;
     }
-    if (!asked->passes.empty()) {
-        if (const auto known = program.passes.select(asked->passes); !known) {
-            std::fprintf(stderr, "error: %s\n", known.error().message.c_str());
-            return 2;
-        }
+    if (const auto known = detail::check_names(program, *asked); !known) {
+        std::fprintf(stderr, "error: %s\n", known.error().message.c_str());
+        return 2;
     }
     try {
         const result<int> status = detail::answer(program, *asked);

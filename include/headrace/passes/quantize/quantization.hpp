@@ -14,6 +14,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
@@ -143,6 +144,7 @@ template <class Args>
     auto zeros = a->zero_points ? constant_integers(*a->zero_points)
                                 : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
     if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
+    if (!std::all_of(scales->begin(), scales->end(), &is_scale)) return std::nullopt;
     return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
 }
 
