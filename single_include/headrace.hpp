@@ -601,9 +601,9 @@ enum class field_kind : std::uint8_t {
     data,
 };
 
+/// The kind of a type that arguments may have; of any other type, something that is no field_kind.
 template <class T>
-inline constexpr field_kind kind_of =
-    [] { static_assert(sizeof(T) == 0, "op: no such argument type; see kind_of, or add one there"); }();
+inline constexpr std::nullptr_t kind_of{};
 template <>
 inline constexpr field_kind kind_of<value> = field_kind::tensor;
 template <>
@@ -679,6 +679,9 @@ template <std::size_t N>
     }
     return parts;
 }
+
+template <class T>
+concept argument_type = std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
 
 namespace detail {
 
@@ -1139,6 +1142,14 @@ inline constexpr bool fields_are_members = false;
 template <>
 inline constexpr bool fields_are_members<no_fault> = true;
 
+/// Names an op and a member of its args that is of no type for arguments, in the compile error.
+template <class Op, class Member>
+struct no_argument_type {};
+template <class Diagnosis>
+inline constexpr bool members_are_arguments = false;
+template <>
+inline constexpr bool members_are_arguments<no_fault> = true;
+
 namespace detail {
 
 template <std::size_t N, class... Ts>
@@ -1175,15 +1186,45 @@ constexpr auto diagnose_fields() {
     }
 }
 
+template <class Op, class T, class... Ts>
+constexpr auto diagnose_types(const members<T, Ts...>*) {
+    if constexpr (argument_type<T>) {
+        return diagnose_types<Op>(static_cast<const members<Ts...>*>(nullptr));
+    } else {
+        return no_argument_type<Op, T>{};
+    }
+}
+template <class... Ts>
+constexpr bool are_arguments(const members<Ts...>*) {
+    return (argument_type<Ts> && ...);
+}
+template <class Op>
+constexpr auto diagnose_members() {
+    if constexpr (requires { Op::field_names; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
+        using list = decltype(members_of<Op::field_names.size()>(default_args<Op>));
+        constexpr const list* all = nullptr;
+        if constexpr (are_arguments(all)) {
+            return no_fault{};
+        } else {
+            return diagnose_types<Op>(all);
+        }
+    } else {
+        return no_fault{};
+    }
+}
+
 }  // namespace detail
 
 /// What is wrong with the field names of an op, or no_fault.
 template <op_tag Op>
 using field_fault = decltype(detail::diagnose_fields<Op>());
+/// What is wrong with the types of its members, or no_fault.
+template <op_tag Op>
+using member_fault = decltype(detail::diagnose_members<Op>());
 
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
-    if constexpr (fields_are_members<field_fault<Op>>) {
+    if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
         return make_fields<args<Op>>(Op::field_names);
     } else {
         return std::array<field_info, 0>{};  // info_of says why
@@ -1230,6 +1271,8 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
+    static_assert(members_are_arguments<member_fault<Op>>,
+                  "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(
@@ -6313,6 +6356,12 @@ struct slice_range {
     return {first, clamp(end.value_or(size), first)};
 }
 
+/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may go
+/// back: parts overlap then.
+[[nodiscard]] constexpr std::int64_t part_start(sizes indices, std::size_t part, std::int64_t size) {
+    return part == 0 ? 0 : clamped_slice(indices[part - 1], std::nullopt, size).start;
+}
+
 }  // namespace headrace
 
 // ---- headrace/infer/shape_builder_definition.hpp ----
@@ -6507,6 +6556,13 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 [[nodiscard]] result<void> require_floating(std::string_view what, dtype given);
 /// Refuses what has no bits to combine.
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
+
+/// Can quantized values have that scale? Passes divide by it, and kernels hold it in float32.
+[[nodiscard]] constexpr bool is_scale(double s) { return s > 0 && s <= std::numeric_limits<float>::max(); }
+[[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
+    if (is_scale(s)) return boost::outcome_v2::success();
+    return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
+}
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
 template <op_tag Op>
@@ -8856,6 +8912,7 @@ struct attention_operands {
 };
 inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
     BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
@@ -10975,7 +11032,7 @@ result<void> check_scales(const args<Op>& a) {
         BOOST_OUTCOME_TRY(require_elements("scale", a.scale, 1));
         return require_elements("zero_point", a.zero_point, 1);
     } else {
-        return boost::outcome_v2::success();
+        return require_scale("scale", a.scale);
     }
 }
 /// Real numbers that are clamped to a range.
@@ -13001,6 +13058,14 @@ inline constexpr bool results_are_inferred = true;
 template <class Op>
 inline constexpr bool results_are_inferred<no_inference<Op>> = false;
 
+/// Names the op that a pass gives members of other types, or more than it has, in the compile error.
+template <class Op, class... Types>
+struct no_such_members {};
+template <class Diagnosis>
+inline constexpr bool members_fit = true;
+template <class Op, class... Types>
+inline constexpr bool members_fit<no_such_members<Op, Types...>> = false;
+
 namespace detail {
 template <class Some, class All>
 struct first_not_listed;
@@ -13032,31 +13097,28 @@ public:
                       "Produces>, add it");
     }
 
-    // Each of the three has the assertion in itself: a level of calls between it and the handler would cost
-    // the reader of the diagnostic three lines.
+    // Both have the assertions in themselves: a level of calls between them and the handler would cost the
+    // reader of the diagnostic three lines.
 
     /// Adds a node and returns its first result: `e.make<aten::relu>({.self = x})`, or with the members in
     /// order, `e.make<aten::add_tensor>(x, y)`.
-    template <op_tag Op>
-    value make(const args<Op>& a) {
+    template <op_tag Op, class First = args<Op>, class... More>
+    value make(const First& first, const More&... more) {
         static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
         static_assert(
             only_emits_what_it_produces<emission<Op>>,
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return first_result(put<Op>(a));
-    }
-    template <op_tag Op, class... Members>
-        requires(!(std::is_same_v<std::remove_cvref_t<Members>, args<Op>> || ...))
-    value make(Members&&... members) {
-        static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-        static_assert(
-            only_emits_what_it_produces<emission<Op>>,
-            "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
-        static_assert(results_are_inferred<inferred<Op>>,
-                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return first_result(put<Op>(args<Op>{std::forward<Members>(members)...}));
+        static_assert(members_fit<fit<Op, First, More...>>,
+                      "emit: an op does not have such members; see no_such_members<Op, Types...>, mend them");
+        if constexpr (std::is_same_v<First, args<Op>>) {
+            return first_result(put<Op>(first));
+        } else if constexpr (members_fit<fit<Op, First, More...>>) {
+            return first_result(put<Op>(args<Op>{first, more...}));
+        } else {
+            return {};
+        }
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>
@@ -13077,6 +13139,10 @@ private:
     template <class Op>
     using inferred =
         std::conditional_t<!detail::listed<Op, Produces> || inferable<Op>, void, no_inference<Op>>;
+
+    template <class Op, class... Types>
+    using fit = std::conditional_t<requires(const Types&... members) { args<Op>{members...}; }, void,
+                                   no_such_members<Op, Types...>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
     template <op_tag Op>

@@ -4251,6 +4251,7 @@ private:
             for (const edge& e : n.operand_edges()) {
                 if (!is_known(*e.source)) return;
             }
+            if (!may_grow(n)) return;
             computed& c = known_[n.id];
             std::pmr::vector<typename Evaluator::tensor_type> operands;
             for (const edge& e : n.operand_edges()) {
@@ -4264,6 +4265,16 @@ private:
             if (!evaluated) return;
             std::ranges::move(evaluated.value(), std::back_inserter(c.results));
             c.folded = true;
+        }
+        // May the node be computed, by what the nodes before it have left of the memory that results may take
+        // beyond their operands?
+        bool may_grow(const node& n) {
+            std::uint64_t given = 0;
+            for (const edge& e : n.operand_edges()) given += bytes_of(*e.source);
+            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
+            if (grown > growth_left_) return false;
+            growth_left_ -= grown;
+            return true;
         }
         bool is_needed(const node& n) const {
             for (const edge& e : n.uses()) {
@@ -4286,6 +4297,7 @@ private:
 
         graph& graph_;
         std::pmr::vector<computed> known_;  // by id
+        std::uint64_t growth_left_ = max_computed_bytes;
     };
 };
 
@@ -8018,6 +8030,11 @@ inline value gather(emit<gather_ops> e, value values, value indices) {
 /// [N, W, C]. No index may occur twice in a batch.
 inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
     indices = batch_indices(e, values, indices);
+    if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
+        return e.unsupported("it writes " + number_text(e.shape(rows)[1]) + " elements of " +
+                             number_text(e.shape(values)[1]) +
+                             ", some of them twice, and which value stays is not defined; write each once");
+    }
     const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return from_number(e, written, e.dtype(values));
 }
@@ -9629,9 +9646,7 @@ struct legalize_splits : pass {
             const int_list& shape = e.result_meta(i).shape;
             const std::int64_t available = e.shape(a.self)[axis];
             const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
-            if constexpr (requires { a.indices; }) {  // parts follow one another, but indices may go back
-                start = i == 0 ? 0 : clamped_slice(a.indices[i - 1], std::nullopt, available).start;
-            }
+            if constexpr (requires { a.indices; }) start = part_start(a.indices, i, available);
             start = std::min(start, available - size);
             parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
             start += size;
@@ -10408,7 +10423,12 @@ private:
             case sharing::parts: {
                 const std::int64_t axis = integer_field(n, "dim");
                 std::int64_t start = 0;
-                for (std::uint32_t i = 0; i != v.result; ++i) start += axis_size(*n.results[i].meta, axis);
+                if (const auto* cut = args_if<aten::tensor_split_indices>(n)) {
+                    start = part_start(cut->indices, v.result, axis_size(meta, axis));
+                } else {
+                    for (std::uint32_t i = 0; i != v.result; ++i)
+                        start += axis_size(*n.results[i].meta, axis);
+                }
                 const std::int64_t end = start + axis_size(*n.results[v.result].meta, axis);
                 return made<aten::slice_scatter>({base, now, axis, start, end, 1}, meta, writer, before);
             }
@@ -11781,6 +11801,7 @@ template <class Args>
     auto zeros = a->zero_points ? constant_integers(*a->zero_points)
                                 : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
     if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
+    if (!std::all_of(scales->begin(), scales->end(), &is_scale)) return std::nullopt;
     return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
 }
 

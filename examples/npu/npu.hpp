@@ -4,10 +4,13 @@
 #define HEADRACE_EXAMPLES_NPU_HPP
 
 #include <algorithm>
+
+#if __has_include(<headrace_passes.hpp>)  // the single headers
+#include <headrace_passes.hpp>
+#else
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/verify.hpp>
-#include <headrace/op/op.hpp>
 #include <headrace/pass/op_map.hpp>
+#endif
 
 //! [ops]
 namespace npu {

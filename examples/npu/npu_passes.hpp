@@ -5,14 +5,16 @@
 #define HEADRACE_EXAMPLES_NPU_PASSES_HPP
 
 #include <cmath>
+#include <optional>
+
+#include "npu.hpp"
+
+#if !__has_include(<headrace_passes.hpp>)
 #include <headrace/match/node_pattern.hpp>
 #include <headrace/pass/order.hpp>
 #include <headrace/pass/pipeline.hpp>
 #include <headrace/passes/support/constants.hpp>
-#include <optional>
-#include <vector>
-
-#include "npu.hpp"
+#endif
 
 namespace npu {
 

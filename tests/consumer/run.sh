@@ -34,7 +34,8 @@ if command -v ccache > /dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 configure() {
   folder=$1
   shift
-  cmake -S "$project" -B "$place/$folder" -G Ninja $launcher -DMODELS="$place/tree/examples/models" "$@"
+  cmake -S "$project" -B "$place/$folder" -G Ninja $launcher -DMODELS="$place/tree/examples/models" \
+    -DNPU="$place/tree/examples/npu" "$@"
 }
 vela=$(command -v vela || command -v "$root/build/venv/bin/vela" || true)
 from_package="-DHEADRACE_FROM=package -Dheadrace_ROOT=$place/installed -DHEADRACE_VELA=$vela"
@@ -49,6 +50,12 @@ build() {
 compiler=$2
 build package $from_package
 "$place/package/compiled"
+# The NPU's project with its program, which wants headrace::compiled.
+quietly cmake -S "$place/tree/examples/npu" -B "$place/npu" -G Ninja $launcher -Dheadrace_ROOT="$place/installed" \
+  -DCMAKE_CXX_COMPILER="$compiler"
+quietly cmake --build "$place/npu"
+quietly ctest --test-dir "$place/npu" --output-on-failure
+echo "npu: $(wc -l "$place"/tree/examples/npu/*.?pp | tail -1 | tr -s ' ')"
 build subdirectory -DHEADRACE_FROM=subdirectory $from_tree
 build single_header -DHEADRACE_FROM=single_header $from_tree
 

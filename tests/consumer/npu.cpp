@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// The dialect and the pipeline of examples/npu, whichever way Headrace comes.
+#include "npu_passes.hpp"
+
+static_assert(npu::lowering::supported.contains<headrace::aten::conv2d>());
+static_assert(!npu::lowering::ops_after().contains<headrace::aten::conv2d>());
