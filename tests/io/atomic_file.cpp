@@ -15,6 +15,7 @@
 #include <thread>
 
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/mapped_file.hpp>
 
 using namespace headrace;
 namespace fs = std::filesystem;
@@ -79,6 +80,41 @@ TEST_CASE("a file is written as it is produced, and not at all if that fails", "
     const auto full = write_atomically("/dev/full", produce(true));
     REQUIRE_FALSE(full);  // the reason that the system gives, not what the producer makes of it
     CHECK(full.error().message.find("cannot write /dev/full: No space left") == 0);
+}
+
+TEST_CASE("parts of a large mapped file are copied by the kernel, to files and to pipes", "[atomic_file]") {
+    const scratch s;
+    std::string text(std::size_t{1} << 25, ' ');
+    for (std::size_t i = 0; i != text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+    REQUIRE(write(s.folder / "source", text));
+    const auto source = open_mapped(s.folder / "source");
+    REQUIRE(source);
+    const std::span<const std::byte> part = source.value().bytes().subspan(12'345, std::size_t{1} << 24);
+    REQUIRE(detail::mapped_places::find(part));
+    CHECK_FALSE(detail::mapped_places::find(std::as_bytes(std::span(text))));
+    const byte_source twice = [&](const byte_sink& sink) -> result<void> {
+        static_cast<void>(sink(part) && sink(std::as_bytes(std::span("between", 7))) && sink(part));
+        return boost::outcome_v2::success();
+    };
+    REQUIRE(write_atomically((s.folder / "copy").string(), twice));
+    const std::string once = text.substr(12'345, part.size());
+    CHECK(content_of(s.folder / "copy") == once + "between" + once);
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    std::string received(2 * part.size() + 7, ' ');
+    std::thread reader([&] {
+        std::size_t done = 0;
+        while (done != received.size()) {
+            const ssize_t got = ::read(ends[0], received.data() + done, received.size() - done);
+            if (got <= 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+    });
+    CHECK(write_atomically("/dev/fd/" + std::to_string(ends[1]), twice));
+    ::close(ends[1]);
+    reader.join();
+    ::close(ends[0]);
+    CHECK(received == once + "between" + once);
 }
 
 TEST_CASE("a new file has the rights that the umask leaves, a replaced one its own", "[atomic_file]") {

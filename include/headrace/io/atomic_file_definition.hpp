@@ -24,12 +24,32 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/error.hpp>
 #include <headrace/io/atomic_file.hpp>
+#include <headrace/io/mapped_file.hpp>
 
 namespace headrace {
 
 namespace detail {
 
+/// Lets the kernel copy what lies in a mapped file, without reading it into this process' memory first.
+/// Returns what is left to write: all, where the file system cannot do that, or the output is a pipe.
+[[nodiscard]] inline std::span<const std::byte> copied_by_kernel(int descriptor,
+                                                                 std::span<const std::byte> bytes) {
+    constexpr std::size_t worth_while = std::size_t{1} << 16;
+    if (bytes.size() < worth_while) return bytes;
+    const auto from = mapped_places::find(bytes);
+    if (!from) return bytes;
+    off_t offset = from->offset;
+    while (!bytes.empty()) {
+        const ssize_t copied =
+            ::copy_file_range(from->descriptor, &offset, descriptor, nullptr, bytes.size(), 0);
+        if (copied <= 0) break;
+        bytes = bytes.subspan(static_cast<std::size_t>(copied));
+    }
+    return bytes;
+}
+
 HEADRACE_INLINE bool write_all(int descriptor, std::span<const std::byte> bytes) {
+    bytes = copied_by_kernel(descriptor, bytes);
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
         if (written < 0 && errno != EINTR) return false;

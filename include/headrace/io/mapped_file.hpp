@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,18 +29,28 @@ public:
         std::atomic<bool> taken;
         std::atomic<std::uintptr_t> first;
         std::atomic<std::size_t> size;
+        std::atomic<int> descriptor;  ///< -1: the file has been closed
         std::atomic<bool> torn;
     };
+    /// Bytes of a file that is open.
+    struct extent {
+        int descriptor;
+        off_t offset;
+    };
 
-    /// Null if there is no place left: then that file is not guarded.
-    [[nodiscard]] static place* add(const void* first, std::size_t size);
+    /// Null if there is no place left: then that file is not guarded. The place closes the descriptor.
+    [[nodiscard]] static place* add(const void* first, std::size_t size, int descriptor);
     static void remove(place& p) {
         p.first = 0;
+        if (p.descriptor >= 0) ::close(p.descriptor);
         p.taken = false;
     }
 
     /// Puts zeros where the file that was mapped at `address` has ended; false if none was.
     [[nodiscard]] static bool fill_up(const void* address);
+
+    /// Where bytes of a mapped file lie in it, if it is still open.
+    [[nodiscard]] static std::optional<extent> find(std::span<const std::byte> bytes);
 
 private:
     static constexpr std::size_t capacity = 4096;  // more than a batch has models and .npy files at work
@@ -56,9 +67,10 @@ private:
 class mapped_file {
 public:
     mapped_file() = default;
-    mapped_file(const std::byte* first, const struct stat& status, std::string path)
+    /// Closes the descriptor, unless that is -1.
+    mapped_file(const std::byte* first, const struct stat& status, int descriptor, std::string path)
         : bytes_(first, static_cast<std::size_t>(status.st_size)),
-          place_(detail::mapped_places::add(first, bytes_.size())),
+          place_(detail::mapped_places::add(first, bytes_.size(), descriptor)),
           device_(status.st_dev),
           number_(status.st_ino),
           path_(std::move(path)) {}
@@ -103,6 +115,7 @@ struct file_descriptor {
     ~file_descriptor() {
         if (number >= 0) ::close(number);
     }
+    [[nodiscard]] int release() { return std::exchange(number, -1); }
 };
 
 }  // namespace detail

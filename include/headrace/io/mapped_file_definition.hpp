@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -23,15 +25,29 @@ namespace headrace {
 
 namespace detail {
 
-HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std::size_t size) {
+HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std::size_t size,
+                                                         int descriptor) {
     for (place& p : all) {
         if (p.taken.exchange(true)) continue;
         p.torn = false;
         p.size = size;
+        p.descriptor = descriptor;
         p.first = reinterpret_cast<std::uintptr_t>(first);
         return &p;
     }
+    if (descriptor >= 0) ::close(descriptor);
     return nullptr;
+}
+
+HEADRACE_INLINE std::optional<mapped_places::extent> mapped_places::find(std::span<const std::byte> bytes) {
+    const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
+    for (const place& p : all) {
+        const std::uintptr_t first = p.first;
+        if (first == 0 || at < first || at - first > p.size || bytes.size() > p.size - (at - first)) continue;
+        if (p.descriptor < 0) return std::nullopt;
+        return extent{p.descriptor, static_cast<off_t>(at - first)};
+    }
+    return std::nullopt;
 }
 
 HEADRACE_INLINE bool mapped_places::fill_up(const void* address) {
@@ -74,10 +90,13 @@ HEADRACE_INLINE void guard_mapped_files() {
     ::sigaction(SIGBUS, &action, nullptr);
 }
 
+/// Files of that size stay open while they are mapped, for the kernel to copy from.
+inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
+
 HEADRACE_INLINE result<mapped_file> open_mapped(const std::filesystem::path& path) {
     const auto fail = [&](const char* what) { return malformed(path.string() + ": " + what); };
     // O_NONBLOCK: opening a pipe must not wait for its writer.
-    const detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number < 0) return fail(errno == ENOENT ? "no such file" : std::strerror(errno));
     struct stat status {};
     if (::fstat(file.number, &status) != 0) return fail(std::strerror(errno));
@@ -87,7 +106,8 @@ HEADRACE_INLINE result<mapped_file> open_mapped(const std::filesystem::path& pat
     const auto size = static_cast<std::size_t>(status.st_size);
     void* first = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (first == MAP_FAILED) return fail(std::strerror(errno));
-    return mapped_file(static_cast<const std::byte*>(first), status, path.string());
+    const int kept = size >= bytes_of_large_file ? file.release() : -1;
+    return mapped_file(static_cast<const std::byte*>(first), status, kept, path.string());
 }
 
 }  // namespace headrace
