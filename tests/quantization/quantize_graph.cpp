@@ -102,6 +102,29 @@ value norm_of(program& p, value y) {
 
 }  // namespace
 
+TEST_CASE("a weight that is computed from constants is quantized as a weight") {
+    const auto build = [](program& p) {
+        const value x = p.input(dtype::float32, {2, 4});
+        const value w = p.constant<float>(dtype::float32, {3, 4}, {1, 2, 3, 4, -1, 0, 1, 2, 5, 1, 1, 0});
+        const value gain = p.constant<float>(dtype::float32, {3, 1}, {0.01F, 1, 100});
+        const value bias = p.constant<float>(dtype::float32, {3}, {1, 2, 3});
+        const value direction = p.make<aten::div_tensor>(
+            {w,
+             p.make<aten::linalg_vector_norm>({.self = w, .ord = 2, .dim = int_list{1}, .keepdim = true})});
+        p.output(p.make<aten::linear>({x, p.make<aten::mul_tensor>({direction, gain}),
+                                       p.make<aten::add_scalar>({.self = bias, .other = 1.0})}));
+    };
+    program p;
+    build(p);
+    quantize(p);
+    CHECK(p.g.census().count(info_of<aten::div_tensor>) == 0);
+    CHECK(p.g.census().count(info_of<aten::mul_tensor>) == 0);
+    CHECK(p.g.census().count(info_of<aten::add_scalar>) == 0);
+    // A scale for each row, though they differ by four orders of magnitude.
+    CHECK(p.g.census().count(info_of<qd::dequantize_per_channel>) == 2);
+    CHECK(error_of(build) < 1.5);
+}
+
 TEST_CASE("a convolution and the relu after it are quantized as one") {
     program p;
     testing::builder{conv_relu}(p);

@@ -32,6 +32,7 @@
 #include <headrace/quantization/equalize_layers.hpp>
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
+#include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/mask_softmax.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
@@ -205,8 +206,8 @@ inline void reshape_instead_of_view(graph& g) {
 }  // namespace detail
 
 HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
-    BOOST_OUTCOME_TRY(
-        detail::run_passes(g, context, pass_list<inline_regions, functionalize, canonicalize_variants>{}));
+    BOOST_OUTCOME_TRY(detail::run_passes(
+        g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
     detail::remove_idle_expansions(g);
     detail::drop_unused_places<aten::max_dim, aten::amax>(g);
     detail::drop_unused_places<aten::min_dim, aten::amin>(g);
