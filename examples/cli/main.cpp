@@ -234,7 +234,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->add_option("--io-layout", o.io_layout,
                      "nchw: images come and go as exported; nhwc: with their channels last")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
-    lower->add_option("--io", o.io, "Write what a caller must know of inputs and outputs (JSON)");
+    lower->add_option(
+        "--io", o.io,
+        "Write what a caller must know of inputs and outputs (JSON); for a .pte file: int8 or float, what "
+        "a quantized model takes and gives");
     CLI::Option* report = lower->add_option("--report", o.report, report_help);
     lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
     lower->add_option("--dot", o.dot_directory,

@@ -82,7 +82,8 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
         programs.emplace(name, std::move(model));
     }
-    pte_options lowering{.delegate = delegates(options), .target = target};
+    pte_options lowering{
+        .delegate = delegates(options), .integer_interface = options.io == "int8", .target = target};
     if (is_accelerator(options.delegate)) {
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
         if (!target) lowering.target = target_of_accelerator(options.delegate);
@@ -165,12 +166,15 @@ result<void> unpack_pte(const unpack_options& options) {
 int lower_pte(const lower_options& options) {
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    if (!options.io.empty() || !options.dot_directory.empty() || !options.ir_directory.empty() ||
-        options.verify || options.io_layout != "nchw" || options.plan_memory)
+    if (!options.dot_directory.empty() || !options.ir_directory.empty() || options.verify ||
+        options.io_layout != "nchw" || options.plan_memory)
         return report_usage(
-            "--io, --io-layout, --dot, --ir, --verify and --plan-memory are not for .pte files, whose memory "
-            "is "
+            "--io-layout, --dot, --ir, --verify and --plan-memory are not for .pte files, whose memory is "
             "always planned");
+    if (!options.io.empty() && options.io != "int8" && options.io != "float")
+        return report_usage(
+            "--io: a .pte file describes its inputs and outputs itself; int8 leaves it to the caller to "
+            "quantize them, float does not");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
         return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");
     if (target && !delegates(options))

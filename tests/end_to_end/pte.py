@@ -113,6 +113,33 @@ def check_delegates(program, model, folder):
     shutil.rmtree(package, ignore_errors=True)
 
 
+def check_integer_interface(program, runner, folder):
+    """`--io int8`: the caller quantizes, by what a TOSA flatbuffer's description says of the same model."""
+    model, file = ROOT / "tests" / "fixtures" / "quantized_cnn", folder / "integers.pte"
+    call(program, "lower", model / "model.pt2", "-o", folder / "x.tosa", "--io", folder / "io.json")
+    io = json.loads((folder / "io.json").read_text())
+    taken, given = (io[k][0]["quantization"] for k in ("inputs", "outputs"))
+    x = np.load(model / "in0.npy")
+    numbers = np.clip(np.rint(x / taken["scale"]) + taken["zero_point"], taken["qmin"], taken["qmax"])
+    np.save(folder / "x.npy", numbers.astype(np.int8))
+    y = folder / "y.npy"
+    for options in ((), ("--delegate", "tosa")):
+        call(program, "lower", model / "model.pt2", "-o", file, "--io", "int8", *options)
+        commands = {"`run`": [program, "run", file, "--in", folder / "x.npy", "--out", y]}
+        if runner:
+            commands["ExecuTorch's runtime"] = [runner, file, "forward", folder / "x.npy", "--", y]
+        for what, command in commands.items():
+            call(*command)
+            got = np.load(y)
+            expect(got.dtype == np.int8, f"--io int8: {what} gives {got.dtype}")
+            np.save(y, ((got.astype(np.float64) - given["zero_point"]) * given["scale"]).astype(np.float32))
+            check_outputs(model, [y], f"{what} with integers")
+    call(program, "lower", model / "model.pt2", "-o", file, "--io", folder / "io.json", status=USAGE, says="int8")
+    call(program, "lower", ROOT / "tests" / "fixtures" / "conv_bn_relu" / "model.pt2", "-o", folder / "none.pte",
+         "--io", "int8", status=UNSUPPORTED, says="not quantized")
+    expect(not (folder / "none.pte").exists(), "--io int8 of a float model is refused, but there is a file")
+
+
 def check_shared_constants(program, runner, folder):
     """Methods share what host and delegates have of constants."""
     parts = [ROOT / "tests" / "fixtures" / "partition" / f"two_methods.{m}" for m in ("encode", "decode")]
@@ -279,6 +306,7 @@ def main():
             if delegated:
                 check_delegates(program, model, folder)
         check_methods(program, folder)
+        check_integer_interface(program, runner, folder)
         check_shared_constants(program, runner, folder)
         check_damage(program, folder)
         check_state(program, runner, folder)

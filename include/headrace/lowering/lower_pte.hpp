@@ -24,8 +24,9 @@ namespace headrace {
 using delegate_compiler = std::function<result<pte_delegate>(std::span<const std::byte> flatbuffer)>;
 
 struct pte_options {
-    bool delegate = false;        ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
-    delegate_compiler compile{};  ///< or of another, for which this compiles them
+    bool delegate = false;           ///< what can be lowered to TOSA becomes delegates of the backend "tosa"
+    delegate_compiler compile{};     ///< or of another, for which this compiles them
+    bool integer_interface = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by what the graph holds
 };
 

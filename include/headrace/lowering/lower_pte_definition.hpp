@@ -18,6 +18,7 @@
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
+#include <headrace/lowering/integer_interface.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/pte_copies.hpp>
 
@@ -34,8 +35,11 @@ public:
     }
 
     [[nodiscard]] result<lowered_pte> run() {
-        for (const auto& [name, p] : made_.methods) {
+        for (auto& [name, p] : made_.methods) {
             BOOST_OUTCOME_TRY(refuse_written_inputs(p));
+            if (options_.integer_interface) {
+                BOOST_OUTCOME_TRY(take_integers(p));
+            }
         }
         for (auto& [name, p] : made_.methods) states_[name] = states_as_inputs(p);
         if (options_.delegate) {
