@@ -47,7 +47,8 @@ struct lower_options {
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
     bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
     std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
-    std::string vela;                   ///< the program that compiles delegates for Ethos-U
+    std::string vela;                   ///< the program that compiles for Ethos-U
+    std::string cost;                   ///< the accelerator whose cycles are to be shown; empty: none
     bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch at work at once; 0: as many as processors

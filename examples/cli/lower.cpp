@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/models.hpp>
@@ -20,6 +21,7 @@
 #include "pte.hpp"
 #include "quantize.hpp"
 #include "stages.hpp"
+#include "vela.hpp"
 
 namespace headrace::cli {
 
@@ -68,15 +70,36 @@ lowering_observer observer_of(const lower_options& options, watchers& to, const 
 
 // A model that is refused has a page as well: it shows the nodes that are.
 result<void> write_report_page(const lower_options& options, const lowering_outcome& done,
-                               const graph_history& history) {
+                               const graph_history& history, std::string_view per_layer) {
     if (!is_page_path(options.report)) return boost::outcome_v2::success();
     return write_page(options.report,
                       {.title = options.model,
                        .last = done.model.graph.get(),
                        .history = &history,
                        .report = &done.report,
-                       .refusals = done.refusals},
+                       .refusals = done.refusals,
+                       .vela_csv = per_layer},
                       options.vela_csv);
+}
+
+byte_source flatbuffer_of(const lowering_outcome& done) {
+    return [&done](const byte_sink& sink) -> result<void> {
+        if (!done.stream->write_to(sink)) return boost::outcome_v2::success();  // the sink knows why
+        return done.model.file.check();
+    };
+}
+
+// Puts what Vela estimates into the report; its figures by layer are for the page.
+std::string add_cost(const lower_options& options, lowering_outcome& done) {
+    if (options.cost.empty() || done.failure || !done.refusals.empty()) return {};
+    auto estimate =
+        estimate_by_vela(options.vela.empty() ? "vela" : options.vela, options.cost, flatbuffer_of(done));
+    if (!estimate) {
+        done.failure = estimate.error();
+        return {};
+    }
+    done.report.cost = std::move(estimate.value().figures);
+    return std::move(estimate.value().per_layer);
 }
 
 // The flatbuffer comes last: where it is, the files that explain it are, too.
@@ -91,11 +114,7 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
     if (!options.report.empty() && !is_page_path(options.report)) {
         BOOST_OUTCOME_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
     }
-    const byte_source flatbuffer = [&](const byte_sink& sink) -> result<void> {
-        if (!done.stream->write_to(sink)) return boost::outcome_v2::success();  // the sink knows why
-        return done.model.file.check();
-    };
-    return write_atomically(options.output, flatbuffer);
+    return write_atomically(options.output, flatbuffer_of(done));
 }
 
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
@@ -111,6 +130,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                       .observer = observer_of(options, watching, show),
                       .streams = true});
     done.report.model = options.model;
+    const std::string per_layer = add_cost(options, done);
     file_outcome outcome;
     if (done.failure) {
         outcome.status = status_of(*done.failure);
@@ -118,7 +138,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
         const auto& last = watching.texts.last();
         if (done.failure->kind == error_kind::invalid && !last.empty())
             outcome.error += fmt::format("; {} is the graph before that", last.string());
-    } else if (auto page = write_report_page(options, done, watching.history); !page) {
+    } else if (auto page = write_report_page(options, done, watching.history, per_layer); !page) {
         outcome.status = status_of(page.error());
         outcome.error = page.error().message;
     } else if (!done.refusals.empty()) {
@@ -162,6 +182,20 @@ void say_verified(const std::vector<verified_pass>& verified) {
                     worst->difference, steps.empty() ? "" : "; it grew after " + steps));
 }
 
+/// What Vela estimates: the sum, and operators by their cycles.
+void say_cost(const vela_figures& cost) {
+    say(fmt::format("{}: {} cycles, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM, {:.1f} KiB flash",
+                    cost.accelerator, cost.cycles, counted(cost.layers.size() - cost.on_cpu(), "operator"),
+                    cost.on_cpu(), cost.sram_kib, cost.flash_kib));
+    const auto operators = cost.by_operator();
+    std::uint64_t sum = 0;  // work in parallel counts once in the total
+    for (const vela_operator& o : operators) sum += o.cycles;
+    for (const vela_operator& o : operators)
+        say(fmt::format("{:>12} {:>4.0f} %  {} x {}", o.cycles,
+                        100.0 * static_cast<double>(o.cycles) / static_cast<double>(sum), o.count,
+                        printable(o.op)));
+}
+
 /// What was done, in a line.
 void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
     const lowering_report& report = done.report;
@@ -169,6 +203,7 @@ void say_done(const lower_options& options, const file_outcome& done, std::uint6
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
                     report.target, counted(report.nodes_in, "node"), report.nodes_out,
                     transposes_text(report), size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));
+    if (report.cost) say_cost(*report.cost);
 }
 
 /// On a terminal, the name of the pass that has ended, once a lowering takes long.
@@ -231,16 +266,21 @@ int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
     if (!options.delegate.empty()) return report_usage("--delegate is for .pte files: give -o such a name");
+    if (!options.vela.empty() && options.cost.empty())
+        return report_usage("--vela is the program for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
     if (packaged && !options.calibration.samples.empty())
         return report_usage("--quantize is for one flatbuffer or .pte file, not for a package");
+    if (!options.cost.empty() && (packaged || !options.batch.empty()))
+        return report_usage("--cost is for one flatbuffer, not for a package or --batch");
     if (packaged) return lower_package(options);
     if (options.model.empty() && options.batch.empty())
         return report_usage("lower needs a model, --method or --batch");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+    if (!options.cost.empty() && !target) target = target_of_accelerator(options.cost);
     if (const int status =
             check_distinct_files(std::vector{options.output, options.io, options.report}, options.model);
         status != status_ok)

@@ -19,6 +19,7 @@
 #include "commands.hpp"
 #include "messages.hpp"
 #include "process.hpp"
+#include "vela.hpp"
 
 namespace {
 
@@ -110,6 +111,9 @@ INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
 configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
+constexpr const char* cost_help =
+    R"(Show what Vela estimates for that Ethos-U: cycles, by operator and, in the report, by node; the target
+is then what it runs)";
 constexpr const char* dim_help =
     R"(A size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
 export's symbol, s77=1)";
@@ -220,12 +224,12 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         "Leave what cannot be lowered on the host: write a package of delegates and a host graph, or a .pte "
         "file as --delegate tosa does");
     CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
-    delegate->check(CLI::IsMember({"tosa", "ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256",
-                                   "ethos-u65-256", "ethos-u65-512", "ethos-u85-128", "ethos-u85-256",
-                                   "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"}));
+    std::vector<std::string> delegates = accelerators();
+    delegates.insert(delegates.begin(), "tosa");
+    delegate->check(CLI::IsMember(delegates));
     delegate->type_name("NAME");
-    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; the one in the path without it")
-        ->needs(delegate);
+    lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
+    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; the one in the path without it");
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers that lie where a plan says");
     add_sizes(*lower, o.sizes);

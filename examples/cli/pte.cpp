@@ -175,6 +175,8 @@ int lower_pte(const lower_options& options) {
         return report_usage(
             "--io: a .pte file describes its inputs and outputs itself; int8 leaves it to the caller to "
             "quantize them, float does not");
+    if (!options.cost.empty())
+        return report_usage("--cost is for one flatbuffer: give -o a name that ends in .tosa");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
         return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");
     if (target && !delegates(options))

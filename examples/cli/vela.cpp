@@ -56,6 +56,8 @@ private:
     bool is_made_ = false;
 };
 
+error no_folder() { return unwritable("cannot make a temporary directory for Vela"); }
+
 // Runs a program until it ends; what it prints goes to a file. Its status, or -1 if it cannot be run.
 int run_program(std::vector<std::string> words, const std::string& log) {
     std::vector<char*> arguments;
@@ -90,22 +92,44 @@ std::string text_of_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
-                             std::span<const std::byte> flatbuffer) {
-    const scratch_directory folder;
-    if (!folder.is_made()) return unwritable("cannot make a temporary directory for Vela");
-    const std::string model = folder.file("model.tosa");
+// Runs Vela in a folder that has model.tosa, where it leaves what it makes. Returns what it says.
+result<std::string> run_vela(const scratch_directory& folder, const std::string& vela,
+                             const std::string& accelerator, std::vector<std::string> options = {}) {
     const std::string log = folder.file("log");
-    if (auto written = write_atomically(model, flatbuffer); !written) return written.error();
-    const int status = run_program({vela, model, "--accelerator-config", accelerator, "--output-format",
-                                    "raw", "--output-dir", folder.path()},
-                                   log);
-    const std::string said = text_of_file(log);
+    std::vector<std::string> words{vela,
+                                   folder.file("model.tosa"),
+                                   "--accelerator-config",
+                                   accelerator,
+                                   "--output-format",
+                                   "raw",
+                                   "--output-dir",
+                                   folder.path()};
+    words.insert(words.end(), options.begin(), options.end());
+    const int status = run_program(std::move(words), log);
+    std::string said = text_of_file(log);
     if (status == -1)
         return unsupported(
             fmt::format("cannot run Vela as '{}'; install it, or say where it is by --vela", vela));
     if (status != 0)
         return unsupported(fmt::format("Vela ended with status {}: {}", status, printable(said, 1000)));
+    return said;
+}
+
+// The file in a folder whose name has that part; empty if there is none.
+std::string file_with(const scratch_directory& folder, std::string_view part) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path(), ignored)) {
+        if (entry.path().filename().string().find(part) != std::string::npos) return entry.path().string();
+    }
+    return {};
+}
+
+result<pte_delegate> compile(const std::string& vela, const std::string& accelerator,
+                             std::span<const std::byte> flatbuffer) {
+    const scratch_directory folder;
+    if (!folder.is_made()) return no_folder();
+    BOOST_OUTCOME_TRYV(write_atomically(folder.file("model.tosa"), flatbuffer));
+    BOOST_OUTCOME_TRY(said, run_vela(folder, vela, accelerator));
     // It has status 0 for operators that it leaves to a CPU, which a delegate has not.
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
                         said.find("CPU operators = 0 ") == std::string::npos;
@@ -118,11 +142,29 @@ result<pte_delegate> compile(const std::string& vela, const std::string& acceler
 
 }  // namespace
 
+std::vector<std::string> accelerators() {
+    return {"ethos-u55-32",  "ethos-u55-64",   "ethos-u55-128", "ethos-u55-256",
+            "ethos-u65-256", "ethos-u65-512",  "ethos-u85-128", "ethos-u85-256",
+            "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"};
+}
+
 bool is_accelerator(const std::string& delegate) { return delegate.starts_with("ethos-u"); }
 
 target_spec target_of_accelerator(const std::string& delegate) {
     const bool is_u85 = delegate.starts_with("ethos-u85");
     return parse_target(is_u85 ? "TOSA-1.0+INT+int16+int4+u85" : "TOSA-1.0+INT+int16+int4+u55").value();
+}
+
+result<vela_estimate> estimate_by_vela(const std::string& vela, const std::string& accelerator,
+                                       const byte_source& flatbuffer) {
+    const scratch_directory folder;
+    if (!folder.is_made()) return no_folder();
+    BOOST_OUTCOME_TRYV(write_atomically(folder.file("model.tosa"), flatbuffer));
+    BOOST_OUTCOME_TRYV(run_vela(folder, vela, accelerator, {"--verbose-performance"}));
+    std::string per_layer = text_of_file(file_with(folder, "_per-layer.csv"));
+    BOOST_OUTCOME_TRY(
+        figures, read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
+    return vela_estimate{std::move(figures), std::move(per_layer)};
 }
 
 delegate_compiler compile_by_vela(std::string vela, std::string accelerator) {

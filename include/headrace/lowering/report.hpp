@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <headrace/io/json_writer.hpp>
+#include <headrace/io/vela_figures.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
 #include <headrace/passes/layout/remaining_transposes.hpp>
@@ -68,6 +70,7 @@ struct lowering_report {
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
     std::vector<stage_time> stages{};
+    std::optional<vela_figures> cost{};  ///< what Vela estimates of the result, where it was asked
 };
 
 namespace detail {
@@ -150,6 +153,7 @@ inline void write_transposes(json_writer& w, const lowering_report& report) {
         }
         w.end_array();
     }
+    if (report.cost) write_vela_figures(w, *report.cost);
     w.end_object();
     return std::move(w).text();
 }
