@@ -43,13 +43,14 @@ struct known_dialects {
     [[nodiscard]] static bool contains(const op_info& op) {
         return ((op.dialect == &info_of_dialect<Dialects>) || ...);
     }
-    [[nodiscard]] static evaluation_kernel kernel_of(const op_info& op) { return find_kernel<Dialects...>(op); }
+    [[nodiscard]] static evaluation_kernel kernel_of(const op_info& op) {
+        return find_kernel<Dialects...>(op);
+    }
     [[nodiscard]] static inference_rule rule_of(const op_info& op) { return find_rule<Dialects...>(op); }
 };
-using headrace_dialects =
-    known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                   higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect,
-                   builtin::dialect>;
+using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                                         higher_order::dialect, tosa::dialect, delegate::dialect,
+                                         memory::dialect, builtin::dialect>;
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));
@@ -65,8 +66,9 @@ using headrace_dialects =
 [[nodiscard]] inline error no_kernel(const node& n) {
     const bool is_ours = headrace_dialects::contains(*n.op);
     return unsupported(message_prefix(n) + "evaluation has no kernel for this op" +
-                       (is_ours ? "" : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
-                                       "give the run operators_of its dialect"));
+                       (is_ours ? ""
+                                : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
+                                  "give the run operators_of its dialect"));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
@@ -87,8 +89,7 @@ using headrace_dialects =
 
 /// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
 /// constants, only the graph knows.
-[[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own,
-                                              inference& inferred) {
+[[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own, inference& inferred) {
     const inference_rule rule = rule_of(*n.op, own);
     if (rule == nullptr || is_of_dialect<builtin::dialect>(n)) {
         return boost::outcome_v2::success();
@@ -237,9 +238,7 @@ private:
 
 }  // namespace detail
 
-HEADRACE_INLINE evaluation_kernel kernel_of_headrace(const op_info& op) {
-    return detail::kernel_of(op, {});
-}
+HEADRACE_INLINE evaluation_kernel kernel_of_headrace(const op_info& op) { return detail::kernel_of(op, {}); }
 
 HEADRACE_INLINE result<std::vector<tensor>> evaluate_node(const node& n,
                                                           std::span<const tensor> operand_values) {

@@ -146,9 +146,9 @@ inline void evaluate(tosa::resize, const args<tosa::resize>& a, evaluation& e) {
                     const auto at = [&](std::int64_t row, std::int64_t column) {
                         return numbers[idx((row * in.dim(2) + column) * in.dim(3) + c)];
                     };
-                    results.push_back(resized<T>({at(above, x.first), at(above, x.second),
-                                                  at(below, x.first), at(below, x.second)},
-                                                 y, x, a.mode));
+                    results.push_back(resized<T>(
+                        {at(above, x.first), at(above, x.second), at(below, x.first), at(below, x.second)}, y,
+                        x, a.mode));
                 }
             }
         };

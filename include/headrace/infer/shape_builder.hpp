@@ -160,8 +160,8 @@ struct slice_range {
     return {first, clamp(end.value_or(size), first)};
 }
 
-/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may go
-/// back: parts overlap then.
+/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may
+/// go back: parts overlap then.
 [[nodiscard]] constexpr std::int64_t part_start(sizes indices, std::size_t part, std::int64_t size) {
     return part == 0 ? 0 : clamped_slice(indices[part - 1], std::nullopt, size).start;
 }

@@ -159,7 +159,8 @@ template <std::size_t N>
 }
 
 template <class T>
-concept argument_type = std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
+concept argument_type =
+    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
 
 namespace detail {
 
