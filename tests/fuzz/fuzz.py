@@ -66,7 +66,7 @@ def make_seeds(program, seeds, corpus):
 
 
 def lower_seed(program, model, seeds, name):
-    io, tosa, folder = seeds / "io.json", seeds / "tosa" / name, seeds / "package.tmp"
+    io, tosa, folder = seeds / "io.json", seeds / "tosa" / (name + ".tosa"), seeds / "package.tmp"
     lowered = subprocess.run([program, "lower", model, "-o", tosa, "--io", io], capture_output=True)
     if lowered.returncode == 0:
         with open(seeds / "vela" / name, "wb") as f:
@@ -188,7 +188,10 @@ def main():
         print(f"{target:10} {t['fast']:12} {t['seen']:12} {t['slow']:12} {t['edges']:8}")
     (a.work / "totals.json").write_text(json.dumps(totals, indent=1))
     print(f"{len(known)} findings in {a.work / 'findings'}")
-    return 1 if known else 0
+    idle = [target for target, t in totals.items() if t["fast"] + t["slow"] == 0]
+    if idle:
+        print(f"nothing was executed of: {', '.join(idle)}")
+    return 1 if known or idle else 0
 
 
 if __name__ == "__main__":
