@@ -173,6 +173,50 @@ TEST_CASE("several backends share the methods", "[backend]") {
     CHECK(delegates[1].processed.data_keys == std::vector<std::string>{"methods"});
 }
 
+TEST_CASE("each partition reaches the backend with compile specs of its own", "[backend]") {
+    // Writes what it was told.
+    struct telling_backend {
+        static constexpr std::string_view name() { return "telling"; }
+        result<preprocess_result> preprocess(graph&, std::span<const compile_spec> specs) const {
+            preprocess_result made;
+            std::string told;
+            for (const compile_spec& s : specs) told += s.key + "=" + s.value + ";";
+            const auto bytes = bytes_of(told);
+            made.processed_bytes.assign(bytes.begin(), bytes.end());
+            return made;
+        }
+    };
+    struct numbered_partitions {
+        std::string method;
+        result<partition_result> partition(graph& g) const {
+            partition_result found;
+            for (node& n : g.nodes_of(info_of<aten::add_tensor>)) {
+                const std::string number = std::to_string(found.partitions.size());
+                found.partitions.push_back({{&n}, {"telling", {{"method", method}, {"part", number}}}});
+            }
+            return found;
+        }
+    };
+    program encode;
+    program decode;
+    build(encode);
+    build(decode);
+    backend_registry backends;
+    backends.add(telling_backend{});
+    partitioners p;
+    p.emplace("encode", numbered_partitions{"encode"});
+    p.emplace("decode", numbered_partitions{"decode"});
+    const auto lowered = to_backend({{"encode", &encode.g}, {"decode", &decode.g}}, p, backends);
+    REQUIRE(lowered.has_value());
+    for (const auto& [name, m] : lowered.value().methods) {
+        REQUIRE(m.delegates.size() == 2);
+        for (std::size_t i = 0; i != 2; ++i) {
+            const std::string wanted = "method=" + name + ";part=" + std::to_string(i) + ";";
+            CHECK(std::ranges::equal(m.delegates[i].processed.processed_bytes, bytes_of(wanted)));
+        }
+    }
+}
+
 TEST_CASE("misuse is refused in words that name the method", "[backend]") {
     program one;
     program two;
@@ -188,12 +232,6 @@ TEST_CASE("misuse is refused in words that name the method", "[backend]") {
     CHECK(refusal(both, partitioner(partition_additions{{.backend = "missing"}})) ==
           "method one: backend 'missing' is not registered; these are: counting, sharing");
     CHECK(refusal(both, partitioner(counting), {}).ends_with("these are: none"));
-
-    partitioners differing;
-    differing.emplace("one", partition_additions{{"counting", {{"size", "1"}}}});
-    differing.emplace("two", partition_additions{{"counting", {{"size", "2"}}}});
-    CHECK(refusal(both, differing) ==
-          "method two: its compile specs for backend 'counting' differ from those of method one");
 
     struct failing {
         result<partition_result> partition(graph&) const { return invalid("no idea"); }

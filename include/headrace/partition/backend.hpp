@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,10 +58,11 @@ struct partition_result {
 class partitioner {
 public:
     template <class T>
-    requires(!std::same_as<T, partitioner> &&
-             requires(const T& p, graph& g) {
-                 { p.partition(g) } -> std::same_as<result<partition_result>>;
-             }) partitioner(T p)
+        requires(!std::same_as<T, partitioner> &&
+                 requires(const T& p, graph& g) {
+                     { p.partition(g) } -> std::same_as<result<partition_result>>;
+                 })
+    partitioner(T p)
         : partition_(
               [held = std::make_shared<const T>(std::move(p))](graph& g) { return held->partition(g); }) {}
 
@@ -117,10 +119,10 @@ concept backend = requires(const T& b, graph& program, std::span<const compile_s
 
 /// Matches backends that want to see the programs of all methods at once.
 template <class T>
-concept multimethod_backend = backend<T> &&
-    requires(const T& b, const method_programs& programs, const method_compile_specs& specs) {
-    { b.preprocess_multimethod(programs, specs) } -> std::same_as<result<method_results>>;
-};
+concept multimethod_backend =
+    backend<T> && requires(const T& b, const method_programs& programs, const method_compile_specs& specs) {
+        { b.preprocess_multimethod(programs, specs) } -> std::same_as<result<method_results>>;
+    };
 
 /// Calls `f(graph& program, std::span<const compile_spec> specs) -> result<preprocess_result>` for each
 /// program of each method, and collects what it makes. The error names the method.
@@ -295,7 +297,7 @@ public:
         for (const auto& [method, g] : methods_) {
             BOOST_OUTCOME_TRY(fuse(method, *g));
         }
-        for (const auto& [name, first] : specs_) {
+        for (const std::string& name : used_) {
             BOOST_OUTCOME_TRY(preprocess(name));
         }
         for (auto& [method, lowered] : lowered_.methods) {
@@ -308,11 +310,6 @@ public:
     }
 
 private:
-    struct first_specs {
-        std::string method;
-        compile_specs specs;
-    };
-
     static error in_method(const std::string& method, const error& e) { return e.in("method " + method); }
 
     result<void> check(const std::string& method, const delegation_spec& d) {
@@ -320,10 +317,8 @@ private:
             return invalid("method " + method + ": backend '" + d.backend +
                            "' is not registered; these are: " + backends_.names());
         }
-        const auto& [name, first] = *specs_.emplace(d.backend, first_specs{method, d.specs}).first;
-        if (first.specs == d.specs) return boost::outcome_v2::success();
-        return invalid("method " + method + ": its compile specs for backend '" + name +
-                       "' differ from those of method " + first.method);
+        used_.insert(d.backend);
+        return boost::outcome_v2::success();
     }
 
     result<void> fuse(const std::string& method, graph& g) {
@@ -397,7 +392,7 @@ private:
     const std::map<std::string, graph*, std::less<>>& methods_;
     const backend_registry& backends_;
     std::map<std::string, partition_result, std::less<>> found_;
-    std::map<std::string, first_specs, std::less<>> specs_;  // by backend
+    std::set<std::string> used_;  // backends
     named_data_store data_;
     lowered_methods lowered_;
 };
@@ -411,9 +406,11 @@ private:
 /// Where a backend has taken integers in place of real numbers at its program's border (ir/signature.hpp), or
 /// a narrower type, the host graph quantizes, dequantizes and casts.
 ///
+/// Compile specs may differ from one partition to the next: the backend gets each program with its own.
+///
 /// The error names the method: a partitioner for a method that is not there, a method without a program, a
-/// backend that is not registered, compile specs that differ within one backend, partitions that overlap, a
-/// backend that gives no result for a method. Graphs have been rewritten by then if partitions were sound.
+/// backend that is not registered, partitions that overlap, a backend that gives no result for a method.
+/// Graphs have been rewritten by then if partitions were sound.
 [[nodiscard]] inline result<lowered_methods> to_backend(
     const std::map<std::string, graph*, std::less<>>& methods,
     const std::map<std::string, partitioner, std::less<>>& partitioners, const backend_registry& backends) {
