@@ -3,12 +3,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <headrace/dialect/aten.hpp>
+#include <headrace/eval/evaluator.hpp>
+#include <headrace/io/npy.hpp>
 #include <headrace/lowering/opt_main.hpp>
 
 using namespace headrace;
@@ -48,6 +52,62 @@ struct refuse_twice : pass {
 };
 }  // namespace own
 
+// The same with all that a dialect can have.
+namespace whole {
+struct dialect;
+struct twice : op<dialect, "whole.twice", "x"> {
+    struct args {
+        value x;
+    };
+};
+struct power : op<dialect, "whole.power", "x, exponent"> {
+    struct args {
+        value x;
+        std::int64_t exponent = 2;
+    };
+};
+struct dialect : dialect_of<"whole", twice, power> {};
+
+template <one_of<ops<twice, power>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    out.add(out.of(a.x));
+    return boost::outcome_v2::success();
+}
+result<void> verify_op(power, const args<power>& a, const node&) {
+    if (a.exponent < 1 || a.exponent > 3) return invalid("the exponent is between 1 and 3");
+    return boost::outcome_v2::success();
+}
+void evaluate(twice, const args<twice>& a, evaluation& e) {
+    std::vector<double> numbers = e.input(a.x).to<double>();
+    for (double& x : numbers) x *= 2;
+    e.output().assign(numbers);
+}
+void evaluate(power, const args<power>& a, evaluation& e) {
+    evaluate_as<aten::pow_tensor_scalar>({.self = a.x, .exponent = a.exponent}, e);
+}
+
+struct select : pass {
+    using targeted_ops = ops<aten::add_tensor, aten::pow_tensor_scalar>;
+    using produces = ops<twice, power>;
+    value operator()(const args<aten::add_tensor>& a, emit<produces>& e) const {
+        if (!(a.self == a.other)) return e.unsupported("two values are added");
+        return e.make<twice>({a.self});
+    }
+    value operator()(const args<aten::pow_tensor_scalar>& a, emit<produces>& e) const {
+        const auto exponent = static_cast<std::int64_t>(a.exponent.to_double());
+        if (exponent > 3) return e.unsupported("the exponent is too large");
+        return e.make<power>({a.self, exponent});
+    }
+};
+struct wrong_twice : pass {
+    using targeted_ops = ops<twice>;
+    using produces = ops<power>;
+    value operator()(const args<twice>& a, emit<produces>& e) const { return e.make<power>({a.x, 1}); }
+};
+struct lowering : pipeline<from<aten::add_tensor, aten::pow_tensor_scalar>, to<dialect>, select> {};
+struct also : pipeline<from<aten::add_tensor, aten::pow_tensor_scalar>, to<dialect>, select, wrong_twice> {};
+}  // namespace whole
+
 struct folder {
     std::filesystem::path path;
     folder() {
@@ -70,6 +130,19 @@ int run(std::vector<std::string> arguments) {
     for (std::string& a : arguments) argv.push_back(a.data());
     return opt_main<dialects<own::dialect>, pass_list<own::drop_same, own::refuse_twice>>(
         static_cast<int>(argv.size()), argv.data());
+}
+
+int run_whole(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "whole_opt");
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    return opt_main<dialects<whole::dialect>, whole::lowering, whole::also>(static_cast<int>(argv.size()),
+                                                                            argv.data());
+}
+std::string text_of(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
 }
 
 }  // namespace
@@ -116,4 +189,78 @@ TEST_CASE("a program for another dialect refuses what is broken", "[opt_main]") 
     CHECK(run({"opt", "x.hr", "--passes", "drop_sam"}) == 2);
     CHECK(run({"opt", (at.path / "none.hr").string(), "--all"}) == 3);
     CHECK(run({"run", "x.hr", "-o", "y.hr"}) == 2);
+}
+
+TEST_CASE("a program for another dialect lowers, executes, plans and verifies", "[opt_main]") {
+    const folder at;
+    const std::string model = at.write("x.hr", R"(headrace 1
+%x: float32[2] = input
+%sum: ? = aten.add.Tensor(%x, %x)
+%y: ? = aten.pow.Tensor_Scalar(%sum, 3)
+output %y
+)");
+    const std::string lowered = (at.path / "y.hr").string();
+    CHECK(run_whole({"lower", model, "--verify", "-o", lowered}) == 0);
+    CHECK(text_of(lowered) == R"(headrace 1
+
+%x: float32[2] = input
+%sum: float32[2] = whole.twice(%x)
+%y: float32[2] = whole.power(%sum, exponent=3)
+output %y
+)");
+    const float numbers[] = {1, -2};
+    const std::string in = (at.path / "in.npy").string();
+    const std::string out = (at.path / "out.npy").string();
+    REQUIRE(write_npy(in, {dtype::float32, {2}, {}}, std::as_bytes(std::span(numbers))));
+    CHECK(run_whole({"run", lowered, "--in", in, "--out", out}) == 0);
+    const auto got = read_npy(out);
+    REQUIRE(got);
+    float given[2];
+    REQUIRE(got.value().data.size() == sizeof given);
+    std::memcpy(given, got.value().data.data(), sizeof given);
+    CHECK(given[0] == 8);
+    CHECK(given[1] == -64);
+    CHECK(run_whole({"run", lowered}) == 0);
+    CHECK(run_whole({"plan", lowered, "--verify", "--in", in}) == 0);
+    CHECK(run_whole({"plan", lowered}) == 0);
+    CHECK(run_whole({"run", lowered, "--in", in, "--out", out, out}) == 2);
+    // The other pipeline changes what is computed.
+    CHECK(run_whole({"lower", model, "--pipeline", "also", "-o", lowered}) == 0);
+    CHECK(run_whole({"lower", model, "--pipeline", "also", "--verify", "-o", lowered}) == 3);
+    CHECK(run_whole({"opt", model, "--passes", "select,wrong_twice", "--verify"}) == 3);
+    CHECK(run_whole({"lower", model, "--pipeline", "none"}) == 2);
+    CHECK(run({"lower", model}) == 2);  // that program has no pipeline
+    CHECK(run_whole({"show", model, "--verify"}) == 2);
+    CHECK(run_whole({"plan", model, "-o", lowered}) == 2);
+}
+
+TEST_CASE("a program for another dialect names what may not leave its pipeline", "[opt_main]") {
+    const folder at;
+    const std::string lowered = (at.path / "y.hr").string();
+    const auto lower = [&](const std::string& nodes) {
+        const std::string model = at.write("x.hr", "headrace 1\n%x: float32[2] = input\n" + nodes);
+        return run_whole({"lower", model, "-o", lowered});
+    };
+    CHECK(lower("%y: ? = aten.pow.Tensor_Scalar(%x, 4)\noutput %y\n") == 1);  // refused
+    CHECK(lower("%y: ? = aten.relu.default(%x)\noutput %y\n") == 1);          // no pass takes it
+    CHECK(lower("%y: ? = whole.power(%x, exponent=4)\noutput %y\n") == 3);    // its verifier
+    CHECK_FALSE(std::filesystem::exists(lowered));
+    CHECK(lower("%y: ? = whole.power(%x, exponent=3)\noutput %y\n") == 0);
+}
+
+TEST_CASE("graphs of another dialect run by its kernels, and by no others", "[opt_main]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    const tensor_meta pair{dtype::float32, {2}, {}};
+    g.set_meta(x.result(), pair);
+    const value y = g.create<whole::twice>({x.result()}).result();
+    g.set_meta(y, pair);
+    g.create<builtin::output>({list<value>(&y, 1)});
+    const std::vector inputs{tensor::of(dtype::float32, {2}, std::vector<double>{1, 2})};
+    const auto got = run_graph(g, inputs, operators_of<whole::dialect>);
+    REQUIRE(got);
+    CHECK(got.value()[0].to<double>() == std::vector<double>{2, 4});
+    CHECK_THAT(std::string(run_graph(g, inputs).error().message),
+               Catch::Contains("has no kernel for this op; declare evaluate(Op,"));
+    CHECK(verify<whole::dialect>(g));
 }

@@ -206,6 +206,34 @@ TEST_CASE("transposes undo each other, past reshapes as well") {
     CHECK(compare(safe, 0) == "");
 }
 
+TEST_CASE("a reshape between transposes, of rank 3 to 6") {
+    // Axes are split and put in another order at once: one transpose has to stay, and no more than one.
+    const auto reordering = [](program& p) {
+        const value v =
+            reshaped(p, transposed(p, p.input(fp32, {1, 14, 72, 2}), {0, 3, 1, 2}), {1, 1, 72, 28});
+        p.output(transposed(p, v, {0, 2, 3, 1}));
+    };
+    CHECK(compare(reordering, 1) == "");
+    // The pair around a reshape undoes itself.
+    const auto of_rank_3 = [](program& p) {
+        const value v = reshaped(p, transposed(p, p.input(fp32, {2, 6, 5}), {0, 2, 1}), {2, 5, 3, 2});
+        p.output(transposed(p, v, {0, 2, 3, 1}));
+    };
+    CHECK(compare(of_rank_3, 0) == "");
+    const auto of_rank_5 = [](program& p) {
+        const value v =
+            reshaped(p, transposed(p, p.input(fp32, {1, 2, 3, 4, 5}), {0, 4, 1, 2, 3}), {1, 5, 6, 4});
+        p.output(transposed(p, v, {0, 2, 3, 1}));
+    };
+    CHECK(compare(of_rank_5, 0) == "");
+    const auto of_rank_6 = [](program& p) {
+        const value v =
+            reshaped(p, transposed(p, p.input(fp32, {2, 3, 2, 2, 3, 2}), {0, 5, 1, 2, 3, 4}), {2, 2, 36});
+        p.output(transposed(p, v, {0, 2, 1}));
+    };
+    CHECK(compare(of_rank_6, 0) == "");
+}
+
 TEST_CASE("axes of size 1 move for nothing") {
     const auto build = [](program& p) {
         const value v = transposed(p, p.input(fp32, {1, 4, 1, 3}), {0, 2, 1, 3});

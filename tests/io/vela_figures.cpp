@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Tests of what is read from the tables that Vela writes.
+#include <catch2/catch.hpp>
+
+#include <headrace/io/vela_figures.hpp>
+
+using namespace headrace;
+
+namespace {
+
+constexpr std::string_view per_layer =
+    "Original Operator,NNG Operator,Target,Op Cycles,Name\r\n"
+    "Conv2D,Conv2D,NPU,300,first\r\n"
+    "Clamp,Clamp,NPU,0,first\r\n"
+    "Conv2D,Conv2D,NPU,200.0,second\r\n"
+    "Table,LUT,NPU,700,third\r\n"
+    "While,While,CPU,0,fourth\n";
+constexpr std::string_view summary =
+    "network,sram_memory_used,off_chip_flash_memory_used,cycles_total\nm,21.5,29.75,1100\n";
+
+}  // namespace
+
+TEST_CASE("cycles by layer and by operator", "[vela_figures]") {
+    const auto read = read_vela_figures("ethos-u55-128", per_layer, summary);
+    REQUIRE(read);
+    const vela_figures& figures = read.value();
+    CHECK(figures.cycles == 1100);
+    CHECK(figures.sram_kib == 21.5);
+    CHECK(figures.flash_kib == 29.75);
+    CHECK(figures.on_cpu() == 1);
+    REQUIRE(figures.layers.size() == 5);
+    CHECK(figures.layers[2].name == "second");
+    CHECK(figures.layers[2].cycles == 200);
+    const auto operators = figures.by_operator();
+    REQUIRE(operators.size() == 2);  // what costs nothing is fused
+    CHECK(operators[0].op == "LUT");
+    CHECK(operators[1].op == "Conv2D");
+    CHECK(operators[1].count == 2);
+    CHECK(operators[1].cycles == 500);
+    json_writer w;
+    w.begin_object();
+    write_vela_figures(w, figures);
+    w.end_object();
+    CHECK(w.text().find("\"on_cpu\": 1") != std::string::npos);
+}
+
+TEST_CASE("tables without the columns, cut off, or of something else", "[vela_figures]") {
+    CHECK(read_vela_figures("u", "", summary).error().message ==
+          "Vela's figures by layer have no column 'Name'");
+    CHECK(read_vela_figures("u", per_layer, "").error().message ==
+          "Vela's summary has no column 'cycles_total'");
+    CHECK(read_vela_figures("u", per_layer, "cycles_total\n").error().message ==
+          "Vela's summary has no column 'cycles_total'");
+    const auto cut =
+        read_vela_figures("u", "Name,NNG Operator,Target,Op Cycles\nx,Add", "cycles_total\nno\n");
+    REQUIRE(cut);
+    CHECK(cut.value().cycles == 0);
+    REQUIRE(cut.value().layers.size() == 1);
+    CHECK(cut.value().layers[0].cycles == 0);
+    CHECK_FALSE(cut.value().layers[0].on_npu);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Tests of how refused nodes are told.
+#include <catch2/catch.hpp>
+
+#include <headrace/lowering/refusal_text.hpp>
+
+using namespace headrace;
+
+TEST_CASE("equal refusals share a line from the fourth on", "[refusal_text]") {
+    std::vector<diagnostic> refusals;
+    for (const char* name : {"a", "b", "c", "d", "e"})
+        refusals.push_back({name, "aten.tan.default", "no table"});
+    refusals.insert(refusals.begin() + 1, {"x", "aten.sin.default", "no table"});
+    refusals.push_back({"forged\nerror: y", "aten.tan.default", "too large"});
+    CHECK(refusal_lines(refusals) ==
+          std::vector<std::string>{"a, b, c and 2 more (aten.tan.default): no table",
+                                   "x (aten.sin.default): no table",
+                                   "forged\\x0aerror: y (aten.tan.default): too large"});
+    CHECK(refusal_lines({}).empty());
+}
