@@ -185,8 +185,8 @@ void say_verified(const std::vector<verified_pass>& verified) {
 /// What Vela estimates: the sum, and operators by their cycles.
 void say_cost(const vela_figures& cost) {
     say(fmt::format("{}: {} cycles, {} on the NPU, {} on the CPU, {:.1f} KiB SRAM, {:.1f} KiB flash",
-                    cost.accelerator, cost.cycles, counted(cost.layers.size() - cost.on_cpu(), "operator"),
-                    cost.on_cpu(), cost.sram_kib, cost.flash_kib));
+                    cost.accelerator, cost.cycles, counted(cost.on_npu(), "operator"), cost.on_cpu(),
+                    cost.sram_kib, cost.flash_kib));
     const auto operators = cost.by_operator();
     std::uint64_t sum = 0;  // work in parallel counts once in the total
     for (const vela_operator& o : operators) sum += o.cycles;

@@ -28,6 +28,7 @@ TEST_CASE("cycles by layer and by operator", "[vela_figures]") {
     CHECK(figures.sram_kib == 21.5);
     CHECK(figures.flash_kib == 29.75);
     CHECK(figures.on_cpu() == 1);
+    CHECK(figures.on_npu() == 3);
     REQUIRE(figures.layers.size() == 5);
     CHECK(figures.layers[2].name == "second");
     CHECK(figures.layers[2].cycles == 200);

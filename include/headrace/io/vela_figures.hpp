@@ -42,7 +42,12 @@ struct vela_figures {
     [[nodiscard]] std::size_t on_cpu() const {
         return static_cast<std::size_t>(std::ranges::count(layers, false, &vela_layer::on_npu));
     }
-    /// By cycles, the most first. Layers that cost nothing, as they are fused, are left out.
+    /// Without those that cost nothing, as they are fused with the one before them.
+    [[nodiscard]] std::size_t on_npu() const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            layers, [](const vela_layer& layer) { return layer.on_npu && layer.cycles != 0; }));
+    }
+    /// By cycles, the most first, without layers that are fused.
     [[nodiscard]] std::vector<vela_operator> by_operator() const {
         std::map<std::string_view, vela_operator> found;
         for (const vela_layer& layer : layers) {
@@ -147,7 +152,7 @@ inline void write_vela_figures(json_writer& w, const vela_figures& figures) {
     w.begin_object("cost");
     w.member("accelerator", figures.accelerator);
     w.member("cycles", figures.cycles);
-    w.member("on_npu", figures.layers.size() - figures.on_cpu());
+    w.member("on_npu", figures.on_npu());
     w.member("on_cpu", figures.on_cpu());
     w.member("sram_kib", figures.sram_kib);
     w.member("flash_kib", figures.flash_kib);
