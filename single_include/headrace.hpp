@@ -681,7 +681,8 @@ template <std::size_t N>
 }
 
 template <class T>
-concept argument_type = std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
+concept argument_type =
+    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
 
 namespace detail {
 
@@ -1271,8 +1272,9 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
-    static_assert(members_are_arguments<member_fault<Op>>,
-                  "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
+    static_assert(
+        members_are_arguments<member_fault<Op>>,
+        "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(
@@ -6356,8 +6358,8 @@ struct slice_range {
     return {first, clamp(end.value_or(size), first)};
 }
 
-/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may go
-/// back: parts overlap then.
+/// Where a part begins when an axis of that size is cut at indices, as torch.tensor_split does. Indices may
+/// go back: parts overlap then.
 [[nodiscard]] constexpr std::int64_t part_start(sizes indices, std::size_t part, std::int64_t size) {
     return part == 0 ? 0 : clamped_slice(indices[part - 1], std::nullopt, size).start;
 }

@@ -116,6 +116,7 @@ TEST_CASE("a weight that is computed from constants is quantized as a weight") {
     };
     program p;
     build(p);
+    p.finish();
     quantize(p);
     CHECK(p.g.census().count(info_of<aten::div_tensor>) == 0);
     CHECK(p.g.census().count(info_of<aten::mul_tensor>) == 0);
