@@ -61,6 +61,7 @@ error no_folder() { return unwritable("cannot make a temporary directory for Vel
 // Runs a program until it ends; what it prints goes to a file. Its status, or -1 if it cannot be run.
 int run_program(std::vector<std::string> words, const std::string& log) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;

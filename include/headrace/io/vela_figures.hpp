@@ -58,6 +58,7 @@ struct vela_figures {
             sum.cycles += layer.cycles;
         }
         std::vector<vela_operator> all;
+        all.reserve(found.size());
         for (auto& [op, sum] : found) all.push_back(std::move(sum));
         std::ranges::stable_sort(all, std::ranges::greater(), &vela_operator::cycles);
         return all;
