@@ -9,6 +9,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/quantization/fold_weights.hpp>
 #include <headrace/quantization/mix_precision.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
@@ -100,6 +101,21 @@ value norm_of(program& p, value y) {
                                      .cudnn_enabled = false});
 }
 
+namespace own {
+struct dialect;
+/// Without a kernel.
+struct mystery : op<dialect, "own.mystery", "x"> {
+    struct args {
+        value x;
+    };
+};
+struct dialect : dialect_of<"own", mystery> {};
+result<void> infer_results(mystery, const args<mystery>& a, inference& out) {
+    out.add(out.of(a.x));
+    return boost::outcome_v2::success();
+}
+}  // namespace own
+
 }  // namespace
 
 TEST_CASE("a weight that is computed from constants is quantized as a weight") {
@@ -124,6 +140,16 @@ TEST_CASE("a weight that is computed from constants is quantized as a weight") {
     // A scale for each row, though they differ by four orders of magnitude.
     CHECK(p.g.census().count(info_of<qd::dequantize_per_channel>) == 2);
     CHECK(error_of(build) < 1.5);
+}
+
+TEST_CASE("a weight that nothing here can compute stays as it is") {
+    program p;
+    const value x = p.input(dtype::float32, {2, 4});
+    const value w = p.constant<float>(dtype::float32, {3, 4}, {1, 2, 3, 4, -1, 0, 1, 2, 5, 1, 1, 0});
+    p.output(p.make<aten::linear>({x, p.make<own::mystery>({w})}));
+    p.finish();
+    pass_context context(&infer_node);
+    CHECK(fold_weights{}(p.g, context).value() == 0);
 }
 
 TEST_CASE("a convolution and the relu after it are quantized as one") {

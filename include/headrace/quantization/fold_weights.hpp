@@ -35,10 +35,10 @@ private:
         explicit run(graph& g)
             : graph_(g), derived_(g.id_bound()), wanted_(g.id_bound()), results_(g.id_bound()) {}
 
-        result<std::size_t> fold() {
+        std::size_t fold() {
             find_derived();
             find_wanted();
-            BOOST_OUTCOME_TRY(compute());
+            compute();
             return replace();
         }
 
@@ -66,22 +66,26 @@ private:
                 }
             }
         }
-        result<void> compute() {
+        // What has no kernel stays, and what depends on it.
+        void compute() {
             for (const node& n : graph_.nodes()) {
-                if (!wanted_[n.id]) continue;
-                std::vector<tensor> operands;
-                for (const edge& e : n.operand_edges())
-                    operands.push_back(results_[e.source->id][e.slot->result]);
-                BOOST_OUTCOME_TRY(computed, evaluate_node(n, operands));
-                results_[n.id] = std::move(computed);
+                if (wanted_[n.id]) compute(n);
             }
-            return boost::outcome_v2::success();
+        }
+        void compute(const node& n) {
+            std::vector<tensor> operands;
+            for (const edge& e : n.operand_edges()) {
+                const std::vector<tensor>& given = results_[e.source->id];
+                if (given.empty()) return;
+                operands.push_back(given[e.slot->result]);
+            }
+            if (auto computed = evaluate_node(n, operands)) results_[n.id] = std::move(computed).value();
         }
         std::size_t replace() {
             std::size_t replaced = 0;
             for (node& n : graph_.nodes()) {
                 for (edge& e : std::span(n.operands, n.operand_count)) {
-                    if (!is_computed_weight(n, e)) continue;
+                    if (!is_computed_weight(n, e) || results_[e.source->id].empty()) continue;
                     graph_.set_operand(e, constant_of(n, e));
                     ++replaced;
                 }
