@@ -78,6 +78,11 @@ def check_messages(program, folder):
     (folder / "y.hr").write_text(re.sub(r"(%conv2d: )float32\[[^]]*\]", r"\g<1>?", text))
     expect(call(program, "run", folder / "y.hr").stdout == call(program, "run", folder / "x.hr").stdout,
            "a type that is missing is not inferred")
+    # A node that a text has without its origin is named by the text when it is refused.
+    (folder / "z.hr").write_text("headrace 1\n%x: float32[2, 0] = input\n%y: ?, %m: ?, %r: ? = "
+                                 "aten.native_layer_norm.default(%x, normalized_shape=[0], eps=1e-05)\noutput %y\n")
+    call(program, "lower", folder / "z.hr", "-o", folder / "z.tosa", status=UNSUPPORTED,
+         says="error: y (aten.native_layer_norm.default): ")
     (folder / "z.hr").write_text("something else")
     call(program, "run", folder / "z.hr", status=MALFORMED, says="z.hr:1:1: expected 'headrace 1'")
 

@@ -78,6 +78,7 @@ private:
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
+        add_origins(g);
         clock_.end("read");
 
         lowering_report& report = outcome_.report;
@@ -95,6 +96,17 @@ private:
         outcome_.refusals = context.diagnostics();
         clock_.end("lower");
         return boost::outcome_v2::success();
+    }
+
+    // A text need not say where its nodes come from: messages then name the text's own.
+    static void add_origins(graph& g) {
+        for_each_graph(g, [](graph& sub) {
+            for (node& n : sub.nodes()) {
+                if (is_of_dialect<builtin::dialect>(n) || n.name().empty()) continue;
+                if (n.find_annotation<provenance>() == nullptr)
+                    sub.annotate(n, provenance{n.name(), n.op->name});
+            }
+        });
     }
 
     result<void> begin_check(graph& g) {
