@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from calls import MALFORMED, OK, USAGE, call, expect, report
+from calls import MALFORMED, OK, UNSUPPORTED, USAGE, call, expect, report
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 MODELS = ["conv_bn_relu", "control_flow", "integer_ops", "quantized_cnn", "multi_output"]
