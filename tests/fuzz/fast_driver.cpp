@@ -41,7 +41,11 @@ namespace {
 
 constexpr std::size_t largest_input = std::size_t{1} << 17;
 constexpr int inputs_of_a_child = 400;
+#ifdef HEADRACE_SANITIZED
+constexpr int seconds_of_an_input = 20;
+#else
 constexpr int seconds_of_an_input = 4;
+#endif
 constexpr int frames_compared = 5;
 
 std::mt19937 engine;
