@@ -158,7 +158,6 @@ template <std::size_t N>
     return parts;
 }
 
-/// Matches what a member of an argument struct may be.
 template <class T>
 concept argument_type =
     std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
