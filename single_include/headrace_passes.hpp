@@ -4123,6 +4123,7 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
+    static constexpr std::uint64_t max_growth = std::uint64_t{64} << 20U;  ///< of all results beyond operands
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -4297,7 +4298,7 @@ private:
 
         graph& graph_;
         std::pmr::vector<computed> known_;  // by id
-        std::uint64_t growth_left_ = max_computed_bytes;
+        std::uint64_t growth_left_ = max_growth;
     };
 };
 
