@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/memory_plan_json.hpp>
 #include <headrace/io/memory_plan_text.hpp>
 #include <headrace/io/package.hpp>
-#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/planned_check.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 #include "commands.hpp"
@@ -29,22 +27,6 @@ planning_options options_of(const plan_options& options) {
     return planning;
 }
 
-// Kernels have wider elements than files for a few types, so what is executed is a plan of its own.
-result<void> compare_execution(const graph& g, planning_options planning) {
-    planning.bytes_of = &executed_bytes;
-    planning.alignment = std::max<std::uint64_t>(planning.alignment, 8);
-    BOOST_OUTCOME_TRY(plan, make_memory_plan(g, planning));
-    BOOST_OUTCOME_TRYV(verify_plan(g, plan));
-    BOOST_OUTCOME_TRY(inputs, model_inputs(g, {}));
-    BOOST_OUTCOME_TRY(expected, execute(g, inputs));
-    BOOST_OUTCOME_TRY(got, execute_planned(g, plan, inputs));
-    for (std::size_t i = 0; i != expected.size(); ++i) {
-        if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
-            return invalid(fmt::format("output {} is not the same when the model runs by the plan", i));
-    }
-    return boost::outcome_v2::success();
-}
-
 // Prints the plan of a model or a method, or writes it to `out`.
 result<void> plan_model(const plan_options& options, const std::string& method, json_writer& out) {
     BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, options.sizes));
@@ -52,7 +34,8 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
     BOOST_OUTCOME_TRY(made, make_memory_plan(g, options_of(options)));
     BOOST_OUTCOME_TRYV(verify_plan(g, made));
     if (options.verify) {
-        BOOST_OUTCOME_TRYV(compare_execution(g, options_of(options)));
+        BOOST_OUTCOME_TRY(inputs, model_inputs(g, {}));
+        BOOST_OUTCOME_TRYV(check_planned_execution(g, options_of(options), inputs));
     }
     BOOST_OUTCOME_TRY(loaded.check());
     if (!options.output.empty()) {

@@ -98,7 +98,7 @@ def check_stages(program, folder):
     expect(len(texts) > 4 and texts[0] == "000_input.hr", f"--ir wrote {texts}")
     for text in (texts[2], texts[-1]):
         call(program, "lower", stages / text, "-o", again)
-    expect(again.read_bytes() == out.read_bytes(), f"{texts[-1]} becomes another flatbuffer")
+        expect(again.read_bytes() == out.read_bytes(), f"{text} becomes another flatbuffer")
     first, second = (re.fullmatch(r"\d+_(\w+)\.hr", name)[1] for name in (texts[1], texts[-1]))
     call(program, "lower", MODEL, "-o", out, "--ir", some, "--ir-around", f"{first},{second}")
     expect(sorted(p.name for p in some.glob("*.hr")) == [*texts[:2], *texts[-2:]],

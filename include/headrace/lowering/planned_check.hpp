@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::check_planned_execution, which executes a graph in the memory that a plan gives it.
+#ifndef HEADRACE_LOWERING_PLANNED_CHECK_HPP
+#define HEADRACE_LOWERING_PLANNED_CHECK_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include <headrace/base/text.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/memory/memory_plan.hpp>
+
+namespace headrace {
+
+/// Plans memory as `planning` says and executes the graph in it: an error names the first output whose bytes
+/// are not those of an execution without a plan. Kernels have wider elements than files for a few types, so
+/// what is executed is a plan of its own, in bytes of executed_bytes().
+[[nodiscard]] inline result<void> check_planned_execution(const graph& g, planning_options planning,
+                                                          std::span<const tensor> inputs,
+                                                          const own_operators& own = {}) {
+    planning.bytes_of = &executed_bytes;
+    planning.alignment = std::max<std::uint64_t>(planning.alignment, 8);
+    BOOST_OUTCOME_TRY(plan, make_memory_plan(g, planning));
+    BOOST_OUTCOME_TRYV(verify_plan(g, plan));
+    BOOST_OUTCOME_TRY(expected, execute(g, inputs, own));
+    BOOST_OUTCOME_TRY(got, execute_planned(g, plan, inputs, own));
+    for (std::size_t i = 0; i != expected.size(); ++i) {
+        if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
+            return invalid("output " + number_text(i) + " is not the same when the model runs by the plan");
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
+#endif
