@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_MAPPED_FILE_DEFINITION_HPP
 #define HEADRACE_IO_MAPPED_FILE_DEFINITION_HPP
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -25,10 +26,20 @@ namespace headrace {
 
 namespace detail {
 
+/// Places from this one on have never been taken: whoever looks for an address stops there.
+inline std::atomic<std::size_t> end_of_places{0};
+
+/// Files of that size stay open while they are mapped, for the kernel to copy from.
+inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
+
 HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std::size_t size,
                                                          int descriptor) {
     for (place& p : all) {
         if (p.taken.exchange(true)) continue;
+        const auto end = static_cast<std::size_t>(&p - all.data()) + 1;
+        for (std::size_t known = end_of_places; known < end;) {
+            if (end_of_places.compare_exchange_weak(known, end)) break;
+        }
         p.torn = false;
         p.size = size;
         p.descriptor = descriptor;
@@ -41,7 +52,7 @@ HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std:
 
 HEADRACE_INLINE std::optional<mapped_places::extent> mapped_places::find(std::span<const std::byte> bytes) {
     const auto at = reinterpret_cast<std::uintptr_t>(bytes.data());
-    for (const place& p : all) {
+    for (const place& p : std::span(all).first(end_of_places)) {
         const std::uintptr_t first = p.first;
         if (first == 0 || at < first || at - first > p.size || bytes.size() > p.size - (at - first)) continue;
         if (p.descriptor < 0) return std::nullopt;
@@ -52,7 +63,7 @@ HEADRACE_INLINE std::optional<mapped_places::extent> mapped_places::find(std::sp
 
 HEADRACE_INLINE bool mapped_places::fill_up(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    for (place& p : all) {
+    for (place& p : std::span(all).first(end_of_places)) {
         const std::uintptr_t first = p.first;
         if (first == 0 || at < first || at - first >= p.size) continue;
         const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -90,9 +101,6 @@ HEADRACE_INLINE void guard_mapped_files() {
     ::sigaction(SIGBUS, &action, nullptr);
 }
 
-/// Files of that size stay open while they are mapped, for the kernel to copy from.
-inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
-
 HEADRACE_INLINE result<mapped_file> open_mapped(const std::filesystem::path& path) {
     const auto fail = [&](const char* what) { return malformed(path.string() + ": " + what); };
     // O_NONBLOCK: opening a pipe must not wait for its writer.
@@ -106,7 +114,7 @@ HEADRACE_INLINE result<mapped_file> open_mapped(const std::filesystem::path& pat
     const auto size = static_cast<std::size_t>(status.st_size);
     void* first = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
     if (first == MAP_FAILED) return fail(std::strerror(errno));
-    const int kept = size >= bytes_of_large_file ? file.release() : -1;
+    const int kept = size >= detail::bytes_of_large_file ? file.release() : -1;
     return mapped_file(static_cast<const std::byte*>(first), status, kept, path.string());
 }
 
