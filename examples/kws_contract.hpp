@@ -35,7 +35,7 @@ struct kws {
     static constexpr auto target = *headrace::parse_target("TOSA-1.0+INT");
     static constexpr std::uint64_t peak_memory = 40000;
     static constexpr std::uint64_t constant_bytes = 27850;
-    static constexpr std::uint64_t flatbuffer_bytes = 42224;
+    static constexpr std::uint64_t flatbuffer_bytes = 42848;
     using lowered_ops = headrace::ops<
         headrace::tosa::avg_pool2d, headrace::tosa::clamp, headrace::tosa::conv2d,
         headrace::tosa::depthwise_conv2d, headrace::tosa::mul, headrace::tosa::reduce_max,

@@ -17,50 +17,10 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/tosa_format.hpp>
+#include <headrace/io/tosa_names.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::detail {
-
-/// Gives names that are unique in a whole file, because readers may put its blocks into one namespace.
-class unique_names {
-public:
-    [[nodiscard]] const std::pmr::string& make(std::string_view base) {
-        auto [first, is_new] = used_.emplace(base, 1U);
-        if (is_new) return first->first;
-        for (;;) {
-            // The count is looked up again: inserting may have moved it.
-            const std::uint32_t count = used_.find(std::pmr::string(base))->second++;
-            auto [next, is_free] = used_.emplace(std::pmr::string(base) + '_' + number_text(count), 1U);
-            if (is_free) return next->first;
-        }
-    }
-
-private:
-    std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
-};
-
-/// The name that a value asks for in a flatbuffer: its own, the exported node's, or one made of its op.
-[[nodiscard]] inline std::pmr::string wanted_name(value v) {
-    const node& n = *v.producer;
-    std::pmr::string name(n.results[v.result].name);
-    if (name.empty()) name = origin_name(n);
-    if (name.empty()) {
-        name = n.op->name.substr(n.op->name.rfind('.') + 1);
-        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return name;
-}
-
-/// Calls `f(value)` for the values of a region in the order in which they get their names, some twice. Inputs
-/// and outputs are first, so that no other value takes the names that the program gave them.
-template <class F>
-void for_each_to_name(const graph& region, F f) {
-    for (node& n : region.inputs()) f(n.result());
-    for (const value v : region.outputs()) f(v);
-    for (node& n : region.nodes()) {
-        for (std::uint32_t i = 0; i != n.result_count; ++i) f(n.result(i));
-    }
-}
 
 /// Writes the attribute tables of operators.
 class tosa_attribute_writer {

@@ -97,36 +97,33 @@ private:
     }
 
     struct block {
+        block(const graph& g, unique_names& taken)
+            : region(&g), values(g, taken), defined(values.all().size()) {}
+
         const graph* region;
-        std::pmr::vector<std::size_t> first_value;  // by node id, into `names`
+        tosa_names values;
+        std::pmr::vector<bool> defined;  // by the value's index, as the next
         std::pmr::vector<text> names;
-        std::pmr::vector<bool> defined;
         offsets<tosa_fb::TosaTensor> tensors;
         offsets<tosa_fb::TosaShape> shapes;
         offsets<tosa_fb::TosaOperator> operators;
 
-        [[nodiscard]] std::size_t index(value v) const { return first_value[v.producer->id] + v.result; }
-        [[nodiscard]] text name_of(value v) const { return names[index(v)]; }
+        [[nodiscard]] text name_of(value v) const { return names[values.index(v)]; }
+        [[nodiscard]] text name_of(const node& n, std::uint32_t i) const { return names[values.index(n, i)]; }
     };
 
     result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g,
                                                                   const std::pmr::string& name) {
-        block b{.region = &g,
-                .first_value = {},
-                .names = {},
-                .defined = {},
-                .tensors = {},
-                .shapes = {},
-                .operators = {}};
         BOOST_OUTCOME_TRY(check_outputs(g));
-        name_values(b);
+        block b(g, names_);
+        for (const std::pmr::string* given : b.values.all()) b.names.push_back(builder_.CreateString(*given));
         std::pmr::vector<text> inputs;
         variables_.clear();
         for (const node& n : g.nodes()) {
-            if (is<builtin::placeholder>(n)) inputs.push_back(b.names[b.first_value[n.id]]);
+            if (is<builtin::placeholder>(n)) inputs.push_back(b.name_of(n, 0));
             if (is<builtin::output>(n)) continue;
             BOOST_OUTCOME_TRY(write_node(b, n));
-            for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.first_value[n.id] + i] = true;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.values.index(n, i)] = true;
         }
         std::pmr::vector<text> outputs;
         for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
@@ -162,21 +159,6 @@ private:
         return boost::outcome_v2::success();
     }
 
-    void name_values(block& b) {
-        b.first_value.assign(b.region->id_bound(), 0);
-        std::size_t count = 0;
-        for (const node& n : b.region->nodes()) {
-            b.first_value[n.id] = count;
-            count += n.result_count;
-        }
-        b.names.resize(count);
-        b.defined.resize(count);
-        for_each_to_name(*b.region, [&](value v) {
-            text& name = b.names[b.index(v)];
-            if (name.IsNull()) name = builder_.CreateString(names_.make(wanted_name(v)));
-        });
-    }
-
     result<void> write_node(block& b, const node& n) {
         if (is<tosa::variable>(n)) return write_variable(b, n);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -191,13 +173,12 @@ private:
         std::pmr::vector<text> outputs;
         for (const edge& e : n.operand_edges()) {
             const value v = *e.slot;
-            if (v.producer->owner != b.region || !b.defined[b.index(v)]) {
+            if (v.producer->owner != b.region || !b.defined[b.values.index(v)]) {
                 return invalid(message_prefix(n) + "an operand is not computed before it in the same region");
             }
             inputs.push_back(b.name_of(v));
         }
-        for (std::uint32_t i = 0; i != n.result_count; ++i)
-            outputs.push_back(b.names[b.first_value[n.id] + i]);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) outputs.push_back(b.name_of(n, i));
         if (is<tosa::variable_read>(n)) {
             BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
             inputs.push_back(of);
@@ -221,7 +202,7 @@ private:
     }
 
     result<void> write_result(block& b, const node& n, std::uint32_t i) {
-        const text name = b.names[b.first_value[n.id] + i];
+        const text name = b.name_of(n, i);
         if (is<tosa::const_shape>(n)) {
             const int_list& values = args_of<tosa::const_shape>(n).values;
             std::uint8_t* to = nullptr;

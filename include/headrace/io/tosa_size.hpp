@@ -85,11 +85,14 @@ inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
     std::uint64_t bytes = 4096;
     for (const graph* region : tosa_regions_of(g)) {
         for (const node& n : region->nodes()) {
-            bytes += tosa_operator_bytes + 8 * n.operand_count;
+            std::uint64_t name_bytes = 0;
             for (const result_slot& r : std::span(n.results, n.result_count)) {
-                bytes += 64 + r.name.size() + (r.meta ? 4 * r.meta->rank() : 0);
+                name_bytes += r.name.size();
+                bytes += 64 + (r.meta ? 4 * r.meta->rank() : 0);
             }
-            if (const auto* origin = n.find_annotation<provenance>()) bytes += origin->node_name.size();
+            if (const auto* origin = n.find_annotation<provenance>()) name_bytes += origin->node_name.size();
+            // Constants are named after an operator that reads them.
+            bytes += tosa_operator_bytes + name_bytes + (48 + name_bytes) * n.operand_count;
             bytes += tosa_attribute_bytes(n);
         }
     }

@@ -4,7 +4,6 @@
 #define HEADRACE_LOWERING_MATCH_LAYERS_DEFINITION_HPP
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -121,11 +120,9 @@ private:
     std::unordered_map<std::string_view, node*> named_;  // of the second
 };
 
-/// Without the number that keeps names apart: `relu_1_4` is the fifth value that `relu_1` has become.
-[[nodiscard]] inline std::string_view without_number(std::string_view name) {
-    std::size_t end = name.size();
-    while (end != 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0) --end;
-    return end != name.size() && end > 1 && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
+/// The exported node that a value of a TOSA file was made for: `softmax` of `softmax.reduce_max`.
+[[nodiscard]] inline std::string_view origin_in(std::string_view name) {
+    return name.substr(0, name.find('.'));
 }
 
 /// Whose numbers the values of a lowered layer may be: integers that stand for real numbers are narrow.
@@ -147,7 +144,7 @@ private:
     }
     std::vector<std::size_t> found(a.size(), no_layer);
     for (std::size_t k = 0; k != b.size(); ++k) {
-        for (const std::string_view name : {std::string_view(b[k].name), without_number(b[k].name)}) {
+        for (const std::string_view name : {std::string_view(b[k].name), origin_in(b[k].name)}) {
             const auto at = named.find(name);
             if (at == named.end() || !may_be_same(a[at->second], b[k])) continue;
             found[at->second] = k;  // the last one of a name holds what the layer gives

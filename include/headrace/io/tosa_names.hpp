@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Defines what the values of a graph are called in a TOSA flatbuffer.
+#ifndef HEADRACE_IO_TOSA_NAMES_HPP
+#define HEADRACE_IO_TOSA_NAMES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/io/node_text.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::detail {
+
+/// Gives names that are unique in a whole file, because readers may put its blocks into one namespace.
+class unique_names {
+public:
+    [[nodiscard]] const std::pmr::string& make(std::string_view base) {
+        auto [first, is_new] = used_.emplace(base, 1U);
+        if (is_new) return first->first;
+        for (;;) {
+            // The count is looked up again: inserting may have moved it.
+            const std::uint32_t count = used_.find(std::pmr::string(base))->second++;
+            auto [next, is_free] = used_.emplace(std::pmr::string(base) + '_' + number_text(count), 1U);
+            if (is_free) return next->first;
+        }
+    }
+
+private:
+    std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
+};
+
+/// Names the values of one region. A value that has a name keeps it. The operator that computes what an
+/// exported node gave is called as that node (`softmax`); others that were made for it say which they are
+/// (`softmax.reduce_max`), and a constant says whose operand it is (`conv2d.weight`).
+class tosa_names {
+public:
+    tosa_names(const graph& region, unique_names& names)
+        : region_(region), names_(names), first_value_(region.id_bound()) {
+        std::size_t count = 0;
+        for (const node& n : region.nodes()) {
+            first_value_[n.id] = count;
+            count += n.result_count;
+            if (!is_constant(n)) note_principal(n);
+        }
+        given_.resize(count);
+        name_all();
+    }
+
+    /// Where a value stands among all of its region, and its name there.
+    [[nodiscard]] std::size_t index(const node& n, std::uint32_t i) const { return first_value_[n.id] + i; }
+    [[nodiscard]] std::size_t index(value v) const { return index(*v.producer, v.result); }
+    [[nodiscard]] std::span<const std::pmr::string* const> all() const { return given_; }
+
+private:
+    [[nodiscard]] static bool is_constant(const node& n) {
+        return is<builtin::constant>(n) || is<tosa::const_>(n) || is<tosa::const_shape>(n);
+    }
+    // The op's name as it stands in names of values: `reduce_max`.
+    [[nodiscard]] static std::pmr::string label(const op_info& op) {
+        std::pmr::string text(op.name.substr(op.name.rfind('.') + 1));
+        for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        return text;
+    }
+    [[nodiscard]] static std::string_view origin_of(const node& n) {
+        const auto* origin = n.find_annotation<provenance>();
+        return origin != nullptr ? origin->node_name : std::string_view();
+    }
+
+    // The last operator of an origin gives the exported node's value. What only moves elements may follow it.
+    struct candidate {
+        const node* which;
+        int rank;
+    };
+    void note_principal(const node& n) {
+        const std::string_view origin = origin_of(n);
+        if (origin.empty() || n.result_count == 0) return;
+        const int rank = n.name() == origin ? 2 : n.op->has(trait::reshaping | trait::permuting) ? 0 : 1;
+        const auto [at, is_new] = principals_.try_emplace(origin, candidate{&n, rank});
+        if (!is_new && rank >= at->second.rank) at->second = {&n, rank};
+    }
+
+    [[nodiscard]] std::pmr::string wanted(value v) const {
+        const node& n = *v.producer;
+        if (const auto& own = n.results[v.result].name; !own.empty()) return std::pmr::string(own);
+        const std::string_view origin = origin_of(n);
+        if (origin.empty()) return label(*n.op);
+        const auto principal = principals_.find(origin);
+        if (principal == principals_.end() || principal->second.which == &n) return std::pmr::string(origin);
+        return std::pmr::string(origin) + '.' + label(*n.op);
+    }
+
+    void give(value v, std::string_view wanted_name) {
+        if (given_[index(v)] == nullptr) given_[index(v)] = &names_.make(wanted_name);
+    }
+
+    // Inputs and outputs are first, so that no other value takes the names that the program gave them;
+    // constants are after the operators that they are named for.
+    void name_all() {
+        for (node& n : region_.inputs()) give(n.result(), wanted(n.result()));
+        for (const value v : region_.outputs()) give(v, wanted(v));
+        for (node& n : region_.nodes()) {
+            if (is_constant(n)) continue;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i), wanted(n.result(i)));
+            name_constants(n);
+        }
+        for (node& n : region_.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i), wanted(n.result(i)));
+        }
+    }
+
+    // The constants that this operator is the first to read.
+    void name_constants(const node& n) {
+        const auto is_open = [&](const edge& e) {
+            const value v = *e.slot;
+            return v.producer->owner == &region_ && is_constant(*v.producer) && given_[index(v)] == nullptr;
+        };
+        if (std::ranges::none_of(n.operand_edges(), is_open)) return;
+        const std::vector<std::string_view> fields = operand_fields(n);
+        for (std::size_t k = 0; k != n.operand_count; ++k) {
+            if (!is_open(n.operands[k])) continue;
+            const value v = n.operand(k);
+            const bool says_which = v.producer->name().empty() && n.result_count != 0 && !fields[k].empty();
+            if (!says_which) {
+                give(v, wanted(v));
+                continue;
+            }
+            std::pmr::string name(*given_[index(n, 0)]);
+            (name += '.') += fields[k];
+            give(v, name);
+        }
+    }
+
+    const graph& region_;
+    unique_names& names_;
+    std::pmr::vector<std::size_t> first_value_;  // by node id, into `given_`
+    std::pmr::vector<const std::pmr::string*> given_;
+    std::pmr::unordered_map<std::string_view, candidate> principals_;  // by the exported node's name
+};
+
+}  // namespace headrace::detail
+
+#endif
