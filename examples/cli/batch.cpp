@@ -24,6 +24,7 @@
 #include <headrace/io/node_reasons.hpp>
 
 #include "lower.hpp"
+#include "page.hpp"
 
 namespace headrace::cli {
 
@@ -135,7 +136,7 @@ public:
                         static_cast<double>(nanoseconds) / 1e9, progress_.with(status_ok),
                         progress_.failed()));
         if (!options_.report.empty()) {
-            const auto written = write_atomically(options_.report, report(nanoseconds));
+            const auto written = write_report(report(nanoseconds));
             if (!written) return report_error(written.error());
         }
         return worst();
@@ -224,6 +225,11 @@ private:
             before = ",\n";
         }
         return text + "\n]}\n";
+    }
+
+    [[nodiscard]] result<void> write_report(const std::string& text) const {
+        if (!is_page_path(options_.report)) return write_atomically(options_.report, text);
+        return write_book(options_.report, {.title = options_.batch, .batch = text});
     }
 
     [[nodiscard]] int worst() const {

@@ -82,14 +82,20 @@ result<std::optional<program>> read_between(const std::string& path, const size_
     return std::optional<program>(std::move(read));
 }
 
-result<void> write_comparison_page(const compare_options& options, const graph& other,
+page_book::chapter chapter_of(const std::string& title, const graph& g, std::string_view comparison) {
+    graph_history history;
+    history.begin(g);
+    return {title, page_json({.title = title, .last = &g, .history = &history, .comparison = comparison})};
+}
+
+/// Both graphs, the second one with what it loses.
+result<void> write_comparison_page(const compare_options& options, const graph& reference, const graph& other,
                                    const std::string& layers) {
     if (options.html.empty()) return boost::outcome_v2::success();
-    graph_history history;
-    history.begin(other);
-    return write_page(options.html,
-                      {.title = options.other, .last = &other, .history = &history, .comparison = layers},
-                      {});
+    return write_book(options.html, {.title = "comparison",
+                                     .chapters = {chapter_of(options.reference, reference, {}),
+                                                  chapter_of(options.other, other, layers)},
+                                     .comparison = layers});
 }
 
 result<void> compare_files(const compare_options& options) {
@@ -113,7 +119,8 @@ result<void> compare_files(const compare_options& options) {
     BOOST_OUTCOME_TRY(c, std::move(compared));
     BOOST_OUTCOME_TRY(write_file(options.json, comparison_json(c, by)));
     BOOST_OUTCOME_TRY(write_file(options.dot, comparison_dot(c)));
-    BOOST_OUTCOME_TRY(write_comparison_page(options, *other.model.graph, comparison_json(c, by)));
+    BOOST_OUTCOME_TRY(
+        write_comparison_page(options, *reference.model.graph, *other.model.graph, comparison_json(c, by)));
     print_table(c, by, options.top);
     return boost::outcome_v2::success();
 }

@@ -252,10 +252,8 @@ int check_report_page(const lower_options& options) {
                    : report_usage("--vela-csv is for a page: give --report a name that ends in .html");
     const bool is_one_flatbuffer = options.batch.empty() && !is_pte_path(options.output) &&
                                    !options.partition && options.methods.empty();
-    if (!is_one_flatbuffer)
-        return report_usage(
-            "--report FILE.html shows how one model becomes one flatbuffer; for a package, a .pte file or "
-            "--batch give it a name that ends in .json");
+    if (!is_one_flatbuffer && !options.vela_csv.empty())
+        return report_usage("--vela-csv is for the page of one flatbuffer");
     const auto possible = check_page(options.vela_csv);
     return possible ? status_ok : report_error(possible.error());
 }

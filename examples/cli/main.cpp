@@ -125,7 +125,7 @@ constexpr const char* graph_output_help =
 flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing on standard output)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if its name ends in .html, a page for the
-browser with the graph after each pass, refused nodes, transposes and memory)";
+browser with the graph after each pass, refused nodes, transposes and memory; of --batch a table)";
 constexpr const char* html_help =
     "Write a page for the browser that shows the graph: modules fold, nodes are found by name and op";
 constexpr const char* vela_csv_help =
@@ -431,7 +431,7 @@ void add_compare(CLI::App& app, compare_options& o, int& status) {
     compare->add_option("--json", o.json, "Write all figures (JSON)");
     compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
     compare->add_option("--html", o.html,
-                        "Write a page for the browser: the other model, coloured by the noise that it adds");
+                        "Write a page for the browser: both models side by side, the other coloured by the noise it adds");
     compare->add_option("-j,--jobs", o.jobs, "Threads; as many as processors without it")
         ->check(CLI::Range(1, 1024));
     write_by(*compare, {"--json", "--dot"});

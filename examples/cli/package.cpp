@@ -40,11 +40,15 @@ result<int> write_package(const lower_options& options, const std::optional<targ
         BOOST_OUTCOME_TRY(refuse_mutations(model));
         programs.emplace(name, std::move(model));
     }
-    BOOST_OUTCOME_TRY(package, lower_to_package(std::move(programs), {.target = target,
-                                                                      .partition = options.partition,
-                                                                      .plan_memory = options.plan_memory}));
+    page_collector pages;
+    BOOST_OUTCOME_TRY(package, lower_to_package(std::move(programs),
+                                                {.target = target,
+                                                 .partition = options.partition,
+                                                 .plan_memory = options.plan_memory,
+                                                 .observer = pages.observer(is_page_path(options.report))}));
+    BOOST_OUTCOME_TRY(write_method_pages(options, models, package.methods, std::move(pages)));
     if (!package.refusals.empty()) return report_diagnostics(package.refusals, names_of(models));
-    if (!options.report.empty()) {
+    if (!options.report.empty() && !is_page_path(options.report)) {
         const auto written = write_atomically(options.report, package_report_json(package, models) + '\n');
         if (!written) return written.error();
     }
@@ -76,7 +80,33 @@ result<void> unpack_delegate(const unpack_options& options) {
     return boost::outcome_v2::success();
 }
 
+// `encode, host`, `encode, delegate 0`: as the observer of a lowering meets them.
+std::vector<std::string> titles_of(const file_map& models,
+                                   const std::map<std::string, method_report, std::less<>>& methods,
+                                   bool has_hosts) {
+    std::vector<std::string> titles;
+    for (const auto& [name, path] : models) {
+        if (has_hosts) titles.push_back(name + ", host");
+    }
+    for (const auto& [name, m] : methods) {
+        const std::size_t count = m.delegates.size();
+        for (std::size_t i = 0; i != count; ++i)
+            titles.push_back(has_hosts ? fmt::format("{}, delegate {}", name, i) : name);
+    }
+    return titles;
+}
+
 }  // namespace
+
+result<void> write_method_pages(const lower_options& options, const file_map& models,
+                                const std::map<std::string, method_report, std::less<>>& methods,
+                                page_collector&& pages) {
+    if (!is_page_path(options.report)) return boost::outcome_v2::success();
+    const bool has_hosts = options.partition || is_pte_path(options.output);
+    return write_book(options.report,
+                      {.title = names_of(models),
+                       .chapters = std::move(pages).chapters(titles_of(models, methods, has_hosts))});
+}
 
 void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
                    const std::string& output) {

@@ -10,6 +10,7 @@
 #include <headrace/lowering/method_report.hpp>
 
 #include "commands.hpp"
+#include "page.hpp"
 
 namespace headrace::cli {
 
@@ -28,6 +29,11 @@ using file_map = std::map<std::string, std::string, std::less<>>;
 /// Says what each method of the output has of delegates, and why nodes are on the host.
 void print_reports(const std::map<std::string, method_report, std::less<>>& methods,
                    const std::string& output);
+
+/// The page that --report asks for, if it asks for one: the host graph of each method, and its delegates.
+[[nodiscard]] result<void> write_method_pages(
+    const lower_options& options, const file_map& models,
+    const std::map<std::string, method_report, std::less<>>& methods, page_collector&& pages);
 
 /// Does --method fit the model? Reports bad usage if it is given and the model is no package, or if it is not
 /// given and the package has several methods. Returns the exit status.

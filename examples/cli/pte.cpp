@@ -82,15 +82,19 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
         programs.emplace(name, std::move(model));
     }
-    pte_options lowering{
-        .delegate = delegates(options), .integer_interface = options.io == "int8", .target = target};
+    page_collector pages;
+    pte_options lowering{.delegate = delegates(options),
+                         .integer_interface = options.io == "int8",
+                         .target = target,
+                         .observer = pages.observer(is_page_path(options.report))};
     if (is_accelerator(options.delegate)) {
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
         if (!target) lowering.target = target_of_accelerator(options.delegate);
     }
     BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
+    BOOST_OUTCOME_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, names_of(models));
-    if (!options.report.empty()) {
+    if (!options.report.empty() && !is_page_path(options.report)) {
         const auto written = write_atomically(options.report, report_of(made) + '\n');
         if (!written) return written.error();
     }

@@ -2,9 +2,6 @@
 // Puts the parts together: what is shown, and what the controls do.
 "use strict";
 
-window.pageErrors = [];
-window.addEventListener("error", (event) => window.pageErrors.push(String(event.message)));
-
 class App {
   constructor() {
     const find = (id) => document.getElementById(id);
@@ -50,7 +47,7 @@ class App {
     find("fold").addEventListener("click", () => { this.open.clear(); this.lit.clear(); this.relayout(); this.drawing.fit(true); });
     find("unfold").addEventListener("click", () => this.unfold());
     this.followTheme();
-    find("theme").addEventListener("click", () => this.changeTheme());
+    find("theme").addEventListener("click", () => this.changeTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
     find("search").addEventListener("input", () => this.search());
     find("search").addEventListener("keydown", (event) => {
       if (event.key === "Escape") find("search").blur();
@@ -78,11 +75,16 @@ class App {
     follow();
   }
 
-  changeTheme() {
-    const { dataset } = document.documentElement;
+  changeTheme(theme) {
     this.has_own_theme = true;
-    dataset.theme = dataset.theme === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
     this.panel.refresh();
+  }
+
+  /** The page around this one chooses the theme. */
+  followPage(theme) {
+    this.find("theme").hidden = true;
+    this.changeTheme(theme);
   }
 
   // --- what is shown ---------------------------------------------------------------------
@@ -261,6 +263,26 @@ class App {
     this.selected = node;
     this.drawing.select(this.view.items.get(node.i) || null);
     this.panel.open("node");
+    this.tell(node);
+  }
+
+  /** Whoever shows this page beside another follows what is selected. */
+  tell(node) {
+    const names = [node.n, node.o && texts[node.o[0]], fileNames.get(node.i)].filter(Boolean);
+    if (this.onselect && !this.is_following) this.onselect(names);
+  }
+
+  /** Shows the first node that has one of these names, or that descends from an exported node of one. */
+  showNamed(names) {
+    const nodes = [...this.view.nodes.values()].filter((n) => !isConstant(n));
+    for (const name of names) {
+      const found = nodes.find((n) => n.n === name) || nodes.find((n) => n.o && texts[n.o[0]] === name);
+      if (!found) continue;
+      this.is_following = true;
+      this.reveal(found.i);
+      this.is_following = false;
+      return;
+    }
   }
 
   /** Opens what a node is in, shows it, and selects it. */
@@ -283,6 +305,7 @@ class App {
     this.selected = node;
     this.drawing.select(item);
     this.panel.open("node");
+    this.tell(node);
   }
 
   /** The box that shows a node: its own, or that of who uses a constant. */

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The panel beside the graph. All text comes from models: it is set as text, never as markup.
+// The panel beside the graph.
 "use strict";
 
-function element(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== null) made.setAttribute(name, value);
-  }
-  for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
-  return made;
-}
 const row = (key, value) => element("tr", {}, element("td", { class: "key" }, key), element("td", {}, value));
 const link = (text, action) => element("a", { class: "link", onclick: action }, text);
 

@@ -92,11 +92,14 @@ class Browser:
         self.problems.clear()
         began = time.monotonic()
         self.call("Page.navigate", {"url": "file://" + str(path)})
-        while self.value("document.readyState === 'complete' && window.pageReady === true") is not True:
-            if time.monotonic() - began > seconds or self.problems:
-                break
-            time.sleep(0.02)
+        self.wait("document.readyState === 'complete' && window.pageReady === true", seconds)
         return time.monotonic() - began
+
+    def wait(self, condition, seconds=120):
+        """Until that is true, there is a problem, or the time is over."""
+        began = time.monotonic()
+        while self.value(condition) is not True and not self.problems and time.monotonic() - began <= seconds:
+            time.sleep(0.02)
 
     def value(self, expression):
         """What JavaScript gives, as JSON."""

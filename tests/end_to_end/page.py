@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the page of `show --html` and `lower --report`: options by the program alone, the rest in Chromium.
+"""Checks the pages of `show --html`, `compare --html` and `lower --report`: options by the program alone, the rest in Chromium.
 
     page.py PROGRAM [--screenshots DIR]
 
@@ -62,7 +62,7 @@ def check_options(program, folder):
     csv = folder / "wrong.csv"
     csv.write_text("a,b\n1,2\n")
     call(program, "lower", MODEL, "-o", folder / "m.tosa", "--report", page, "--vela-csv", csv, status=MALFORMED, says="Op Cycles")
-    call(program, "lower", "--partition", MODEL, "-o", folder / "p", "--report", page, status=USAGE, says=".json")
+    call(program, "lower", "--partition", MODEL, "-o", folder / "p", "--report", page, "--vela-csv", csv, status=USAGE, says="one flatbuffer")
     twice = [folder / f"{i}.html" for i in range(2)]
     for path in twice:
         call(program, "show", MODEL, "--html", path)
@@ -186,19 +186,84 @@ def check_steps(page, steps, move):
     expect(page.value("document.querySelectorAll('#scene .heat').length") > 0, "no node is hot")
 
 
+def in_frame(page, number, script):
+    """What JavaScript gives in the page of one graph, once that is there."""
+    window = f"app.frames[{number}].contentWindow"
+    page.wait(f"Boolean(app.frames[{number}] && {window}.pageReady && {window}.app.onselect)")
+    return page.value(f"((document, app) => {script})({window}.document, {window}.app)")
+
+
 def check_comparison(program, page, folder, pictures):
     models = ROOT / "examples" / "models"
     call(program, "compare", models / "kws_dscnn" / "model.pt2", models / "kws_dscnn_int8" / "model.pt2", "--in",
          write_samples(folder / "x.npy", 2), "--html", folder / "compare.html")
     page.open(folder / "compare.html")
+    expect(in_frame(page, 0, "document.querySelectorAll('#scene .node').length") > 5, "the reference is not drawn")
+    expect(in_frame(page, 1, "document.querySelectorAll('#panel tr.go').length") > 5, "layers do not lead to nodes")
+    expect(in_frame(page, 1, "document.querySelectorAll('#scene .heat').length") > 5, "no node is coloured by its noise")
+    in_frame(page, 1, "document.querySelector('#panel tr.go').click()")
+    expect("Operands" in in_frame(page, 1, "document.getElementById('panel').textContent"), "a layer does not lead to its node")
+    chosen = "[app.selectedNode().n, document.querySelector('#scene .node.selected') !== null]"
+    expect(in_frame(page, 0, chosen) == ["batch_norm_8", True], f"beside a layer {in_frame(page, 0, chosen)} is selected")
+    in_frame(page, 0, "app.showNamed(['batch_norm_2'])")
+    in_frame(page, 0, "app.tell(app.selectedNode())")
+    expect(in_frame(page, 1, chosen) == ["conv2d_2", True], f"beside the reference's layer {in_frame(page, 1, chosen)} is selected")
     expect(not page.problems, f"compare: {page.problems}")
-    expect(page.value("document.querySelectorAll('#panel tr.go').length") > 5, "layers do not lead to nodes")
-    expect(page.value("document.querySelectorAll('#scene .heat').length") > 5, "no node is coloured by its noise")
-    page.value("document.querySelector('#panel tr.go').click()")
-    expect("Operands" in page.value("document.getElementById('panel').textContent"), "a layer does not lead to its node")
     if pictures:
-        page.value("app.panel.open('layers')")
+        in_frame(page, 1, "app.panel.open('layers')")
         page.screenshot(pictures / "compare.png")
+
+
+def chapters(page):
+    return page.value("book.chapters.map((c) => c.title)")
+
+
+def check_books(program, page, folder, pictures):
+    """Pages of several graphs: of packages and .pte files."""
+    float_model = ROOT / "examples" / "models" / "kws_dscnn" / "model.pt2"
+    call(program, "lower", "--method", f"a={MODEL}", "--method", f"b={float_model}", "-o", folder / "p", "--report", folder / "p.html")
+    page.open(folder / "p.html")
+    expect(chapters(page) == ["a", "b"], f"the package has the graphs {chapters(page)}")
+    steps = in_frame(page, 0, "Number(document.getElementById('slider').max)")
+    expect(steps > 10, f"{steps} passes changed the graph")
+    page.value("document.querySelector('#right select').value = 1; document.querySelector('#right select').dispatchEvent(new Event('change'))")
+    expect(in_frame(page, 1, "[...app.view.nodes.values()].length") > 20, "the second graph is not beside the first")
+    page.value("document.querySelector('#left select').value = 1; document.querySelector('#left select').dispatchEvent(new Event('change'))")
+    expect(page.value("app.frames[0].hidden") and not page.value("app.frames[1].hidden"), "a graph that was not chosen is shown")
+    page.value("document.getElementById('theme').click()")
+    expect(in_frame(page, 1, "document.documentElement.dataset.theme") == page.value("document.documentElement.dataset.theme"), "frames have another theme")
+
+    call(program, "lower", MODEL, "-o", folder / "p.pte", "--delegate", "tosa", "--report", folder / "pte.html")
+    page.open(folder / "pte.html")
+    expect(chapters(page) == ["forward, host", "forward, delegate 0"], f"the .pte file has the graphs {chapters(page)}")
+    expect("delegate_to_tosa" in in_frame(page, 0, "[...document.querySelectorAll('#tabs button')].find((b) => b.dataset.tab === 'passes').click() || document.getElementById('panel').textContent"),
+           "the host's page does not say when it got its delegates")
+    if pictures:
+        page.screenshot(pictures / "pte.png")
+    expect(not page.problems, f"books: {page.problems}")
+
+
+def check_batch(program, page, folder, pictures):
+    models = folder / "batch"
+    models.mkdir()
+    for i in range(3):
+        (models / f"m{i}.pt2").write_bytes(MODEL.read_bytes())
+    (models / f"{len(INJECTED)}<b>.pt2").write_bytes(b"no archive")
+    done = subprocess.run([program, "lower", "--batch", models, "-o", folder / "lowered", "--report", folder / "batch.html"], capture_output=True)
+    expect(done.returncode == MALFORMED, f"the batch ends with {done.returncode}")
+    page.open(folder / "batch.html")
+    rows = "[...document.querySelectorAll('#batch tr')].slice(1).map((r) => r.textContent)"
+    expect(len(page.value(rows)) == 4, f"the table has {page.value(rows)}")
+    expect("cannot be read" in page.value(rows)[0] and "<b>.pt2" in page.value(rows)[0], f"the first row is {page.value(rows)[0]}")
+    page.value("[...document.querySelectorAll('#batch th')].find((h) => h.textContent === 'result').click()")
+    expect("cannot be read" in page.value(rows)[0], "the table is not sorted")
+    page.value("[...document.querySelectorAll('#batch th')].find((h) => h.textContent === 'result').click()")
+    expect("lowered" in page.value(rows)[0], "a second click does not turn the order round")
+    page.value("document.querySelector('#batch input').value = 'm2'; document.querySelector('#batch input').dispatchEvent(new Event('input'))")
+    expect(len(page.value(rows)) == 1, "the filter does not filter")
+    expect(not page.problems, f"batch: {page.problems}")
+    if pictures:
+        page.screenshot(pictures / "batch.png")
 
 
 def write_samples(path, count):
@@ -274,7 +339,7 @@ def main():
             print("the rest is skipped: Chromium is not installed (apt install chromium)")
             return report() or 77
         with Browser(chromium) as page:
-            for check in (check_show, check_lowering, check_refusal, check_comparison, check_large):
+            for check in (check_show, check_lowering, check_refusal, check_comparison, check_books, check_batch, check_large):
                 check(options.program, page, folder, options.screenshots)
     return report()
 

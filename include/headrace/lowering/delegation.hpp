@@ -12,6 +12,7 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/target_spec.hpp>
+#include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
 #include <headrace/partition/backend.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -20,7 +21,8 @@ namespace headrace {
 
 struct delegation_options {
     std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
-    bool partition = false;  ///< what cannot be lowered stays in a host graph; if not, it is refused
+    bool partition = false;        ///< what cannot be lowered stays in a host graph; if not, it is refused
+    lowering_observer observer{};  ///< of the delegates
 };
 
 struct delegated_methods {
@@ -36,6 +38,11 @@ struct delegated_methods {
 /// The graphs are changed: they become what calls the delegates.
 [[nodiscard]] result<delegated_methods> delegate_to_tosa(
     const std::map<std::string, graph*, std::less<>>& methods, const delegation_options& options = {});
+
+/// The step in which a host graph got its calls of delegates, for who watches it.
+[[nodiscard]] inline pass_record delegation_record(std::size_t delegates) {
+    return {.name = "delegate_to_tosa", .status = pass_status::ran, .nodes = {.rewritten = delegates}};
+}
 
 }  // namespace headrace
 

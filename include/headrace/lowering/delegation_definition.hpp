@@ -85,16 +85,19 @@ private:
             }
         }
         backend_registry backends;
-        backends.add(tosa_backend(
-            [&](graph& g, pass_context& context) {
-                result<void> done = lower_part(g, context);
-                made_.refusals = context.diagnostics();
-                return done;
-            },
-            &infer_node));
+        backends.add(tosa_backend([&](graph& g, pass_context& context) { return lower_delegate(g, context); },
+                                  &infer_node));
         auto lowered = to_backend(graphs_, partitioners, backends);
         if (!made_.refusals.empty()) return lowered_methods{};
         return lowered;
+    }
+
+    result<void> lower_delegate(graph& g, pass_context& context) {
+        BOOST_OUTCOME_TRY(options_.observer.begin(g));
+        const auto done = run_standard_pipeline(g, context, options_.observer.watched_run());
+        made_.refusals = context.diagnostics();
+        if (!done) return done.error();
+        return options_.observer.end(g, made_.refusals);
     }
 
     [[nodiscard]] std::vector<target_spec> targets_for(const graph& g) const {

@@ -17,6 +17,7 @@
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/pt2_program.hpp>
+#include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/pass/pass_context.hpp>
 
@@ -26,12 +27,6 @@ class streamed_tosa;
 
 /// Gives the exported program, anew for each target that is tried: lowering consumes it.
 using program_source = std::function<result<program>()>;
-
-/// Functions that watch a lowering; each may be empty. An error of theirs ends it.
-struct lowering_observer {
-    std::function<result<void>(graph& exported)> before_passes{};
-    std::function<result<void>(const pass_record& pass, graph& g)> after_pass{};
-};
 
 struct lowering_options {
     std::optional<target_spec> target{};  ///< none: the first of default_targets() that can hold the model

@@ -95,7 +95,7 @@ private:
         report.passes = std::move(statistics);
         outcome_.refusals = context.diagnostics();
         clock_.end("lower");
-        return boost::outcome_v2::success();
+        return options_.observer.end(g, outcome_.refusals);
     }
 
     // A text need not say where its nodes come from: messages then name the text's own.
@@ -115,9 +115,7 @@ private:
             BOOST_OUTCOME_TRY(given, model_inputs(g, options_.inputs));
             inputs = std::move(given);
         }
-        if (options_.observer.before_passes) {
-            BOOST_OUTCOME_TRY(options_.observer.before_passes(g));
-        }
+        BOOST_OUTCOME_TRY(options_.observer.begin(g));
         if (!options_.verify) return boost::outcome_v2::success();
         check_.emplace(std::move(inputs));
         return check_->begin(g);
@@ -127,9 +125,7 @@ private:
         return static_cast<model_lowering*>(self)->observe(record, g);
     }
     result<void> observe(const pass_record& record, graph& g) {
-        if (options_.observer.after_pass) {
-            BOOST_OUTCOME_TRY(options_.observer.after_pass(record, g));
-        }
+        BOOST_OUTCOME_TRY(options_.observer.see(record, g));
         if (!check_ || record.nodes.rewritten == 0) return boost::outcome_v2::success();
         BOOST_OUTCOME_TRY(difference, check_->check(record.name, g));
         outcome_.report.verified.push_back({record.name, difference});

@@ -15,6 +15,7 @@
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/package_writer.hpp>
 #include <headrace/io/pt2_program.hpp>
+#include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/pass/pass_manager.hpp>
@@ -25,6 +26,7 @@ struct package_options {
     std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
     bool partition = false;    ///< what cannot be lowered stays in a host graph; if not, it is an error
     bool plan_memory = false;  ///< ops of the host graphs write to buffers whose places are planned
+    lowering_observer observer{};
 };
 
 struct lowered_package {

@@ -18,6 +18,7 @@
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/node_reasons.hpp>
+#include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
@@ -39,14 +40,24 @@ public:
         for (auto& [name, p] : programs_) {
             BOOST_OUTCOME_TRY(refuse_mutations(p));
             graphs.emplace(name, p.graph.get());
+            if (options_.partition) {
+                BOOST_OUTCOME_TRY(options_.observer.begin(*p.graph));
+            }
         }
-        BOOST_OUTCOME_TRY(delegated, delegate_to_tosa(graphs, {options_.target, options_.partition}));
+        BOOST_OUTCOME_TRY(delegated,
+                          delegate_to_tosa(graphs, {options_.target, options_.partition, options_.observer}));
         made_.refusals = std::move(delegated.refusals);
         if (!made_.refusals.empty()) return std::move(made_);
         made_.methods = std::move(delegated.reports);
         made_.files.add_data(delegated.lowered.data);
         for (const auto& [name, m] : delegated.lowered.methods) {
+            if (!m.is_whole) {
+                BOOST_OUTCOME_TRY(options_.observer.see(delegation_record(m.delegates.size()), *m.host));
+            }
             BOOST_OUTCOME_TRY(add_method(name, m));
+            if (!m.is_whole) {
+                BOOST_OUTCOME_TRY(options_.observer.end(*m.host, {}));
+            }
         }
         for (const auto& [name, p] : programs_) {
             BOOST_OUTCOME_TRY(p.file.check());

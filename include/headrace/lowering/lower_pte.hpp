@@ -15,6 +15,7 @@
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pte_emitter.hpp>
 #include <headrace/lowering/delegation.hpp>
+#include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/pass/pass_context.hpp>
 
@@ -28,6 +29,7 @@ struct pte_options {
     delegate_compiler compile{};     ///< or of another, for which this compiles them
     bool integer_interface = false;  ///< the caller quantizes inputs and dequantizes outputs
     std::optional<target_spec> target{};  ///< of the delegates; none: chosen by what the graph holds
+    lowering_observer observer{};
 };
 
 struct lowered_pte {

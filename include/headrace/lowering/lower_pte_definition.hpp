@@ -41,14 +41,18 @@ public:
                 BOOST_OUTCOME_TRY(take_integers(p));
             }
         }
-        for (auto& [name, p] : made_.methods) states_[name] = states_as_inputs(p);
+        for (auto& [name, p] : made_.methods) {
+            states_[name] = states_as_inputs(p);
+            BOOST_OUTCOME_TRY(options_.observer.begin(*p.graph));
+        }
         if (options_.delegate) {
             BOOST_OUTCOME_TRY(find_delegates());
             clock_.end("delegate");
         }
         for (auto& [name, p] : made_.methods) {
             pass_context context(&infer_node);
-            BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, {.clock = &steady_nanoseconds}));
+            BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
+            BOOST_OUTCOME_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
@@ -71,7 +75,7 @@ private:
     result<void> find_delegates() {
         std::map<std::string, graph*, std::less<>> graphs;
         for (auto& [name, p] : made_.methods) graphs.emplace(name, p.graph.get());
-        BOOST_OUTCOME_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true}));
+        BOOST_OUTCOME_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true, options_.observer}));
         made_.reports = std::move(delegated.reports);
         made_.data = std::move(delegated.lowered.data);
         for (auto& [name, m] : delegated.lowered.methods) {
@@ -82,6 +86,7 @@ private:
                 made_.reports[name].delegates[delegates.size()].backend = made.id;
                 delegates.push_back(std::move(made));
             }
+            BOOST_OUTCOME_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
         }
         return boost::outcome_v2::success();
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::page_json, what a page shows of a model and of its lowering.
+// Defines headrace::page_json, what a page shows of a model and of its lowering, or of several.
 #ifndef HEADRACE_LOWERING_PAGE_DATA_HPP
 #define HEADRACE_LOWERING_PAGE_DATA_HPP
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/graph_history.hpp>
@@ -15,7 +16,7 @@
 namespace headrace {
 
 /// The version of the JSON; it grows when members change their meaning.
-inline constexpr int page_version = 1;
+inline constexpr int page_version = 2;
 
 struct page_source {
     std::string title{};          ///< the model, for the page's heading
@@ -29,6 +30,23 @@ struct page_source {
 
 /// A JSON object for the page of examples/page. `<` is escaped, so that it can stand in a `<script>`.
 [[nodiscard]] std::string page_json(const page_source& source);
+
+/// What a page shows of several graphs, one of which may be compared with another, or of many models.
+struct page_book {
+    struct chapter {
+        std::string title{};  ///< `forward, delegate 2`
+        std::string json{};   ///< page_json
+    };
+    std::string title{};
+    std::vector<chapter> chapters{};
+    std::string_view comparison{};  ///< comparison_json of the first two chapters; empty: none
+    std::string_view batch{};       ///< the report of `lower --batch`; empty: none
+    std::string_view page_head{};   ///< the page of one graph before its data, and behind it
+    std::string_view page_tail{};
+};
+
+/// A JSON object for the page of examples/page/book.html.
+[[nodiscard]] std::string page_json(const page_book& book);
 
 }  // namespace headrace
 

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/io/memory_plan_json.hpp>
 #include <headrace/io/node_reasons.hpp>
-#include <headrace/io/tosa_attribute_writer.hpp>
+#include <headrace/io/tosa_names.hpp>
 #include <headrace/lowering/page_data.hpp>
 #include <headrace/version.hpp>
 
@@ -32,16 +32,14 @@ inline void write_page_report(json_writer& w, const lowering_report& report) {
 inline void write_page_names(json_writer& w, const page_source& source) {
     unique_names names;
     static_cast<void>(names.make("main"));  // the block itself
-    std::unordered_set<const result_slot*> named;
+    const tosa_names values(*source.last, names);
     w.begin_array("names");
-    for_each_to_name(*source.last, [&](value v) {
-        if (!named.insert(&v.producer->results[v.result]).second) return;
-        const std::pmr::string& name = names.make(wanted_name(v));
-        const std::uint32_t* const number = source.history->find(*v.producer);
-        if (number == nullptr || v.result != 0) return;
+    for (const node& n : source.last->nodes()) {
+        const std::uint32_t* const number = source.history->find(n);
+        if (number == nullptr || n.result_count == 0) continue;
         w.value(*number);
-        w.value(name);
-    });
+        w.value(*values.all()[values.index(n, 0)]);
+    }
     w.end_array();
 }
 
@@ -116,6 +114,34 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
     const bool is_lowered = source.report != nullptr && source.refusals.empty();
     if (source.last != nullptr && is_lowered) detail::write_page_names(w, source);
     source.history->write(w);
+    w.end_object();
+    return detail::without_markup(w.text());
+}
+
+HEADRACE_INLINE std::string page_json(const page_book& book) {
+    json_writer w(json_style::compact);
+    w.begin_object();
+    w.member("version", page_version);
+    w.member("program", join_text("headrace ", version));
+    w.member("title", book.title);
+    w.begin_array("page");
+    w.value(book.page_head);
+    w.value(book.page_tail);
+    w.end_array();
+    w.begin_array("chapters");
+    for (const page_book::chapter& c : book.chapters) {
+        w.begin_object();
+        w.member("title", c.title);
+        w.key("data");
+        w.raw(c.json);
+        w.end_object();
+    }
+    w.end_array();
+    for (const auto& [name, json] : {std::pair("comparison", book.comparison), {"batch", book.batch}}) {
+        if (json.empty()) continue;
+        w.key(name);
+        w.raw(json);
+    }
     w.end_object();
     return detail::without_markup(w.text());
 }

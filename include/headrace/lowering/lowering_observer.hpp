@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::lowering_observer, the functions that watch a lowering.
+#ifndef HEADRACE_LOWERING_LOWERING_OBSERVER_HPP
+#define HEADRACE_LOWERING_LOWERING_OBSERVER_HPP
+
+#include <functional>
+#include <span>
+
+#include <headrace/base/error.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/lowering/report.hpp>
+#include <headrace/pass/pass_context.hpp>
+#include <headrace/pass/pipeline.hpp>
+#include <headrace/pass/statistics.hpp>
+
+namespace headrace {
+
+/// Functions that watch a lowering; each may be empty. An error of theirs ends it. A lowering to a package or
+/// a
+/// `.pte` file has several graphs: they begin with the host graph of each method, then comes each delegate's
+/// from its beginning to its end, and the host graphs end last.
+struct lowering_observer {
+    std::function<result<void>(graph& exported)> before_passes{};
+    std::function<result<void>(const pass_record& pass, graph& g)> after_pass{};
+    /// `refusals` are the nodes that cannot be lowered.
+    std::function<result<void>(graph& g, std::span<const diagnostic> refusals)> after_passes{};
+
+    [[nodiscard]] result<void> begin(graph& g) const {
+        return before_passes ? before_passes(g) : boost::outcome_v2::success();
+    }
+    [[nodiscard]] result<void> see(const pass_record& pass, graph& g) const {
+        return after_pass ? after_pass(pass, g) : boost::outcome_v2::success();
+    }
+    [[nodiscard]] result<void> end(graph& g, std::span<const diagnostic> refusals) const {
+        return after_passes ? after_passes(g, refusals) : boost::outcome_v2::success();
+    }
+
+    /// The options of a run that is watched and timed. They refer to this observer.
+    [[nodiscard]] run_options watched_run() {
+        return {.clock = &steady_nanoseconds,
+                .observer = this,
+                .after_pass = [](void* self, const pass_record& pass, graph& g) {
+                    return static_cast<lowering_observer*>(self)->see(pass, g);
+                }};
+    }
+};
+
+}  // namespace headrace
+
+#endif
