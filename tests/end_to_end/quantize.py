@@ -115,7 +115,7 @@ def check_samples(program, folder):
     call(program, "quantize", MODEL, "--samples", many, "-o", out)
     call(program, "quantize", out, "--samples", many, "-o", folder / "again.pt2", status=UNSUPPORTED, says="quantized already")
     numpy.save(folder / "zeros.npy", numpy.zeros_like(x))
-    call(program, "quantize", MODEL, "--samples", folder / "zeros.npy", "-o", out, says="throughout all samples")
+    call(program, "quantize", MODEL, "--samples", folder / "zeros.npy", "-o", out, says="in all samples")
 
 
 def check_config(program, folder):

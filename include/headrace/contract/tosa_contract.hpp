@@ -98,7 +98,7 @@ private:
             const tosa_fb::TosaTensor* t =
                 find(block, view(names->Get(static_cast<flatbuffers::uoffset_t>(i))));
             const std::pmr::string which = std::pmr::string(what) + ' ' + number_text(i);
-            if (t == nullptr) return malformed(which + " is no tensor of the file");
+            if (t == nullptr) return malformed(which + " is not a tensor of the file");
             if (is_same(*t, accepted[i])) continue;
             return unsupported(which + " is " + text_of(type_of(*t), shape_of(*t)) + ", but " +
                                text_of(accepted[i].dtype, accepted[i].shape) + " is accepted");
@@ -146,7 +146,7 @@ private:
     [[nodiscard]] result<void> check_operator(const tosa_fb::TosaOperator& o) const {
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > accepted_.ops.size())
-            return unsupported("operator number " + number_text(number) + " is not of TOSA 1.0");
+            return unsupported("operator number " + number_text(number) + " is not in TOSA 1.0");
         if (accepted_.ops[number - 1]) return boost::outcome_v2::success();
         return unsupported(std::pmr::string(tosa::dialect::op_names[number - 1]) + " is not accepted");
     }

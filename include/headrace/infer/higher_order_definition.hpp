@@ -107,7 +107,7 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
     for (const value v : xs) {
         const sizes shape(inference::of(v).shape);
         if (shape.empty() || (count != -1 && shape[0] != count)) {
-            return invalid("tensors to iterate over must have the same first size");
+            return invalid("tensors to iterate over must have the same size along axis 0");
         }
         count = shape[0];
     }

@@ -112,7 +112,7 @@ private:
         if (outputs != 1) {
             return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
         }
-        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "lies behind the output node");
+        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
         return boost::outcome_v2::success();
     }
 
@@ -170,7 +170,7 @@ private:
                 if (seen[e.source->id]) continue;
                 // A cycle is worth a better message than the order that it makes impossible.
                 if (auto order = topological_order(*graph_); !order) return order.error();
-                return broken(n, "lies before its operand " + node_label(*e.source));
+                return broken(n, "comes before its operand " + node_label(*e.source));
             }
             seen[n.id] = true;
         }

@@ -51,7 +51,7 @@ public:
             data.strides = graph_.own(int_list(strides));
             if (strides.size() != shape.size()) at_.fail(at, "a stride for each dimension is needed");
             count = reached_elements(shape, data.strides);
-            if (!count) at_.fail(at, "a stride is below 0, or they reach too far");
+            if (!count) at_.fail(at, "a stride is negative, or the strides reach too far");
         }
         // Two elements of int4 share a byte: no type has more in one.
         if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
@@ -74,9 +74,9 @@ private:
             const std::size_t at = at_.next();
             const std::string_view text = at_.literal("an element");
             if (!elements.add(text))
-                at_.fail(at, in_quotes(text) + " is no element of " + std::string(name_of(type)));
+                at_.fail(at, in_quotes(text) + " is not an element of " + std::string(name_of(type)));
         } while (at_.accept(','));
-        at_.expect(']', "or ',' behind an element");
+        at_.expect(']', "or ',' after an element");
         return elements.bytes();
     }
     std::vector<std::byte> read_hexadecimal() {

@@ -59,7 +59,7 @@ struct model_entry {
                            in_quotes(name));
         found = {&e, e.name.substr(0, at + 1), name};
     }
-    if (found.entry == nullptr) fail_malformed("is no torch.export archive: it has no models/*.json");
+    if (found.entry == nullptr) fail_malformed("is not a torch.export archive: it has no models/*.json");
     return found;
 }
 

@@ -207,7 +207,7 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     }
     if (i != io.inputs.size()) return malformed("it describes more inputs than the model has");
     if (g.output() == nullptr || io.outputs.size() != g.outputs().size())
-        return malformed("it describes another number of outputs than the model has");
+        return malformed("it describes a different number of outputs than the model has");
     std::vector<interface_quantization> outputs;
     for (const io_tensor& t : io.outputs)
         outputs.push_back(t.quantization.value_or(interface_quantization{}));

@@ -295,7 +295,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
         BOOST_OUTCOME_TRYV(own.passes.select(asked.passes));
     }
     if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return boost::outcome_v2::success();
-    if (own.pipelines.empty()) return invalid("the program has no pipeline to lower by");
+    if (own.pipelines.empty()) return invalid("the program has no pipeline to lower with");
     std::pmr::string text = "no pipeline is called '" + std::pmr::string(asked.pipeline) + "', but";
     for (const opt_pipeline& p : own.pipelines) text += " " + std::pmr::string(p.name);
     return invalid(std::move(text));

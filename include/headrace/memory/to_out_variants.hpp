@@ -89,7 +89,7 @@ private:
                of_tosa.contains(*n.op);
     }
     static error missing_variants(const std::vector<std::string_view>& missing) {
-        std::string text = "no out-variant is known of ";
+        std::string text = "no out-variant is known for ";
         for (const std::string_view name : missing) {
             if (name != missing.front()) text += ", ";
             text += name;

@@ -75,7 +75,7 @@ namespace detail {
     const level_fault fault = level_fault_of(facts);
     if (!fault) return boost::outcome_v2::success();
     if (fault.limit == level_limit::empty_tensor) {
-        return unsupported(message_prefix(n) + "TOSA has no empty tensors, as of " +
+        return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
                            shape_text(fault.tensor->shape));
     }
     return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
