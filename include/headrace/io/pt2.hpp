@@ -184,9 +184,9 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
     } catch (const failure& f) {
         return in_file(f.what);
     } catch (const std::bad_alloc&) {
-        return in_file(malformed("it takes more memory than there is"));
+        return in_file(malformed("not enough memory"));
     } catch (const std::length_error&) {
-        return in_file(malformed("it takes more memory than there is"));
+        return in_file(malformed("not enough memory"));
     }
     BOOST_OUTCOME_TRY(out.file.check());
     return out;

@@ -27,7 +27,7 @@ namespace headrace {
 struct spell_kernel_ops : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
-    static constexpr std::string_view summary = "composite ops by the core ops that the runtime has";
+    static constexpr std::string_view summary = "composite ops as core ops that the runtime has";
     static constexpr bool repeatable = true;
     using softmaxes = ops<aten::softmax_int, aten::log_softmax_int>;
     using permutes = ops<aten::t, aten::movedim_int, aten::movedim_intlist>;

@@ -322,7 +322,7 @@ struct functionalize : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<functional>;
     static constexpr std::string_view summary =
-        "give later readers what in-place ops write, through views as well";
+        "makes in-place ops functional: later readers get what was written, through views as well";
     using targeted_ops = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
