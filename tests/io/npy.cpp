@@ -119,5 +119,5 @@ TEST_CASE("npy: broken files are refused", "[io][npy]") {
     CHECK_FALSE(read_npy("/nonexistent/a.npy"));
     auto cut = file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", {});
     cut.resize(20);
-    CHECK(message_of(cut) == "ends in its header");
+    CHECK(message_of(cut) == "ends within its header");
 }

@@ -16,7 +16,7 @@ namespace headrace {
 struct fuse_clamps : pass {
     using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =
-        "merges a CLAMP of a CLAMP into one where their ranges overlap";
+        "fuses a CLAMP of a CLAMP into one where their ranges overlap";
     static constexpr bool in_execution_order = true;
 
     // clang-format off
