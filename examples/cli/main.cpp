@@ -99,15 +99,15 @@ DIR/a/b.pt2 to OUTPUT/a/b.tosa. A model that fails does not stop the others; fai
 end, and the exit status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed,
 else 1 if a model cannot be lowered. --report then writes one file with a row for each model)";
 constexpr const char* output_help =
-    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a package or
-for --batch. Files are written whole or not at all; - is standard output)";
+    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a
+package or for --batch. Files are written whole or not at all; - is standard output)";
 constexpr const char* compare_sort_help =
     R"(Sort by own, the noise that a layer adds, by sqnr, the noise in its result, by difference, cosine or
 saturated, the worst first; or by model, in the model's order; default: own)";
 constexpr const char* target_help =
     R"(FP, INT or INT+FP (TOSA-1.0+FP and so on), with extensions such as +bf16+int16+int4+cf, and +u55 or
-+u85 for what that Ethos-U runs, and runs fastest; default: FP for a float model, INT for a quantized one, INT+FP
-for a mixture)";
++u85 for what that Ethos-U runs, and runs fastest; default: FP for a float model, INT for a quantized one,
+INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
 configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";

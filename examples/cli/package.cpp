@@ -59,7 +59,7 @@ result<void> unpack_delegate(const unpack_options& options) {
     BOOST_OUTCOME_TRY(method, opened.method(options.method));
     std::size_t number = 0;
     if (method->delegate) {
-        if (options.delegate > 0) return invalid("the method has one delegate, 0");
+        if (options.delegate > 0) return invalid("the method has one delegate, number 0");
         number = *method->delegate;
     } else if (options.delegate < 0 && method->calls.size() != 1) {
         return invalid(fmt::format("the method is a host graph with {} delegates; choose one with --delegate",

@@ -104,8 +104,9 @@ void print_op(const pipeline_description& d, std::string_view op) {
     const std::vector<flow_step> steps = flow_of(d, op, left);
     if (steps.size() != meetings.size()) {
         fmt::print(
-            "\nThe way to TOSA, at most: the ops that it may have become when a pass meets them; - where all "
-            "of them are removed\n");
+            "\nThe way to TOSA, at most: what it may have become where a pass meets it; - where the pass "
+            "removes "
+            "all of that\n");
         for (const flow_step& s : steps) {
             fmt::print("  {:3}{} {:32} {}\n", s.pass + 1, s.gone.size() == s.met.size() ? '-' : ' ',
                        d.passes[s.pass].name, text_of(s.met, " ", room));

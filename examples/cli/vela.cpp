@@ -112,7 +112,7 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
         return unsupported(
             fmt::format("cannot run Vela as '{}'; install it, or say where it is with --vela", vela));
     if (status != 0)
-        return unsupported(fmt::format("Vela ended with status {}: {}", status, printable(said, 1000)));
+        return unsupported(fmt::format("Vela exited with status {}: {}", status, printable(said, 1000)));
     return said;
 }
 

@@ -287,7 +287,7 @@ def check_vela(program, folder):
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
     lower(left=3, status=UNSUPPORTED, says="to the CPU")
     expect(not file.exists(), "Vela has failed, but there is a file")
-    lower(ended=1, status=UNSUPPORTED, says="Vela ended with status 1")
+    lower(ended=1, status=UNSUPPORTED, says="Vela exited with status 1")
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
          status=UNSUPPORTED, says="cannot run Vela")
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")

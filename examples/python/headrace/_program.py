@@ -53,7 +53,7 @@ def call(*arguments: str | os.PathLike[str]) -> str:
     if done.returncode == 0:
         return done.stdout
     if done.returncode < 0:
-        raise HeadraceError(done.returncode, f"headrace was ended by signal {-done.returncode}")
+        raise HeadraceError(done.returncode, f"headrace was killed by signal {-done.returncode}")
     message = done.stderr.strip() or done.stdout.strip() or f"headrace: exit status {done.returncode}"
     raise KINDS.get(done.returncode, HeadraceError)(done.returncode, message)
 

@@ -62,7 +62,7 @@ public:
         if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
             return malformed("not a TOSA file: its size is " + number_text(file.size()) + " bytes");
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)
-            return invalid("the file must lie at a multiple of " + number_text(alignof(std::uint64_t)));
+            return invalid("the file must be aligned to " + number_text(alignof(std::uint64_t)) + " bytes");
         BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
         const tosa_fb::TosaRegion& main = *opened->regions()->Get(0);
         if (main.blocks() == nullptr || main.blocks()->size() != 1)

@@ -68,7 +68,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     return unsupported(message_prefix(n) + "evaluation has no kernel for this op" +
                        (is_ours ? ""
                                 : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
-                                  "give the run operators_of its dialect"));
+                                  "pass operators_of its dialect to the run"));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.

@@ -317,7 +317,7 @@ private:
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
                         return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
-                                       std::pmr::string(wanted) + ", which no pass of the list gives");
+                                       std::pmr::string(wanted) + ", which no pass in the list ensures");
                     }
                 }
             }

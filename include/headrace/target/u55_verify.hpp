@@ -55,7 +55,7 @@ namespace detail {
             return f.is<tosa::depthwise_conv2d>() ? "with a stride above 3"
                                                   : "with a stride above 3 together with padding or dilation";
         case u55_limit::transposed_stride:
-            return "with such strides (1 or 2, the same on both axes)";
+            return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
             return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
                    " and padding " + shape_text(a.pad);
